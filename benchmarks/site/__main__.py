@@ -23,8 +23,8 @@ from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, s
 from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
 from scraper.model import Document, SiteMap
-from scraper.site.mapper import SiteMapper
-from scraper.site.ranking import rank_pages
+from scraper.site.page_ranking import rank_pages
+from scraper.site.site_maps import SiteMapper
 from tests.site.traps.sites import HARD_SITES, TRAP_SITES
 
 Sites = dict[str, tuple[SavedSite, list[Question]]]

@@ -7,15 +7,15 @@ import contextlib
 from urllib.parse import urlsplit
 
 from browsers import errors
+from browsers.acting.aria_roles import is_secret
+from browsers.acting.dialogs import DialogHandler
+from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.interruptions import Interruptions
 from browsers.acting.login_restorer import LoginRestorer
 from browsers.acting.outline import Outline, OutlineLine, build_outline
-from browsers.acting.page_nodes import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.request_guard import ActingMode, RequestGuard
-from browsers.acting.roles import is_secret
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.login_state import Login
@@ -47,7 +47,7 @@ class ActingPage:
 
     def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
         """Use a blank tab, signed in with `login`. Call `prepare` before anything else."""
-        self.interruptions = Interruptions(tab.connection)
+        self.dialogs = DialogHandler(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
         self.devices = InputDevices(tab.session)
         self.outline: Outline | None = None
@@ -70,7 +70,7 @@ class ActingPage:
             tab.frame_id,
             flat=tab.connection.flat,
             on_frame=self._on_frame,
-            on_popup=self.interruptions.close_window,
+            on_popup=self.dialogs.close_window,
         )
 
     @property
@@ -95,7 +95,7 @@ class ActingPage:
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.responseReceived", self._on_response)
         self.guard.watch(session, self._tab.frame_id)
-        self.interruptions.watch(session, is_main=True)
+        self.dialogs.watch(session, is_main=True)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
             session.start("Network.enable", maxPostDataSize=0),
@@ -131,7 +131,7 @@ class ActingPage:
 
     def notice(self, sentence: str) -> None:
         """Store a sentence for the next report; repeated sentences are dropped."""
-        self.interruptions.notice(sentence)
+        self.dialogs.notice(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
         """Return the sentences stored since the last call, and clear them."""
@@ -139,7 +139,7 @@ class ActingPage:
             more = f" and {len(hosts) - _MAX_HOSTS} more" if len(hosts) > _MAX_HOSTS else ""
             self.notice(f"not loaded: frames of {', '.join(hosts[:_MAX_HOSTS])}{more}, no hosts of this session")
             self.guard.refused_frames.clear()
-        return self.interruptions.take_notices()
+        return self.dialogs.take_notices()
 
     def begin_step(self, *, acts: bool) -> None:
         """Reset the state of the last step.
@@ -148,7 +148,7 @@ class ActingPage:
         """
         self.guard.begin_step()
         self.guard.is_touched |= acts
-        self.interruptions.begin_step()
+        self.dialogs.begin_step()
 
     async def open(self, url: str, *, limit_s: float) -> None:
         """Load a URL.
@@ -283,7 +283,7 @@ class ActingPage:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
         self.guard.watch(session)
-        self.interruptions.watch(session, is_main=False)
+        self.dialogs.watch(session, is_main=False)
 
     def _on_navigated(self, event: Event) -> None:
         frame = event["frame"]

@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import Any
 
+from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.element_scripts import CENTER, CLICK_DRAWN, COVER, FOCUS, SELECT, STATE
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.roles import clean_text, cut, quote
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import PageCrashedError
 

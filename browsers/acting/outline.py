@@ -10,9 +10,8 @@ import gc
 from collections import Counter
 from dataclasses import dataclass, field
 
-from browsers.acting.names import Namer
-from browsers.acting.page_nodes import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
-from browsers.acting.roles import (
+from browsers.acting.accessible_names import Namer
+from browsers.acting.aria_roles import (
     ACTIVE,
     FIELDS,
     HEADINGS,
@@ -25,7 +24,8 @@ from browsers.acting.roles import (
     quote,
     role_of,
 )
-from browsers.acting.visible_nodes import CURSOR, mark_visible
+from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
+from browsers.acting.visibility import CURSOR, mark_visible
 
 MAX_NAME = 80
 MAX_TEXT = 120

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.roles import clean_text, cut, quote
 
 BUDGET_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from browsers.acting.aria_roles import is_secret
+from browsers.acting.dom_snapshot import PageNode
 from browsers.acting.outline import Outline
-from browsers.acting.page_nodes import PageNode
-from browsers.acting.roles import is_secret
 from browsers.model import Frame, Snapshot
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import WINDOW, ActingPage
+from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
+from browsers.acting.load_more import press_for_more, scroll_to_end
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_content import serialize_page
-from browsers.acting.paging import press_for_more, scroll_to_end
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.roles import clean_text, cut, quote
 from browsers.acting.steps import ACTING, Step, StepTarget
 from browsers.acting.targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
@@ -194,7 +194,7 @@ class StepRunner:
         page = self._page
         await element.check_exists()
         if step.verb == "click":
-            page.interruptions.accepts_dialogs = step.way == "accept"
+            page.dialogs.accepts_dialogs = step.way == "accept"
             count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
             opens_window = await element.call(_IS_NEW_WINDOW_LINK)
             await element.click(count=count, button=button)
@@ -232,11 +232,11 @@ class StepRunner:
         """Load the URL of a link with a `target` attribute in this tab instead of a new window."""
         page = self._page
         for _ in range(5):
-            if page.interruptions.popup_url:
+            if page.dialogs.popup_url:
                 break
             await asyncio.sleep(0.05)
-        if page.interruptions.popup_url.startswith(("http:", "https:")):
-            url = page.interruptions.take_window()
+        if page.dialogs.popup_url.startswith(("http:", "https:")):
+            url = page.dialogs.take_window()
             await page.open(url, limit_s=_OPEN_LIMIT_S)
             page.notice("the link's new window was opened in this tab")
 

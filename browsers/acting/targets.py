@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from browsers.acting.aria_roles import ACTIVE
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.roles import ACTIVE
 from browsers.acting.steps import StepTarget
 
 MAX_NAMED = 5

@@ -121,7 +121,7 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
         return answer.text
     if plain is not None:
         return plain(answer)
-    from scraper.render.answer_text import unseal
+    from scraper.render.answer_parts import unseal
 
     return unseal(answer_for_command_line(answer.text))
 
@@ -130,7 +130,7 @@ def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.render.answer_text import KEEP_WHOLE, cut
+        from scraper.render.answer_parts import KEEP_WHOLE, cut
 
         assert answer.reading is not None
         text, length = answer.reading.document.markdown, flags.get("length")

@@ -57,7 +57,7 @@ def stats(as_json: bool, **flags: Any) -> int:
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
-    from scraper.render.answer_text import unseal
+    from scraper.render.answer_parts import unseal
     from scraper.tools.model import new_region
     from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
     from scraper.values.types import InvalidValueError, StringValue

@@ -109,7 +109,7 @@ def find_tools(**flags: Any) -> int:
 
     def plain(answer: ToolAnswer) -> str:
         from scraper.cli.wording import answer_for_command_line
-        from scraper.render.answer_text import unseal
+        from scraper.render.answer_parts import unseal
 
         return unseal(_TOOL_LINE.sub(_command_line, answer_for_command_line(answer.text)))
 

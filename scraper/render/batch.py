@@ -11,7 +11,15 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
-from scraper.render.answer_text import EXPLANATION, MAX_SHOWN_URL, TextCut, cut, error_object, error_sentence, shown_url
+from scraper.render.answer_parts import (
+    EXPLANATION,
+    MAX_SHOWN_URL,
+    TextCut,
+    cut,
+    error_object,
+    error_sentence,
+    shown_url,
+)
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, sealed_page
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.errors import ScraperError
 from scraper.extract.text.sanitize import clean
 from scraper.model import Reading
-from scraper.render.answer_text import EXPLANATION, error_sentence, seal
+from scraper.render.answer_parts import EXPLANATION, error_sentence, seal
 from scraper.render.page import as_markdown
 
 _MAX_SESSION_S = 120

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CrawlReport, ReadPage, SitePage
-from scraper.render.answer_text import EXPLANATION, NOTICE, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, seal
 from scraper.render.json_answers import CrawlAnswer, CrawledRow
 from scraper.render.research_report import join_excerpts
 from scraper.urls import host_of

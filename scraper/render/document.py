@@ -14,7 +14,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_text import EXPLANATION, NOTICE, TextCut, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, full_url, seal, shown_url
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)

@@ -11,7 +11,7 @@ from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_text import EXPLANATION, NOTICE, error_sentence, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, full_url, seal, shown_url
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET
 

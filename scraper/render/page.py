@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_text import (
+from scraper.render.answer_parts import (
     EXPLANATION,
     KEEP_WHOLE,
     MAX_SHOWN_URL,

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.page_changes import mark_words
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import BlockChange, PageChange
-from scraper.render.answer_text import EXPLANATION, NOTICE, error_sentence, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, seal
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 
 Outcome = PageChange | ScraperError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsers.model import Picture
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import PagePictures
-from scraper.render.answer_text import shown_url
+from scraper.render.answer_parts import shown_url
 
 _MAX_WARNING = 300
 

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadPage
 from scraper.render import page as render_page
-from scraper.render.answer_text import EXPLANATION, TextCut, error_sentence
+from scraper.render.answer_parts import EXPLANATION, TextCut, error_sentence
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.answer_text import EXPLANATION, NOTICE, TextCut, error_object, error_sentence, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, error_object, error_sentence, seal, shown_url
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
-from scraper.render.answer_text import EXPLANATION, NOTICE, defuse, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, defuse, seal
 from scraper.render.page import iso_date
 
 ANSWER_BUDGET = 6_000

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import SiteMap, SitePage
-from scraper.render.answer_text import EXPLANATION, NOTICE, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, seal
 from scraper.render.json_answers import MappedPage, SiteMapAnswer
 from scraper.urls import host_of
 

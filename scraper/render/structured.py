@@ -8,7 +8,7 @@ from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
-from scraper.render.answer_text import EXPLANATION, NOTICE, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, full_url, seal, shown_url
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.page import BODY_BUDGET, characters_for
 

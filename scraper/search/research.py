@@ -23,7 +23,7 @@ from scraper.model import (
 )
 from scraper.reading.batch import PageOutcome, read_best
 from scraper.render import research_report as render
-from scraper.render.answer_text import cut
+from scraper.render.answer_parts import cut
 from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval.passage_selection import (
     MAX_CHARACTERS,

@@ -20,7 +20,7 @@ from scraper.extract.text.page_changes import PageComparison, compare_pages
 from scraper.model import REFRESH, PageChange, Reading, ReadRequest
 from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
-from scraper.site.url_identity import page_key
+from scraper.site.url_normalization import page_key
 from scraper.store.record_logs import Record, RecordExistsError, RecordLogs, RecordsUnavailableError
 from scraper.urls import parse_target
 

@@ -10,8 +10,8 @@ import ada_url
 from scraper.extract.outlinks import Outlink
 from scraper.model import LeftOut
 from scraper.reading.robots import RobotsRules
-from scraper.site.url_identity import is_action, is_file
-from scraper.site.url_shapes import is_looping
+from scraper.site.url_normalization import is_action, is_file
+from scraper.site.url_patterns import is_looping
 
 
 @dataclass(frozen=True, slots=True)

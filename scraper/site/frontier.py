@@ -15,13 +15,13 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import LeftOut
 from scraper.reading.robots import RobotsRules
-from scraper.site.candidate_ranking import MAX_LEVELS, MIN_LEAD, PLACES, STOP_BELOW, CandidateRanking
+from scraper.site.crawl_priority import MAX_LEVELS, MIN_LEAD, PLACES, STOP_BELOW, CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, LeftOutUrls
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.page_identity import PageIdentity
+from scraper.site.duplicate_pages import DuplicateDetector
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_identity import page_key, site_host
 from scraper.site.url_kinds import Candidate, KindTable
+from scraper.site.url_normalization import page_key, site_host
 
 _THIN_WORDS, _FULL_WORDS = 10, 30
 _THIN_WORTH = 0.4
@@ -62,10 +62,10 @@ class CrawlFrontier:
         self._known: dict[str, Candidate] = {}
         self._done: set[str] = set()
         self._retries: list[Candidate] = []
-        self._identity = PageIdentity()
+        self._identity = DuplicateDetector()
         self._languages = SiteLanguages()
         self._kinds = KindTable()
-        self._ranking = CandidateRanking(self.question, self._languages, self._kinds)
+        self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
         self._left_out = LeftOutUrls()
         self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
 

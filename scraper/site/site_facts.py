@@ -14,9 +14,9 @@ import ada_url
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.site.crawled_page import CrawledPage, MissingPage
-from scraper.site.site_lists import SiteLists
 from scraper.site.site_reader import SiteReader
-from scraper.site.url_identity import site_host
+from scraper.site.sitemap_reader import SitemapReader
+from scraper.site.url_normalization import site_host
 
 MAX_LISTED = 50_000
 """URLs from sitemaps and feeds that a crawl stores."""
@@ -41,7 +41,7 @@ async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -
     """
     left_out: list[tuple[str, str]] = []
     parsed = ada_url.URL(start.final_url)
-    lists = SiteLists(reader, site_host(parsed.host), lambda reason, url: left_out.append((reason, url)))
+    lists = SitemapReader(reader, site_host(parsed.host), lambda reason, url: left_out.append((reason, url)))
     await lists.read(parsed.origin, robots, start.outlinks.feeds)
     listed = tuple(islice(lists.entries, MAX_LISTED))
     if start.problem and not listed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_identity import find_language, page_key
+from scraper.site.url_normalization import find_language, page_key
 
 OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""

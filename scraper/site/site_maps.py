@@ -1,25 +1,180 @@
-"""Serve maps of sites, and cache the latest ones in memory so that callers can page through them."""
+"""Map sites: collect the pages of a site from robots.txt, sitemaps, feeds and links, and cache the latest maps."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+import ada_url
+
+from scraper import errors
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.errors import FetchTimeoutError
-from scraper.model import CachePolicy, Reuse, SiteMap
+from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.sitemaps import MAX_ENTRIES
+from scraper.model import CachePolicy, LeftOut, Reuse, SiteMap, SitePage
 from scraper.reading.fetcher import Fetcher
-from scraper.site.mapper import SiteMapper
+from scraper.reading.robots import RobotsRules
+from scraper.site.site_reader import SiteReader
+from scraper.site.sitemap_reader import SitemapReader
+from scraper.site.url_normalization import is_action, is_file, page_key, site_host
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 
 _RESERVE_S = 1.0
 """Seconds before the deadline that are reserved to rank the pages and render the answer."""
+MAX_HUBS = 6
+"""Pages besides the start page whose links are read. Pages in the navigation of the start page come first."""
+_OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
+_FILE, _ACTION = "file", "sign-in, basket or other action"
+_LIMIT = "beyond the limit of pages"
+_NAVIGATION = ("nav", "body", "paging", "side", "footer")
+
+
+@dataclass
+class _Collector:
+    """Unique pages of one site, and the excluded URLs by reason."""
+
+    host: str
+    folder: str
+    pages: dict[str, SitePage] = field(default_factory=dict)
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+    """Excluded URLs by reason; the first is the example in the answer."""
+
+    def add(self, page: SitePage) -> None:
+        try:
+            reason = self._find_reason(page.url)
+            key = page_key(page.url)
+        except ValueError:
+            return
+        if reason:
+            self.leave_out(reason, page.url)
+        elif known := self.pages.get(key):
+            title = max(known.title, page.title, key=len) if known.source != "list" else known.title or page.title
+            self.pages[key] = SitePage(known.url, title, known.modified or page.modified, known.source, known.place)
+        elif len(self.pages) >= MAX_ENTRIES:
+            self.leave_out(_LIMIT, page.url)
+        else:
+            self.pages[key] = page
+
+    def leave_out(self, reason: str, url: str) -> None:
+        self.reasons.setdefault(reason, []).append(url)
+
+    def _find_reason(self, url: str) -> str:
+        parsed = ada_url.URL(url)
+        if site_host(parsed.host) != self.host:
+            return _OTHER_HOST
+        if not parsed.pathname.startswith(self.folder):
+            return _OTHER_FOLDER
+        if is_file(url):
+            return _FILE
+        return _ACTION if is_action(url) else ""
+
+
+class SiteMapper:
+    """Build the map of one site."""
+
+    def __init__(self, reader: SiteReader) -> None:
+        """Use `reader` to read the site."""
+        self._reader = reader
+        self._pages_read = 0
+
+    async def build(self, url: str) -> SiteMap:
+        """Return the pages of the site of `url`, or of its folder if the path has one.
+
+        Raises:
+            ScraperError: The start page cannot be read, and no sitemap or feed names a page.
+        """
+        origin: str = ada_url.URL(url).origin
+        robots, start = await asyncio.gather(self._reader.load_robots(origin), self._load_start(url))
+        final, links = start if not isinstance(start, errors.ScraperError) else (url, Outlinks())
+        parsed = ada_url.URL(final)
+        folder = parsed.pathname.rpartition("/")[0] + "/" if ada_url.URL(url).pathname != "/" else "/"
+        found = _Collector(site_host(parsed.host), folder)
+        if not isinstance(start, errors.ScraperError):
+            found.add(SitePage(final, links.title, source="start"))
+        lists = SitemapReader(self._reader, found.host, found.leave_out)
+        await lists.read(parsed.origin, robots, links.feeds)
+        for entry in lists.entries:
+            found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
+        listed = len(found.pages)
+        _add_links(found, links)
+        for hub in await asyncio.gather(*(self._load_links(one) for one in _choose_hubs(found, links.links, final))):
+            _add_links(found, hub)
+        if isinstance(start, errors.ScraperError) and not listed:
+            raise start
+        if "disallow" in robots.lower():
+            # A site of 100,000 pages takes some seconds.
+            await asyncio.to_thread(_leave_out_forbidden, found, RobotsRules(robots))
+        warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
+        return SiteMap(
+            final,
+            tuple(found.pages.values()),
+            tuple(LeftOut(reason, len(urls), urls[0]) for reason, urls in found.reasons.items()),
+            len(lists.files),
+            lists.failures,
+            self._pages_read,
+            warnings,
+        )
+
+    async def _load_start(self, url: str) -> tuple[str, Outlinks] | errors.ScraperError:
+        try:
+            page = await self._reader.load_page(url)
+        except errors.OfflineError:
+            raise
+        except errors.ScraperError as error:
+            return error
+        return page.url, page.outlinks
+
+    async def _load_links(self, url: str) -> Outlinks:
+        try:
+            page = await self._reader.load_page(url)
+        except errors.ScraperError:
+            return Outlinks()
+        self._pages_read += 1
+        return page.outlinks
+
+
+def _add_links(found: _Collector, outlinks: Outlinks) -> None:
+    for link in outlinks.links:
+        found.add(SitePage(link.url, link.text, source="link", place=link.place))
+    for url in outlinks.hidden:
+        found.leave_out("hidden link", url)
+
+
+def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
+    for key, page in list(found.pages.items()):
+        if page.source != "start" and not rules.allows(page.url):
+            del found.pages[key]
+            found.leave_out("forbidden by robots.txt", page.url)
+
+
+def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str) -> list[str]:
+    """Return up to `MAX_HUBS` linked pages to read: navigation links first, then short paths."""
+    start_key = page_key(start)
+    pages: dict[str, Outlink] = {}
+    for link in links:
+        if _is_page(found, link.url) and page_key(link.url) != start_key:
+            pages.setdefault(page_key(link.url), link)
+    order = sorted(
+        pages.values(),
+        key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
+    )
+    return [link.url for link in order[:MAX_HUBS]]
+
+
+def _is_page(found: _Collector, url: str) -> bool:
+    try:
+        return page_key(url) in found.pages
+    except ValueError:
+        return False
 
 
 class SiteMaps:
-    """Build maps of sites and cache them."""
+    """Build maps of sites, and cache the latest in memory so that callers can page through them."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool) -> None:
         """Use the fetcher and the workers to read sites."""
@@ -61,7 +216,7 @@ class SiteMaps:
                 load, CachePolicy(reuse=Reuse.IN_MEMORY), deadline=deadline, progress=progress
             )
         except TimeoutError:
-            raise FetchTimeoutError(
+            raise errors.FetchTimeoutError(
                 f"The site {host_of(target)} was not mapped in time.", target=target, next_step="Try a folder of it."
             ) from None
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from scraper.site.url_shapes import url_shape
+from scraper.site.url_patterns import url_shape
 
 EXPECTED = 0.85
 """Value from 0 to 1 of a kind without visited pages."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_text import EXPLANATION, seal
+from scraper.render.answer_parts import EXPLANATION, seal
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
-from scraper.render.answer_text import error_sentence
+from scraper.render.answer_parts import error_sentence
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.settings import Settings

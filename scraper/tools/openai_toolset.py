@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest, SearchRequest
-from scraper.render.answer_text import NOTICE
+from scraper.render.answer_parts import NOTICE
 from scraper.render.json_truncation import compact
 from scraper.render.page import MAX_LENGTH, piece_of, published
 from scraper.render.search import REASONS

@@ -17,8 +17,8 @@ from scraper.render import site_map as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
-from scraper.site.ranking import rank_pages
-from scraper.site.url_identity import find_language
+from scraper.site.page_ranking import rank_pages
+from scraper.site.url_normalization import find_language
 from scraper.tools.model import (
     FORMAT,
     Parameter,

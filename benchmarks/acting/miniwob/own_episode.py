@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.acting.miniwob.episode import Episode, UnsolvedError
 from benchmarks.acting.site_tasks import ActingClient
+from browsers.acting.dom_snapshot import PageNode, iter_below
 from browsers.acting.outline import OutlineLine
-from browsers.acting.page_nodes import PageNode, iter_below
 from browsers.errors import UnknownSessionError
 
 _FRAME_IDS = frozenset({"reward-display", "query", "click-canvas", "sync-task-cover"})

@@ -22,7 +22,7 @@ from mcp.types import INTERNAL_ERROR
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
-from scraper.render.answer_text import error_sentence
+from scraper.render.answer_parts import error_sentence
 from scraper.server.calls.limits import TOO_MANY, CallLimiter, ServicesLimits
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first

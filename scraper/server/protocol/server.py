@@ -34,7 +34,7 @@ from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.answer_text import error_sentence
+from scraper.render.answer_parts import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import sdk_types, search_methods

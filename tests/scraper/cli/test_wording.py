@@ -6,7 +6,7 @@ import pytest
 
 from scraper.cli.main import group
 from scraper.cli.wording import TOOLS, answer_for_command_line, for_command_line, verb_of
-from scraper.render.answer_text import seal
+from scraper.render.answer_parts import seal
 from scraper.tools import registry
 
 

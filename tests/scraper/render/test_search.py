@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from scraper.extract.text.token_estimate import estimate
 from scraper.model import SearchAnswer, SearchResult
 from scraper.render import search
-from scraper.render.answer_text import NOTICE
+from scraper.render.answer_parts import NOTICE
 from scraper.render.search import as_json, as_markdown
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

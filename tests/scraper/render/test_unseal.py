@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.render.answer_text import EXPLANATION, seal, unseal
+from scraper.render.answer_parts import EXPLANATION, seal, unseal
 
 REGION = "0123456789ab"
 

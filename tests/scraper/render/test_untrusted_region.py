@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scraper.extract.fields.model import PageFields
 from scraper.model import StructuredData
 from scraper.render import document, fields, page, structured
-from scraper.render.answer_text import NOTICE, seal, shown_url
+from scraper.render.answer_parts import NOTICE, seal, shown_url
 from scraper.render.document import DocumentPart
 from tests.scraper.render.readings import reading
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsers.acting.page_nodes import PageNode
+from browsers.acting.dom_snapshot import PageNode
 
 _TAGS = {
     "a": "link",

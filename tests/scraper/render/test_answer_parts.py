@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.answer_text import KEEP_WHOLE, TextCut, cut
+from scraper.render.answer_parts import KEEP_WHOLE, TextCut, cut
 
 PARAGRAPH = "One sentence stands here. Another one follows it, and it is a little longer. The last."
 CODE = "```python\n" + "\n".join(f"line_{number} = {number}" for number in range(20)) + "\n\nend = 1\n```"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scraper.extract.text.sketches import SketchIndex
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_identity import page_key
-from scraper.site.url_shapes import SessionSegments, UrlRules, path_shape
+from scraper.site.url_normalization import page_key
+from scraper.site.url_patterns import SessionSegments, UrlRules, path_shape
 
 COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""
@@ -34,7 +34,7 @@ class Comparison:
     """True if all keys must be shortened again."""
 
 
-class PageIdentity:
+class DuplicateDetector:
     """Recognize copies of pages on one site, and learn which parts of its URLs do not matter."""
 
     def __init__(self) -> None:

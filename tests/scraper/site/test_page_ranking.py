@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.model import SitePage
-from scraper.site.ranking import rank_pages
+from scraper.site.page_ranking import rank_pages
 from tests.scraper.soon import soon
 
 ORIGIN = "https://site.example"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from browsers.acting.page_nodes import PageNode
-from browsers.acting.roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clean_text, cut
+from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clean_text, cut
+from browsers.acting.dom_snapshot import PageNode
 
 MAX_WORDS_CHARS = 400
 MAX_WORDS_NODES = 400

@@ -9,7 +9,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from browsers.acting.page_nodes import STYLES, Box, PageNode
+from browsers.acting.dom_snapshot import STYLES, Box, PageNode
 
 MIN_OPACITY = 0.05
 MIN_FONT_PX = 4.0

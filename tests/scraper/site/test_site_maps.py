@@ -11,8 +11,8 @@ from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document, SiteMap
-from scraper.site import site_lists
-from scraper.site.mapper import SiteMapper
+from scraper.site import sitemap_reader
+from scraper.site.site_maps import SiteMapper
 from scraper.site.site_reader import LoadedPage
 
 ORIGIN = "https://site.example"
@@ -150,11 +150,11 @@ def test_lists_that_name_each_other_are_read_once() -> None:
 
 
 def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site_lists, "MAX_LIST_FILES", 20)
+    monkeypatch.setattr(sitemap_reader, "MAX_LIST_FILES", 20)
     site = MadeSite("Sitemap: /0.xml").page("/")
     for number in range(9):
         site.sitemap(f"/{number}.xml", sitemaps=(f"/{number + 1}.xml",))
-    assert build(site).list_files == site_lists.MAX_INDEX_DEPTH
+    assert build(site).list_files == sitemap_reader.MAX_INDEX_DEPTH
     wide = MadeSite("Sitemap: /index.xml").page("/")
     wide.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(100)))
     found = build(wide)

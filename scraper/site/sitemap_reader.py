@@ -10,7 +10,7 @@ import ada_url
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile, find_sitemaps
 from scraper.site.site_reader import SiteReader
-from scraper.site.url_identity import site_host
+from scraper.site.url_normalization import site_host
 
 MAX_LIST_FILES = 200
 """Sitemaps and feeds of a site that are requested."""
@@ -21,7 +21,7 @@ _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 """Paths of sitemaps that are tried if robots.txt names none."""
 
 
-class SiteLists:
+class SitemapReader:
     """Sitemaps and feeds of one site.
 
     `leave_out` is called with the reason and the URL of each one that is not read.

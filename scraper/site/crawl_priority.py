@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from itertools import islice
 
-from scraper.site.ranking import split_stems, split_url
+from scraper.site.page_ranking import split_stems, split_url
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kinds import Candidate, KindTable, UrlKind
 
@@ -41,7 +41,7 @@ _SCANNED = 50
 _NEAR_LEVELS = 2
 
 
-class CandidateRanking:
+class CrawlPriority:
     """Rank the waiting URLs of one crawl."""
 
     def __init__(self, question: str | None, languages: SiteLanguages, kinds: KindTable) -> None:

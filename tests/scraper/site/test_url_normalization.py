@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.site.url_identity import find_language, is_action, is_file, page_key
+from scraper.site.url_normalization import find_language, is_action, is_file, page_key
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import ada_url
 
 from scraper.extract.text.terms import split_terms, stem
 from scraper.model import SitePage
-from scraper.site.url_identity import find_language
+from scraper.site.url_normalization import find_language
 
 _SATURATION = 0.6
 """Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""

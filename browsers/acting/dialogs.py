@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsers.acting.roles import clean_text, cut, quote
+from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.cdp.session import Connection, Event, Session
 
 MAX_DIALOGS = 10
@@ -14,7 +14,7 @@ _MAX_FILE_NAME = 80
 _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
-class Interruptions:
+class DialogHandler:
     """Handle the dialogs, windows, downloads and file choosers of one page."""
 
     def __init__(self, connection: Connection) -> None:
