@@ -1,4 +1,4 @@
-"""Group the URLs of a site by shape, and estimate the value of each group from its visited pages."""
+"""Group the URLs of a site into kinds by their shape, and estimate the value of each kind from its visited pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Candidate:
     """Texts of the links to it."""
     parent_relevance: float = 0.0
     barren: int = 0
-    """Ancestor pages, up to the last good one, without content and without links to a kind with good pages."""
+    """Number of ancestor pages since the last good one; such pages lack both content and links to a kind with good
+    pages."""
     chain: int = 0
     """Consecutive ancestor pages of the same kind."""
     kind: str = ""
@@ -70,7 +71,7 @@ class UrlKind:
     found_within: int = 0
     """Number of found URLs, and of those first found on pages of this kind."""
     loans: int = 0
-    """Lists that were rated by the expected value of this kind, before one of its pages was read."""
+    """Number of lists that were rated by the expected value of this kind before any of its pages was read."""
     is_closed: bool = False
     waiting: list[tuple[float, int, int, Candidate]] = field(default_factory=list)
     """Heap of candidates, highest value first."""
@@ -130,10 +131,10 @@ class UrlKind:
 
 
 class KindTable:
-    """Groups of the URLs of one site."""
+    """Kinds of the URLs of one site."""
 
     def __init__(self) -> None:
-        """Start without groups."""
+        """Start without kinds."""
         self.kinds: dict[str, UrlKind] = {}
         self._pushed: list[Candidate] = []
         self._words: dict[str, set[str]] = {}

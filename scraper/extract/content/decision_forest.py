@@ -19,13 +19,13 @@ _PLANES = 5
 """Bits of a leaf number."""
 
 _SPAN = 64
-"""Number larger than any leaf number, so that tree, start and end combine into one number."""
+"""Factor that is larger than any leaf number: tree, start and end of a leaf range combine into one number with it."""
 
 _WORD, _BYTE = 64, 8
 """Bits."""
 _ALL, _NONE = ~np.uint64(0), np.uint64(0)
 _FEW_WORDS = 2
-"""Words of rows. For so few, every comparison is made: finding the columns that differ takes as long."""
+"""Maximum words of rows for which every comparison is made: to find the columns that differ takes as long."""
 
 _CELLS_AT_ONCE = 1 << 17
 """Values compared at once. They take half a megabyte, so that they stay in the processor's cache."""
@@ -135,8 +135,9 @@ class DecisionForest:
 def _find_levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     """Return the nodes of each level from the roots down, and the source of each node's rows.
 
-    The source is an index into all left children followed by all right children. Leaves are numbered from left to
-    right. The root of a range of leaves is the node that begins with the range and has the longest left side.
+    The source is an index into a list of all left children, followed by all right children. Leaves are numbered from
+    left to right, so each node covers a range of leaves. The root of a range is the node that begins with the range and
+    has the longest left side.
     """
     keys = (nodes.trees * _SPAN + nodes.first) * _SPAN + nodes.last
     order = np.argsort(keys, kind="stable")
@@ -172,8 +173,8 @@ def _distinct_comparisons(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[
 def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     """Return the nodes whose right sides form each bit plane of each tree, and the start of each group.
 
-    A step to the right changes the number of the first reachable leaf. The changed bits, combined over all steps to
-    the right, are the bits of the leaf number. In Gray code neighbors differ by one bit.
+    Each step to the right changes the number of the first reachable leaf. An exclusive combination of the changed bits
+    of all steps gives the bits of the leaf number. In Gray code neighbors differ by one bit.
     """
     first, last = nodes.first[order], nodes.last[order]
     changes = _gray(first) ^ _gray(last)

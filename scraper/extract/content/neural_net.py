@@ -32,7 +32,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Spans of blocks, and for each block of the page the index of its span; blocks may share a span."""
+    """Spans of blocks, and for each block of the page the index of its span. Several blocks may share a span."""
 
     starts: Ints
     ends: Ints

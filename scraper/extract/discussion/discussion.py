@@ -174,7 +174,7 @@ def format_date(moment: datetime | None, written: str | None) -> str:
 
 
 def build_thread(discussion: Discussion) -> Element:
-    """Return an element with a heading and the text of each post."""
+    """Return an element with the posts, each with a heading. Remarks follow their post as a list without headings."""
     thread = etree.Element("div")
     listed = None
     remarks = {one.element for one in discussion.remarks}

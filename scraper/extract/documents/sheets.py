@@ -183,7 +183,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
 
 
 def _check_memory(parts: Parts, sheets: Mapping[str, bytes]) -> None:
-    """Refuse sheets that would exhaust the memory: cells far out, long texts used repeatedly.
+    """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly.
 
     Raises:
         ContentTooLargeError: The workbook exceeds a limit.

@@ -52,7 +52,7 @@ class ParsedHtml:
     """A parsed page."""
 
     root: Element | None
-    """None if there was nothing to parse."""
+    """Root element; None if the text is empty or binary."""
     degraded: bool = False
     """True if structure or text was lost."""
 
@@ -175,7 +175,7 @@ def _find_long_gaps(text: str) -> Iterator[int]:
 
 
 def _shorten_long_tags(text: str) -> str:
-    """Shorten the longest tags of the text, but not inside comments, scripts and styles."""
+    """Remove the attributes of long tags that have too many of them, but not inside comments, scripts and styles."""
     pieces: list[str] = []
     done = at = 0
     while at >= 0:

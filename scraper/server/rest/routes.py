@@ -40,7 +40,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 class RequestError(Exception):
-    """The request is rejected before its call."""
+    """The request is rejected before the call of the tool."""
 
     def __init__(self, status: int, message: str) -> None:
         """Set the status and the text of the error."""
@@ -52,7 +52,7 @@ class RestInterface:
     """Routes of the REST interface."""
 
     def __init__(self, tools: Sequence[Tool], calls: CallDispatcher, *, version: str, requires_token: bool) -> None:
-        """Offer tools whose calls `calls` runs."""
+        """Create routes for the tools; `calls` runs their calls."""
         self._tools = tools
         self._calls = calls
         self._validators = {tool.name: Draft202012Validator(dict(tool.input_schema)) for tool in tools}
@@ -103,7 +103,7 @@ class RestInterface:
         return read
 
     async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
-        """Return the arguments of a request, or raise RequestError if they violate the schema of the tool."""
+        """Return the arguments of a request; raise RequestError for invalid ones and for pages of other sites."""
         if _is_foreign(request):
             raise RequestError(403, _FOREIGN)
         if request.method == "POST":

@@ -40,10 +40,13 @@ _Call = tuple[str, str, str]
 
 
 class SessionRecovery:
-    """Send requests of known sessions to the stateful manager, and others to the stateless one."""
+    """Serve requests of unknown sessions without a session, and all other requests with the stateful manager.
+
+    Clients that the stateful manager would reject because it is full are served without a session too.
+    """
 
     def __init__(self, stateful: StreamableHTTPSessionManager, stateless: StreamableHTTPSessionManager) -> None:
-        """Use these two managers."""
+        """Use the manager that keeps sessions and the one that does not."""
         self._stateful = stateful
         self._stateless = stateless
         self._ended: LRUCache[str, bool] = LRUCache(_MAX_ENDED_SESSIONS)
