@@ -17,6 +17,7 @@ MIN_CONFIDENCE = 0.6
 _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
 _JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
 _ITEM_TYPE = re.compile(rf"schema\.org/{_ITEM}", re.IGNORECASE)
+_RECIPE_TYPE = re.compile(r"schema\.org/Recipe\b|[\"']Recipe[\"']", re.IGNORECASE)
 _RECIPE_CLASS = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
 _PRODUCT_CLASS = re.compile(r"(?:^|[\s_-])product[-_]+(?:title|name|single|details?|info|main|summary)", re.MULTILINE)
 _PRICE_CLASS = re.compile(r"(?:^|[\s_-])price", re.MULTILINE)
@@ -78,7 +79,10 @@ def _read(
         graphs[FactSource.MICRODATA] = SchemaGraph(bounder.bound_objects(microdata.read(root, page.base)))
         fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
     tags = opengraph.select_properties(page.head.metas)
-    return structured.read_facts(page, about, graphs, tags, fragments, [], page.base)
+    item_types = (element.get("itemtype") or "" for element in _ITEM_TYPES(page.body))
+    names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
+    with_recipe = names_recipe or _RECIPE_CLASS.search(page.classes or "") is not None
+    return structured.read_facts(page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe)
 
 
 def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> PageFacts:

@@ -153,8 +153,10 @@ def read_facts(
     fragments: list[tuple[str, Element]],
     fetched: list[Any],
     base: str,
+    *,
+    with_recipe: bool = True,
 ) -> tuple[Item | None, Item | None]:
-    """Return the facts of the product and of the recipe of a page."""
+    """Return the facts of the product and of the recipe of a page; without the recipe, it is not searched."""
     from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import clean_text
@@ -166,7 +168,9 @@ def read_facts(
     locales = (content for name, content in page.head.metas if name == "og:locale")
     bounder = JsonBounder(base)
     picture = opengraph.find_image(tags, base)
-    recipe_facts = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
+    recipe_facts = None
+    if with_recipe:
+        recipe_facts = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
     evidence = product.PageEvidence(
         graphs,
         tags,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.metadata import date_parsing
@@ -153,9 +153,7 @@ def find_labels(body: Element) -> list[Label]:
         name = element.get("class") or ""
         known = flags.get(name)
         if known is None:
-            short = name[:_MAX_LABEL].lower()
-            is_author = AUTHOR_CLASS.search(short) is not None and not _NOT_AUTHOR.search(short)
-            known = flags[name] = (is_author, _DATE_CLASS.search(short) is not None)
+            known = flags[name] = _analyze_class(name[:_MAX_LABEL].lower())
         author = _read_author(element, tag, name, is_author=known[0])
         authors += author is not None
         visited.append((element, tag, known[1], author))
@@ -169,6 +167,22 @@ def find_labels(body: Element) -> list[Label]:
         if len(labels) < MAX_LABELS and (date := _read_date(element, tag, is_dated=is_dated)):
             labels.append(date)
     return labels
+
+
+def _analyze_class(name: str) -> tuple[bool, bool]:
+    """Return if a class value names an author, and if it names a date."""
+    if not name:
+        return False, False
+    authors, others, dates = zip(*map(_analyze_name, name.split() or [""]), strict=True)
+    return any(authors) and not any(others), any(dates)
+
+
+@lru_cache(maxsize=20_000)
+def _analyze_name(name: str) -> tuple[bool, bool, bool]:
+    """Return if a single name means an author, something beside an author, and a date; pages share most names."""
+    patterns = (AUTHOR_CLASS, _NOT_AUTHOR, _DATE_CLASS)
+    author, other, date = (pattern.search(name) is not None for pattern in patterns)
+    return author, other, date
 
 
 def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> Label | None:

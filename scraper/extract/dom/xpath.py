@@ -41,6 +41,16 @@ def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
     return select
 
 
+def text_selector(expression: str) -> Callable[[Element], list[str]]:
+    """Return a function that selects the values of attributes or the texts that match an expression."""
+    compiled = etree.XPath(expression, smart_strings=False)
+
+    def select(root: Element) -> list[str]:
+        return cast("list[str]", compiled(root))
+
+    return select
+
+
 def text_of(element: Element) -> str:
     """Return all text inside an element, without its tail."""
     return str(_STRING(element))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
 from scraper.extract.facts.recipe_rows import is_line, lines_in, lines_of, row_texts, strip_mark, text_of_item
 from scraper.extract.facts.recipe_vocabulary import (
     INGREDIENT_HEADING,
@@ -39,6 +39,7 @@ _FIRST_CJK = "\u2e80"
 _MAX_LISTS = 40
 _NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
 _CALLED = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
+_NAME_VALUES = text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
 _CLASSED = attribute_selector("class")
 _DIGITS = re.compile(r"\d+")
 _PROPERTIES = attribute_selector("itemprop")
@@ -98,11 +99,14 @@ def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -
 
 
 def _ingredient_lists(body: Element) -> Iterator[list[str]]:
+    is_named = _has_name(body, INGREDIENT_NAMES)
     yield _marked(body, INGREDIENT_PROPERTIES)
-    yield from _named(body, INGREDIENT_NAMES, STEP_NAMES)
+    if is_named:
+        yield from _named(body, INGREDIENT_NAMES, STEP_NAMES)
     yield from _below(body, INGREDIENT_HEADING, STEP_HEADING)
-    yield from _named_groups(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES)
-    yield from _shaped(body, INGREDIENT_NAMES, STEP_NAMES)
+    if is_named:
+        yield from _named_groups(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES)
+        yield from _shaped(body, INGREDIENT_NAMES, STEP_NAMES)
     yield from _beside(body, INGREDIENT_HEADING)
 
 
@@ -139,6 +143,11 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
         if (element.get("itemprop") or "").lower() in properties:
             lines += lines_in(element) or [clean_text(text_of_item(element))]
     return [line for line in lines if line][:_MAX_LINES]
+
+
+def _has_name(body: Element, names: re.Pattern[str]) -> bool:
+    """Return True if any element has such a name; most pages of other kinds have none."""
+    return any(map(names.search, set(_NAME_VALUES(body))))
 
 
 def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:

@@ -48,6 +48,12 @@ def test_a_recipe_states_yields_times_and_rating() -> None:
     }
 
 
+def test_a_product_with_a_list_of_ingredients_is_no_recipe() -> None:
+    amounts = "".join(f"<li>{number} g salt</li>" for number in range(1, 7))
+    body = f"<h1>Copper kettle</h1><h2>Ingredients</h2><ul>{amounts}</ul>"
+    assert facts_of(body, ld(product(name="Copper kettle")))["price"] == 49.9
+
+
 @pytest.mark.parametrize(
     ("body", "head"),
     [
