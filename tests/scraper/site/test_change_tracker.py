@@ -190,7 +190,7 @@ async def test_another_reader_is_no_change(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("since", ["yesterday", "2026-13-01", ""])
 async def test_a_wrong_date_is_explained(tmp_path: Path, since: str) -> None:
-    async with Services.open(Settings(data_dir=tmp_path)) as app:
+    async with Services.open(Settings(data_dir=tmp_path), is_lazy=True) as app:
         answer = await call(app, urls=["http://a.example/"], since=since)
         assert answer.is_error and "since" in answer.text
 

@@ -58,7 +58,7 @@ async def test_a_killed_crawl_continues_without_loss_on_another_server(tmp_path:
     with serving(Robots) as (made, served):
         async with Services.open(settings(tmp_path, served)) as app:
             crawl_id = (await app.crawls.start(CrawlRequest(served.url), pages=5)).crawl
-        for _ in range(4):
+        for _ in range(2):
             async with Services.open(settings(tmp_path, served)) as app:
                 await cancel_after(app, crawl_id, pages=7)
         async with Services.open(settings(tmp_path, served)) as app:
@@ -170,7 +170,7 @@ async def test_documents_and_pages_that_need_scripts_are_pages(tmp_path: Path) -
     ],
 )
 async def test_bad_arguments_are_explained(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
-    async with Services.open(Settings(data_dir=tmp_path)) as app:
+    async with Services.open(Settings(data_dir=tmp_path), is_lazy=True) as app:
         answer = await call(app, "crawl", **arguments)
         assert answer.is_error and message in answer.text
 
