@@ -21,6 +21,7 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.site.changes import rate_noise, rate_pairs
 from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, summarize_orders
 from benchmarks.site.offline_reader import OfflineReader
+from benchmarks.site.resuming import rate_resuming
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
 from scraper.model import Document, SiteMap
 from scraper.site.page_ranking import rank_pages
@@ -32,6 +33,7 @@ Sites = dict[str, tuple[SavedSite, list[Question]]]
 _EARLY = 20
 """Pages over which "early" is a mean."""
 _TOP, _LIST = 5, 30
+_KILLS, _KILLS_QUICK = 20, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,19 @@ async def measure(options: Options) -> Figures:
     figures = await measure_maps(sites, known)
     figures |= await measure_crawls(sites, known)
     figures |= await measure_changes(corpus_folder(options.corpora, "site-revisions"))
+    figures |= await measure_resuming(_KILLS_QUICK if options.quick else _KILLS)
     return figures
+
+
+async def measure_resuming(kills: int) -> Figures:
+    """Kill a crawl that writes files at random moments."""
+    rating = await rate_resuming(kills)
+    print_table(
+        f"A crawl killed {rating.kills} times",
+        ("pages lost", "rows written twice", "pages requested again"),
+        [(rating.lost, rating.twice, rating.again)],
+    )
+    return {"resume.lost": rating.lost, "resume.twice": rating.twice, "resume.requested_again": rating.again}
 
 
 async def measure_changes(folder: Path) -> Figures:

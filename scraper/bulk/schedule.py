@@ -102,11 +102,6 @@ class Schedule:
         host.unread += len(pages)
         self.add_pages(name, pages, now=now)
 
-    def count_unread(self, name: str) -> int:
-        """Return the pages of a host that were not started."""
-        host = self._hosts.get(name)
-        return 0 if host is None else host.unread
-
     def pop_hosts_needing_pages(self) -> list[str]:
         """Return the hosts that need more pages, and clear the list."""
         names = list(self._needs_pages)

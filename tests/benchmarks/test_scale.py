@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
+from benchmarks.scale_model.crawl import estimate_crawl
 from benchmarks.scale_model.machine import Cost, Machine, Site, Slots, simulate
 from benchmarks.scale_model.plan import Group, groups, read_by
 from benchmarks.scale_model.site import sizes
@@ -99,3 +101,11 @@ def test_too_many_concurrent_pages_slow_the_largest_host() -> None:
         simulate(machine(2.0, slots), CrawlRate(per_host=2), sites, pause_s=5) for slots in (Slots(24, 24, 24), ROOM)
     )
     assert many.seconds > 1.1 * few.seconds
+
+
+def test_a_crawl_is_bounded_by_its_largest_site_unless_sites_are_limited() -> None:
+    whole = estimate_crawl(1e9, 10**7, machines=16, site_limit=math.inf, pages_per_s=1.0)
+    limited = estimate_crawl(1e9, 10**7, machines=16, site_limit=1e5, pages_per_s=1.0)
+    assert whole.pages == pytest.approx(1e9) and whole.idle > 0.5
+    assert 0.9e9 < limited.pages < whole.pages and limited.idle < 0.01
+    assert limited.days < whole.days / 5 and limited.frontier_bytes < whole.frontier_bytes

@@ -33,6 +33,11 @@ class ServedSite:
         return f"http://{HOST}/"
 
 
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore clients that were killed."""
+
+
 @contextmanager
 def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
     """Serve a made site while the block runs."""
@@ -57,7 +62,7 @@ def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
         def log_message(self, format: str, *args: object) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _QuietServer(("127.0.0.1", 0), Handler)
     served = ServedSite(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
