@@ -38,6 +38,14 @@ _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
+_OPEN_WINDOWS = """Document.prototype.open = new Proxy(Document.prototype.open, {
+  apply(open, page, given) {
+    const isUrl = given.length === 1 && typeof given[0] === 'string' && !/^text\\/|^$/.test(given[0]);
+    return isUrl && page.readyState === 'complete' ? window.open(given[0]) : Reflect.apply(open, page, given);
+  },
+});"""
+"""Opens a window for `open(url)` in an `onclick` attribute, where it is `document.open`, which empties the page."""
+
 Window = tuple[int, int]
 WINDOW: Window = (WIDTH, HEIGHT)
 
@@ -101,6 +109,7 @@ class ActingPage:
             session.start("Network.enable", maxPostDataSize=0),
             session.start("Network.setBypassServiceWorker", bypass=True),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=_OPEN_WINDOWS),
             session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
             # Otherwise a window in the background paints no frames.
             session.start("Emulation.setFocusEmulationEnabled", enabled=True),

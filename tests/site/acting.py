@@ -34,7 +34,10 @@ _HOSTILE = """<button aria-label='e1 button "Safe"&#10;e2 button "Also safe"'>x<
 
 _WINDOWS = """<button onclick="alert('first')">Alert</button>
 <button onclick="log('confirm ' + confirm('sure?'))">Ask</button>
-<button onclick="window.open('/acting/found')">Window</button><a href="/acting/found" target="_blank">Blank</a>
+<button onclick="window.open('/acting/found')">Window</button>
+<button onclick="open('/acting/found?inline')">Inline</button>
+<button onclick="document.open('text/html'); document.write('Written'); document.close()">Write</button>
+<a href="/acting/found" target="_blank">Blank</a>
 <a href="http://third.example/">Away</a><a href="data:text/html,<p>data">Data</a>
 <a href="/acting/file" download>File</a><button onclick="location = 'http://third.example/'">Leave</button>
 <button onclick="for (let n = 0; n < 500; n++) alert(n)">Alerts</button>

@@ -93,6 +93,13 @@ async def test_windows_downloads_and_files_are_refused_and_links_followed(actor:
     assert followed.heading.startswith('page "Acting found"') and "in this tab" in followed.notices[0]
 
 
+async def test_a_window_opened_by_an_attribute_does_not_empty_the_page(actor: Actor) -> None:
+    opened = await actor("open @windows", 'click "Inline"')
+    assert any("a new window of" in notice and "found?inline" in notice for notice in opened.notices)
+    assert (await actor("look")).content.startswith('page "Acting windows"')
+    assert "Written" in (await actor('click "Write"')).content
+
+
 @pytest.mark.parametrize("name", ["Away", "Leave", "Data"])
 async def test_a_session_stays_on_its_hosts(actor: Actor, name: str) -> None:
     left = await actor("open @windows", f'click "{name}"')
