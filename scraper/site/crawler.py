@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable
 
 import ada_url
@@ -41,6 +43,10 @@ class Crawler:
         self._deadline = deadline
         self._frontier = frontier
         self._on_page = on_page
+        self._gap_s = 0.0
+        """Crawl-delay of the site."""
+        self._free_at = -math.inf
+        """Monotonic time from which the site accepts the next request."""
         self.facts = facts
         self._network_error: errors.NetworkError | None = None
         """Why the last page that failed could not be reached."""
@@ -82,10 +88,15 @@ class Crawler:
             OfflineError: This machine has no network.
         """
         left = visits
+        rules = self._frontier.rules
+        self._gap_s = (rules.gap_s if rules is not None else None) or 0.0
+        # An earlier call, or the lists of the site, may have been read just now.
+        self._free_at = time.monotonic() + self._gap_s
+        at_once = 1 if self._gap_s else PAGES_AT_ONCE
         running: set[asyncio.Task[bool]] = set()
         try:
             while True:
-                while left > 0 and len(running) < PAGES_AT_ONCE and (url := self._next()) is not None:
+                while left > 0 and len(running) < at_once and (url := self._next()) is not None:
                     left -= 1
                     running.add(asyncio.create_task(self._visit(url)))
                 if not running:
@@ -104,19 +115,29 @@ class Crawler:
 
     async def _visit(self, url: str) -> bool:
         """Visit a page; return False if it is put back for a later call because of the deadline or a busy host."""
-        read = await self._read(url)
+        read = await self._read(url) if await self._wait_for_gap() else None
         if read is None:
             self._frontier.put_back(url)
             return False
         await self._on_page(*read)
         return True
 
+    async def _wait_for_gap(self) -> bool:
+        """Wait until the site accepts the next request by its crawl-delay; return False if that is too late."""
+        wait_s = self._free_at - time.monotonic()
+        if wait_s > self._deadline.left_s() - MIN_VISIT_S:
+            return False
+        await asyncio.sleep(max(0.0, wait_s))
+        return True
+
     async def _read(self, url: str) -> tuple[CrawledPage, Document | None] | None:
         try:
             loaded = await self._reader.load_page(url)
+            self._free_at = time.monotonic() + self._gap_s
         except errors.OfflineError:
             raise
         except errors.ScraperError as error:
+            self._free_at = time.monotonic() + self._gap_s
             is_late = isinstance(error, errors.FetchTimeoutError) and self._deadline.left_s() < MIN_VISIT_S
             if is_late or isinstance(error, errors.OverloadedError):
                 return None

@@ -164,6 +164,10 @@ class Crawls:
                         crawl, principal, dump_facts(facts, scope=asdict(crawl.scope), question=crawl.question)
                     )
                 )
+            if (rules := crawl.frontier.rules) is not None and rules.gap_s:
+                warnings += (
+                    f"The site asks for {rules.gap_s:g} s between two requests, so a call reads few pages at a time.",
+                )
             await crawler.run(pages - (crawl.frontier.visits - before))
         except RecordExistsError:
             raise _busy_error(crawl.id) from None
