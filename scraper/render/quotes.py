@@ -15,8 +15,10 @@ from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
+_LANGUAGE = " The language of the page is `{language}`."
 _MAX_HEADINGS = 40
 _MAX_HEADING = 120
+_MAX_LANGUAGE = 20
 _OUTLINE_SHARE = 3
 """Divisor of the budget: without a match, the outline takes at most a third."""
 
@@ -63,7 +65,7 @@ def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime)
     piece = TextCut.whole(_build_text(page, page.outcome, tokens, linked=True))
     lines = render_page.header(page.outcome, piece, now)
     if not has_match(page):
-        lines.append(NOT_FOUND)
+        lines.append(_explain_no_match(page.outcome))
     lines.append(EXPLANATION.format(region=region))
     return "\n".join(lines) + "\n\n" + render_page.sealed_page(page.outcome, piece, region)
 
@@ -80,7 +82,7 @@ def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
     answer["truncated"] = True
     if not has_match(page):
         warnings = answer.get("warnings")
-        answer["warnings"] = [*(warnings if isinstance(warnings, list) else []), NOT_FOUND]
+        answer["warnings"] = [*(warnings if isinstance(warnings, list) else []), _explain_no_match(reading)]
     return answer
 
 
@@ -100,6 +102,12 @@ def _build_text(page: ReadPage, reading: Reading, tokens: int, *, linked: bool) 
     room = max(1, tokens - token_estimate.estimate(outline) - 2)
     end = token_estimate.fit_prefix(reading.document.markdown, 0, room)
     return "\n\n".join(filter(None, (outline, reading.document.markdown[:end].strip())))
+
+
+def _explain_no_match(reading: Reading) -> str:
+    """Return a sentence that no passage matches, with the language of the page if it is known."""
+    language = clean_line(reading.document.language or "", _MAX_LANGUAGE)
+    return NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
 
 
 def _count_tokens(page: ReadPage, linked: bool) -> int:

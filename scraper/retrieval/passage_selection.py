@@ -1,6 +1,6 @@
-"""Select the passages of pages that answer a question, within a token budget.
+"""Select the passages of pages that answer a question within a token budget.
 
-Adjacent chunks are joined. Near copies of a page count as one source.
+The best sentences are joined where they are adjacent. Near copies of a page count as one source.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from dataclasses import dataclass
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
-from scraper.extract.text.terms import split_markdown_terms
 from scraper.model import Document, Excerpt
-from scraper.retrieval import bm25
-from scraper.retrieval.bm25 import ChunkTerms, Question
-from scraper.retrieval.chunks import TARGET_BYTES, split_chunks
+from scraper.retrieval.near_copies import find_near_copies
+from scraper.retrieval.sentence_features import Question
+from scraper.retrieval.sentence_score import score_sentences, split_wordings
+from scraper.retrieval.sentences import split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 
 LINK_TOKENS = 60
 """Tokens of an excerpt in addition to its text: heading, link and gap mark."""
 
 MIN_PAGE_SHARE = 0.25
-"""Share of an equal part of the budget that each page gets if it has relevant chunks, and at least its best one.
+"""Share of an equal part of the budget that each page gets if it has relevant sentences, and at least its best one.
 
-The rest goes to the best chunks of all pages. Of 200 questions to three pages with 900 tokens together, the passage
+The rest goes to the best sentences of all pages. Of 200 questions to three pages with 900 tokens together, the passage
 was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares.
 """
 
-_MIN_RELATIVE_SCORE = 0.1
-"""Minimum share of the best score; chunks with less are not relevant. At 2,000 tokens this saves a third of the tokens,
-for 2 hits in 1,000."""
+_MIN_CONTEXT_SCORE = 0.3
+"""Score relative to the best one from which a sentence is shown with its neighbors, if the budget allows."""
 
-_MIN_CONTEXT_SCORE = 0.6
-"""Minimum share of the best score with which a chunk is returned with its neighbors, if the budget allows."""
+_PRICE_POWER = 0.5
+"""Power of the price by which scores are divided. Several short sentences are better than one long one. From 0 to .6,
+answers to articles and policies at 300 tokens rose from .803 to .810 and from .370 to .381."""
 
 _HEADINGS_SHOWN = 2
 _MAX_ROUNDS = 4
@@ -45,16 +45,17 @@ MAX_CHARACTERS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class PassageStyle:
-    """Size of chunks, and the cost of an excerpt in addition to its text."""
+    """Cost of an excerpt in addition to its text, and the score relative to the best one from which it is relevant."""
 
-    chunk_bytes: int = TARGET_BYTES
     link_tokens: int = LINK_TOKENS
+    min_score: float = 0.02
 
 
 USUAL_STYLE = PassageStyle()
-SHORT_STYLE = PassageStyle(chunk_bytes=350, link_tokens=5)
-"""For small budgets without links: with 300 tokens, the answer to 150 questions each was shown for .807 instead of .740
-of those to articles, and .327 instead of .247 of those to policies."""
+"""For large budgets. Sentences from this score on are a third of 2,000 tokens and have .88 of the answers to articles
+and .97 of those to encyclopedia texts (`benchmarks.train_passages`, all texts)."""
+QUOTE_STYLE = PassageStyle(link_tokens=5, min_score=0.002)
+"""For small budgets without links, which are filled: .93 to .99 of the answers have this score."""
 
 
 def select_from_page(document: Document, question: str, budget: int) -> list[Excerpt]:
@@ -71,53 +72,62 @@ def select_passages(
 ) -> list[list[Excerpt]]:
     """Return the excerpts of each Markdown text in its order, together within the budget.
 
-    Texts that fit together are returned completely. For a text without a word of the question, its beginning is
-    returned. `style` sets the size of chunks and the cost of an excerpt in addition to its text.
+    `|` separates wordings of the question. `style` gives the least score, and the cost of an excerpt in addition to
+    its text.
+
+    Texts that fit together are returned whole. A text without a word of the question returns its beginning.
     """
-    query = Question.of(question)
-    pages = [_Page(text[:MAX_CHARACTERS], query, style) for text in texts]
-    for page, row in zip(pages, bm25.score_chunks(query, [page.terms for page in pages]), strict=True):
+    wordings = split_wordings(question)
+    pages = [_Page(text[:MAX_CHARACTERS], style) for text in texts]
+    scores = score_sentences(wordings, [page.markdown for page in pages], [page.sentences for page in pages])
+    for page, row in zip(pages, scores, strict=True):
         page.scores = row
     allowance = budget
     for _ in range(_MAX_ROUNDS):
-        _select_chunks(pages, allowance, min_page_share)
-        chosen = [page.excerpts(query) for page in pages]
+        _select_sentences(pages, allowance, min_page_share)
+        chosen = [page.excerpts(wordings) for page in pages]
         costs = (
             token_estimate.estimate(excerpt.text) + style.link_tokens for excerpts in chosen for excerpt in excerpts
         )
         excess = sum(costs) - budget
         if excess <= 0:
-            return chosen
+            return chosen if any(chosen) else _cut_best(pages, chosen, budget)
         allowance -= excess
-    return [[] for _ in pages]
+    return _cut_best(pages, [[] for _ in pages], budget)
 
 
 class _Page:
-    """One text, its chunks and the selected ones."""
+    """One text, its sentences and the selected ones."""
 
-    def __init__(self, markdown: str, query: Question, style: PassageStyle) -> None:
+    def __init__(self, markdown: str, style: PassageStyle) -> None:
         self.markdown = markdown
-        self._link_tokens = style.link_tokens
-        self.chunks = split_chunks(markdown, style.chunk_bytes)
-        texts = [markdown[chunk.start : chunk.end] for chunk in self.chunks]
-        self.terms = [
-            ChunkTerms.of(query, text, chunk.headings) for text, chunk in zip(texts, self.chunks, strict=True)
-        ]
-        self.costs = [token_estimate.estimate(text) + 1 for text in texts]
+        self.link_tokens, self.min_score = style.link_tokens, style.min_score
+        self.sentences = split_sentences(markdown)
+        self._costs: dict[int, int] = {}
         self.scores: list[float] = []
         self.chosen: set[int] = set()
 
     @property
     def whole_cost(self) -> int:
         """Cost of the whole text."""
-        return sum(self.costs) + self._link_tokens
+        return token_estimate.estimate(self.markdown) + self.link_tokens
+
+    def _cost(self, at: int) -> int:
+        if at not in self._costs:
+            sentence = self.sentences[at]
+            self._costs[at] = token_estimate.estimate(self.markdown[sentence.start : sentence.end]) + 1
+        return self._costs[at]
 
     def price(self, at: int) -> int:
-        """Return the cost of one more chunk; next to a selected chunk it needs no link of its own."""
-        return self.costs[at] + self._link_tokens * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
+        """Return the cost of one more sentence; next to a selected one it needs no link of its own."""
+        return self._cost(at) + self.link_tokens * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
+
+    def worth(self, at: int) -> float:
+        """Return the score of a sentence relative to its price."""
+        return self.scores[at] / float((self._cost(at) + self.link_tokens) ** _PRICE_POWER)
 
     def select_affordable(self, places: Iterable[int], budget: int) -> int:
-        """Select chunks in this order while they are affordable; return the remaining budget."""
+        """Select sentences in this order while they are affordable; return the remaining budget."""
         for at in places:
             price = self.price(at) if at not in self.chosen else budget + 1
             if price <= budget:
@@ -127,81 +137,101 @@ class _Page:
 
     @property
     def spent(self) -> int:
-        """Cost of the selected chunks."""
-        links = self._link_tokens * len(list(_runs(sorted(self.chosen))))
-        return sum(self.costs[at] for at in self.chosen) + links
+        """Cost of the selected sentences."""
+        links = self.link_tokens * len(list(_runs(sorted(self.chosen))))
+        return sum(map(self._cost, self.chosen)) + links
 
-    def rank_chunks(self) -> list[int]:
-        """Return the relevant chunks, best first."""
-        worth = _MIN_RELATIVE_SCORE * max(self.scores, default=0.0)
-        places = [at for at, score in enumerate(self.scores) if score and score >= worth]
-        return sorted(places, key=lambda at: -self.scores[at])
+    def rank_sentences(self) -> list[int]:
+        """Return the relevant sentences, best first."""
+        least = self.min_score * max(self.scores, default=0.0)
+        places = [at for at, score in enumerate(self.scores) if score and score >= least]
+        return sorted(places, key=lambda at: -self.worth(at))
 
-    def leading_chunks(self) -> Iterator[int]:
-        """Yield the chunks from the top while each preceding one was selected."""
-        for at in range(len(self.chunks)):
+    def leading_sentences(self) -> Iterator[int]:
+        """Yield the sentences from the top while each preceding one was selected."""
+        for at in range(len(self.sentences)):
             if at and at - 1 not in self.chosen:
                 return
             yield at
 
     def neighbors_of(self, at: int) -> list[int]:
-        """Return the neighbors of a chunk in its section."""
-        near = [one for one in (at + 1, at - 1) if 0 <= one < len(self.chunks)]
-        return [one for one in near if self.chunks[one].headings == self.chunks[at].headings]
+        """Return the neighbors of a sentence in its section."""
+        near = [one for one in (at + 1, at - 1) if 0 <= one < len(self.sentences)]
+        return [one for one in near if self.sentences[one].headings == self.sentences[at].headings]
 
-    def excerpts(self, query: Question) -> list[Excerpt]:
-        """Return the selected chunks as excerpts, with adjacent ones joined."""
+    def excerpts(self, wordings: Sequence[Question]) -> list[Excerpt]:
+        """Return the selected sentences as excerpts, with adjacent ones joined."""
         if not self.chosen:
             return []
         plain = VisibleText(self.markdown)
         code = find_atomic_blocks(self.markdown, len(self.markdown))
-        term_weights = plain.weigh_terms(query.words)
+        words = {word for wording in wordings for word in wording.content or wording.terms}
+        term_weights = plain.weigh_terms(sorted(words))
         return [self._excerpt(run, plain, code, term_weights) for run in _runs(sorted(self.chosen))]
 
     def _excerpt(
         self, run: list[int], plain: VisibleText, code: list[AtomicBlock], term_weights: Mapping[str, float]
     ) -> Excerpt:
-        first, last = self.chunks[run[0]], self.chunks[run[-1]]
+        first, last = self.sentences[run[0]], self.sentences[run[-1]]
         at = max(run, key=lambda at: self.scores[at])
+        best = self.sentences[at]
         return Excerpt(
             text=_complete_excerpt(self.markdown, first.start, last.end, code),
             start=first.start,
             score=self.scores[at],
-            heading=" > ".join(first.headings[-_HEADINGS_SHOWN:]),
+            heading=" > ".join(first.outer_headings[-_HEADINGS_SHOWN:]),
             end=last.end,
-            fragment=build_text_directive(plain, self.chunks[at].start, self.chunks[at].end, term_weights),
+            fragment=build_text_directive(plain, best.text_start, best.end, term_weights),
         )
 
 
-def _select_chunks(pages: Sequence[_Page], budget: int, min_page_share: float) -> None:
+def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float) -> None:
     for page in pages:
         page.chosen.clear()
     if sum(page.whole_cost for page in pages) <= budget:
         for page in pages:
-            page.chosen.update(range(len(page.chunks)))
+            page.chosen.update(range(len(page.sentences)))
         return
     floor, left = round(min_page_share * budget / len(pages)), budget
     for page in pages:
-        left = page.select_affordable(page.rank_chunks()[:1], left)
+        left = page.select_affordable(page.rank_sentences()[:1], left)
     for page in pages:
         allowed = max(0, min(left, floor - page.spent))
-        left -= allowed - page.select_affordable(page.rank_chunks(), allowed)
+        left -= allowed - page.select_affordable(page.rank_sentences(), allowed)
     ranked = sorted(
-        ((score, page, at) for page in pages for at, score in enumerate(page.scores) if score),
+        ((page.worth(at), page.scores[at], page, at) for page in pages for at in page.rank_sentences()),
         key=lambda offer: -offer[0],
     )
-    top = ranked[0][0] if ranked else 0.0
-    for score, page, at in ranked:
-        if score >= _MIN_RELATIVE_SCORE * top:
+    for _, score, page, at in ranked:
+        if score >= page.min_score:
             left = page.select_affordable((at,), left)
-    for score, page, at in ranked:
-        if score >= _MIN_CONTEXT_SCORE * top and at in page.chosen:
+    for _, score, page, at in ranked:
+        if score >= _MIN_CONTEXT_SCORE and at in page.chosen:
             left = page.select_affordable(page.neighbors_of(at), left)
     for page in pages:
-        left = page.select_affordable((at for at in range(len(page.chunks)) if page.price(at) <= 0), left)
+        gaps = [at + 1 for at in sorted(page.chosen) if at + 2 in page.chosen and at + 1 not in page.chosen]
+        left = page.select_affordable((at for at in gaps if page.price(at) <= 0), left)
     empty_pages = [page for page in pages if not page.chosen]
     for remaining, page in zip(range(len(empty_pages), 0, -1), empty_pages, strict=True):
-        left -= left // remaining - page.select_affordable(page.leading_chunks(), left // remaining)
+        left -= left // remaining - page.select_affordable(page.leading_sentences(), left // remaining)
+
+
+def _cut_best(pages: Sequence[_Page], chosen: list[list[Excerpt]], budget: int) -> list[list[Excerpt]]:
+    """Return the beginning of the best sentence if the budget is too small for each sentence."""
+    best = max((page for page in pages if page.sentences), key=lambda page: max(page.scores), default=None)
+    if best is None:
+        return chosen
+    at = max(range(len(best.sentences)), key=lambda at: best.scores[at])
+    sentence = best.sentences[at]
+    length = token_estimate.fit_prefix(best.markdown[: sentence.end], sentence.text_start, budget - best.link_tokens)
+    end = sentence.text_start + length
+    pause = best.markdown.rfind(" ", sentence.text_start + length // 2, end)
+    end = pause if pause > 0 and end < sentence.end else end
+    text = best.markdown[sentence.text_start : end].rstrip()
+    if text:
+        cut = Excerpt(text, sentence.text_start, best.scores[at], end=sentence.text_start + len(text))
+        chosen[list(pages).index(best)] = [cut]
+    return chosen
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:
@@ -230,7 +260,7 @@ def _complete_excerpt(markdown: str, start: int, end: int, code: Sequence[Atomic
 
 @dataclass(frozen=True, slots=True)
 class PassageSelection:
-    """Excerpts of each text, and for copies the index of the original text."""
+    """Excerpts of each text, and the index of an earlier text of which it is a copy."""
 
     excerpts: tuple[tuple[Excerpt, ...], ...]
     same_as: tuple[int | None, ...]
@@ -254,46 +284,3 @@ def select_distinct_passages(
     chosen = iter(select_passages(distinct, question, budget, min_page_share, style))
     excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)
     return PassageSelection(tuple(excerpts), tuple(same_as))
-
-
-_SHINGLE_WORDS = 5
-"""Words of a shingle. Runs of five words are rarely equal by chance."""
-_MIN_SIMILARITY = 0.7
-"""Minimum Jaccard similarity of the shingles of two near copies."""
-_MIN_CONTAINMENT = 0.85
-"""Minimum share of the shorter text's shingles in the longer text, if one is a part of the other: a shortened story, or
-the same story with boxes of another site."""
-_MIN_SHINGLES = 40
-"""Shingles. Shorter texts must be equal, as they contain too little to compare."""
-_MAX_WORDS = 20_000
-"""Words of each text that are compared."""
-
-
-def find_near_copies(texts: Sequence[str]) -> list[int | None]:
-    """Return for each text the index of the first text of which it is a near copy, or None.
-
-    On 1,100,000 pairs of saved pages the rule reports seven: five are one page under two URLs, one is two lists of one
-    shop that share four fifths of their goods, one a product beside the list that repeats it.
-
-    A few texts are compared pairwise on all their shingles. Sketches (MinHash, simhash) would save nothing here, and
-    estimate what can be counted.
-    """
-    sets = [_shingles(text) for text in texts]
-    originals: list[int | None] = []
-    for place, shingles in enumerate(sets):
-        earlier = (other for other in range(place) if originals[other] is None)
-        originals.append(next((other for other in earlier if _are_near_copies(sets[other], shingles)), None))
-    return originals
-
-
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    words = split_markdown_terms(text)[:_MAX_WORDS]
-    return frozenset(zip(*(words[offset:] for offset in range(_SHINGLE_WORDS)), strict=False))
-
-
-def _are_near_copies(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    shorter = min(len(one), len(other))
-    if shorter < _MIN_SHINGLES:
-        return bool(shorter) and one == other
-    shared = len(one & other)
-    return shared >= _MIN_CONTAINMENT * shorter or shared >= _MIN_SIMILARITY * (len(one) + len(other) - shared)

@@ -226,7 +226,7 @@ async def add_excerpts(
 
     The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
     `least_share` of an equal part of the budget, or nothing if it has the text of an earlier page and
-    `skips_duplicates` is set. `style` sets the size of the passages.
+    `skips_duplicates` is set. `style` sets the cost of an excerpt and the minimum score.
     """
     readings = {at: outcome for at, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)}
     read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]

@@ -93,7 +93,7 @@ def _read_names(
     page = finder.page
     data = structured.extract(snapshot)
     titles = [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
-    items = structured_values.read_items(data, titles)
+    items = structured_values.read_items(data, titles, page.page.head.scripts)
     values: dict[str, str | None] = dict.fromkeys(fields)
     evidence: dict[str, Evidence] = {}
     for name, hint in fields.items():
@@ -101,7 +101,7 @@ def _read_names(
         stated = structured_values.find_structured_value(field, items)
         shown = named.find(field) if stated is None else None
         if stated is not None:
-            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCE)
+            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
         elif shown is not None:
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)

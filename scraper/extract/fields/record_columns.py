@@ -29,6 +29,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", r
 _OLD_PRICE = re.compile(
     r"\b(?:del|s|strike|old|was|regular|compare|list|msrp|rrp|before|original|crossed|strikethrough|uvp)\b"
 )
+_PRICE_NAME = re.compile(r"\bprices?\b")
 _TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
 
 
@@ -130,8 +131,8 @@ def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) 
 
 
 def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
-    """Return the first price that is not struck through or named as old."""
-    old = ""
+    """Return the first amount in an element named price, else the first one; old prices only if there is no other."""
+    best, best_rank = "", 3
     for part in parts:
         if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
             continue
@@ -141,10 +142,10 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
         parent = part.getparent()
         around = parent.getparent() if parent is not None else None
         names = " ".join(f"{one.tag} {_names(one)}" for one in (part, parent, around) if one is not None)
-        if not _OLD_PRICE.search(names):
-            return amount
-        old = old or amount
-    return old
+        rank = 2 if _OLD_PRICE.search(names) else 0 if _PRICE_NAME.search(names) else 1
+        if rank < best_rank:
+            best, best_rank = amount, rank
+    return best
 
 
 def _day(page: ElementTexts, parts: Sequence[Element]) -> str:

@@ -39,6 +39,8 @@ _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
     r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?)\b"
 )
+_TOPIC = re.compile(r"(?<!\S)(?:category|tag)-\S+")
+"""Class names of blogs for the topics of a post."""
 _VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
 _MIN_SCORE = 6.0
 """Groups with lower scores are menus and paragraphs: on pages without a list, most groups score less."""
@@ -107,6 +109,7 @@ class _ListFinder:
         for one in lists:
             one.score = self._rate(one)
         lists = [one for one in lists if one.score >= _MIN_SCORE]
+        lists += self._join_sections(lists)
         lists.sort(key=lambda one: -one.score)
         self._prefer_whole_records(lists)
         chosen: list[RecordList] = []
@@ -121,6 +124,26 @@ class _ListFinder:
             if len(chosen) == most:
                 break
         return chosen
+
+    def _join_sections(self, lists: Sequence[RecordList]) -> list[RecordList]:
+        """Return lists that join the records of several lists of one kind, which headings or ads separate."""
+        by_kind: defaultdict[object, list[RecordList]] = defaultdict(list)
+        for one in lists:
+            first = one.records[0][0]
+            classes = self._classes[first] or first.get("class")
+            if len(one.records[0]) == 1 and classes and not self._aside(first):
+                by_kind[first.tag, classes].append(one)
+        joined: list[RecordList] = []
+        for parts in by_kind.values():
+            records = {record[0]: record for part in parts for record in part.records}
+            ordered = sorted(records.values(), key=lambda record: self._page.number[record[0]])
+            spans = list(map(self._span, ordered))
+            is_flat = all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+            if is_flat and len(ordered) > max(len(part.records) for part in parts):
+                one = RecordList(ordered[:MAX_RECORDS])
+                one.score = max(self._rate(one), *(part.score for part in parts))
+                joined.append(one)
+        return joined
 
     def _prefer_whole_records(self, lists: list[RecordList]) -> None:
         """Move a list before a better rated one whose records are parts of its own records.
@@ -311,7 +334,10 @@ class _ListFinder:
         for around in (element, *element.iterancestors()):
             if around.tag in _BESIDE:
                 return 1.0
+            if around.tag == "main":
+                break
             names = " ".join(around.get(name) or "" for name in ("class", "id", "role"))
+            names = _TOPIC.sub(" ", names)
             if around.tag not in ("body", "html") and len(names) < 300 and _ASIDE.search(_separate(names)):
                 found = 0.6
         return found

@@ -1,32 +1,62 @@
-"""Find values of fields in the structured data of a page, in items that describe the page."""
+"""Find the values of fields in the data of a page: items and JSON objects that are named like the page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from scraper.extract.facts.schema_graph import iterate_objects
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.text_leaves import MAX_VALUE, letters_and_digits
+from scraper.extract.page.page_tree import ScriptElement
 from scraper.model import StructuredData
 
-CONFIDENCE = 0.9
+CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
+"""Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
 _MIN_MATCH = 0.7
 _MIN_NAME = 4
 _MAX_DEPTH = 4
 _SYNTAXES = ("json_ld", "microdata", "rdfa")
 _NAMES = ("name", "headline", "title")
+_MAX_SCRIPT = 3_000_000
+"""Characters of all JSON in scripts."""
+_MAX_OBJECTS, _MAX_JSON_DEPTH = 20_000, 20
 
 
-def read_items(data: StructuredData, titles: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the items whose name equals or overlaps with a title of the page, each with its syntax."""
+def read_items(
+    data: StructuredData, titles: Sequence[str], scripts: Iterable[ScriptElement] = ()
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the items whose name is in a title of the page or contains it, with their sources.
+
+    JSON that the page fetched, and JSON in scripts, come last; their objects must have a title of the page.
+    """
     known = [title for title in map(letters_and_digits, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
     for syntax in _SYNTAXES:
         for item in _walk(getattr(data, syntax), 0):
-            own = next((letters_and_digits(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
+            own = _own_name(item)
             if len(own) >= _MIN_NAME and any(own in title or title in own for title in known):
                 found.append((syntax, item))
-    return found
+    states = [response.get("data") for response in data.xhr] + list(_read_json(scripts))
+    objects = iterate_objects(states, _MAX_OBJECTS, _MAX_JSON_DEPTH)
+    return found + [("fetched_json", item) for item in objects if _own_name(item) in known]
+
+
+def _own_name(item: dict[str, Any]) -> str:
+    return next((letters_and_digits(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
+
+
+def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:
+    """Yield the values of scripts that are JSON, without JSON-LD: the state of the page."""
+    left = _MAX_SCRIPT
+    for script in scripts:
+        if "json" in script.type and "ld+json" not in script.type and len(script.text) <= left:
+            left -= len(script.text)
+            try:
+                yield json.loads(script.text, strict=False)
+            except (ValueError, RecursionError):
+                continue
 
 
 def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from scraper.extract.text.token_estimate import estimate
@@ -28,3 +29,11 @@ def test_pages_with_and_without_a_match_share_the_budget() -> None:
     assert sum(estimate(content) for content in contents) <= tokens
     assert "ferry" in contents[0]
     assert all("wind" in content for content in contents[1:])
+
+
+def test_without_a_match_the_language_of_the_page_is_named() -> None:
+    page = page_of(OTHER, "Fähre", 200)
+    assert isinstance(page.outcome, Reading)
+    outcome = replace(page.outcome, document=replace(page.outcome.document, language="en"))
+    answer = page_as_json(replace(page, outcome=outcome, excerpts=()), tokens=200)
+    assert "The language of the page is `en`." in str(answer["warnings"])

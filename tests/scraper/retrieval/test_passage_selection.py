@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import pairwise
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
 from scraper.model import Document, Excerpt
-from scraper.retrieval.passage_selection import LINK_TOKENS, find_near_copies, select_from_page, select_passages
+from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_STYLE, select_from_page, select_passages
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."
@@ -143,55 +142,56 @@ def test_no_pages_are_no_excerpts() -> None:
     assert of("", "anything") == []
 
 
-WORDS = "harbour ferry bicycle winter office count island storm captain timetable coffee rope light".split()
+def test_wordings_are_scored_separately_and_added() -> None:
+    text = page("Cancel by post.", FERRY, "Terminate the contract by letter or by mail.", "Last.")
+    excerpts = of(text, "How do I cancel? | terminate contract", 400)
+    assert "Terminate the contract" in shown(excerpts) and "Cancel by post." in shown(excerpts)
+    best = max(excerpts, key=lambda one: one.score)
+    assert "Terminate the contract" in best.text or "Cancel by post." in best.text
 
 
-def story(seed: int, length: int = 400) -> str:
-    chosen = random.Random(seed)
-    return " ".join(f"{chosen.choice(WORDS)}{chosen.randrange(40)}" for _ in range(length))
+@pytest.mark.parametrize("question", ["what is it about", "и что это", "", "?", "|", "zygote 42 квант", "質問"])
+def test_a_question_without_a_word_of_the_page_scores_nothing(question: str) -> None:
+    excerpts = of(page("First."), question)
+    assert excerpts and excerpts[0].start == 0 and not any(one.score for one in excerpts)
 
 
-def test_a_copy_with_other_boxes_around_it_is_a_copy() -> None:
-    agency = story(1)
-    assert find_near_copies([agency, f"# The Paper\n\n{story(2, 60)}\n\n{agency}\n\n{story(3, 60)}"]) == [None, 0]
+@pytest.mark.parametrize(
+    "question",
+    [
+        "night ferry Borkum bicycles " + "harbour office counts island " * 80,
+        '"night ferry" Borkum (bicycles)',
+        "Night ferries to Borkum",
+    ],
+    ids=["2,000 characters", "quotes", "a heading"],
+)
+def test_unusual_questions_find_their_passage(question: str) -> None:
+    text = page("First.", f"## Night ferries to Borkum\n\n{FERRY}", "Last.")
+    assert FERRY in shown(of(text, question))
 
 
-def test_a_shortened_copy_is_a_copy() -> None:
-    agency = story(1)
-    assert find_near_copies([agency, " ".join(agency.split()[:200])]) == [None, 0]
+@pytest.mark.parametrize(
+    ("markdown", "question", "part"),
+    [
+        (FERRY, "ferry bicycles", FERRY),
+        ("calm weather over the bay " * 8_000 + FERRY + " more weather" * 15_000, "Borkum bicycles", "Borkum"),
+        (
+            "| Port | Fare |\n| --- | --- |\n" + "| Emden | 12 |\n" * 300 + "| Borkum | 9 |",
+            "fare Borkum",
+            "| Borkum | 9 |",
+        ),
+        ("```\n" + "wait()\n" * 300 + "ferry.load(bicycles)\n```", "ferry bicycles", "ferry.load(bicycles)"),
+        ("1234567890 " * 60 + "ferry" + " 1234567890" * 60, "ferry", "1234567890"),
+    ],
+    ids=["one sentence", "one line of 400,000 characters", "table only", "code only", "digits only"],
+)
+def test_unusual_pages_keep_the_budget(markdown: str, question: str, part: str) -> None:
+    (excerpts,) = select_passages([markdown], question, 120, style=QUOTE_STYLE)
+    assert part in shown(excerpts)
+    assert sum(token_estimate.estimate(one.text) + QUOTE_STYLE.link_tokens for one in excerpts) <= 120
 
 
-def test_links_of_another_site_do_not_hide_a_copy() -> None:
-    words = story(1).split()
-    one = " ".join(f"[{word}](https://one.example/{word})" for word in words)
-    other = " ".join(f"[{word}](https://other.example/t/{word})" for word in words)
-    assert find_near_copies([one, other]) == [None, 0]
-
-
-def test_an_edited_copy_is_a_copy_and_a_rewritten_one_is_not() -> None:
-    words = story(1).split()
-    edited = [("replaced" if at % 60 == 0 else word) for at, word in enumerate(words)]
-    rewritten = [("replaced" if at % 6 == 0 else word) for at, word in enumerate(words)]
-    assert find_near_copies([" ".join(words), " ".join(edited), " ".join(rewritten)]) == [None, 0, None]
-
-
-def test_different_texts_with_one_frame_are_different() -> None:
-    frame = story(9, 120)
-    assert find_near_copies([f"{frame}\n\n{story(1)}", f"{frame}\n\n{story(2)}"]) == [None, None]
-
-
-def test_every_copy_names_the_first() -> None:
-    assert find_near_copies([story(1), story(2), story(1), story(2), story(1)]) == [None, None, 0, 1, 0]
-
-
-def test_short_texts_are_copies_only_when_they_are_equal() -> None:
-    assert find_near_copies(["Access denied for this page today", "Access denied for this page today"]) == [None, 0]
-    assert find_near_copies(["Access denied for this page", "Access denied for that page", "", ""]) == [None] * 4
-
-
-def test_texts_without_spaces_compare_too() -> None:
-    one = "".join(chr(0x4E00 + random.Random(1).randrange(3000)) for _ in range(1)) + "".join(
-        chr(0x4E00 + (number * 7919) % 3000) for number in range(600)
-    )
-    other = "".join(chr(0x4E00 + (number * 6007) % 3000) for number in range(600))
-    assert find_near_copies([one, one[:400], other]) == [None, 0, None]
+def test_a_long_sentence_is_cut_at_a_pause() -> None:
+    sentence = "The ferry " + "carries bicycles and dogs and cars and people " * 12 + "free of charge."
+    (excerpt,) = of(sentence + f"\n\n{FILLER * 9}", "ferry bicycles", LINK_TOKENS + 30)
+    assert sentence.startswith(excerpt.text) and sentence[len(excerpt.text)] == " "

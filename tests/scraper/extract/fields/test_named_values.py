@@ -51,6 +51,16 @@ def test_data_of_another_thing_than_the_page_are_not_used() -> None:
     assert by_name(LD.replace("The Tide", "Another book") + BOOK, author="").values == {"author": "Ben Mole"}
 
 
+STATE = """<script id=state type=application/json>{"props": {"book": {"title": "The Tide", "binding": "Cloth"},
+"other": {"title": "The Tide and more", "binding": "Paper"}}}</script>"""
+
+
+def test_state_in_scripts_is_read_if_its_object_has_the_title() -> None:
+    found = by_name(STATE + BOOK, binding="")
+    assert found.values == {"binding": "Cloth"} and found.evidence["binding"].source == "fetched_json"
+    assert by_name(STATE.replace("The Tide", "Ebb") + BOOK, binding="").values == {"binding": None}
+
+
 @pytest.mark.parametrize("name", ["language", "weight", "phone", "class", "作者", "x" * 200, "1", "-"])
 def test_what_the_page_does_not_state_is_none(name: str) -> None:
     found = by_name(BOOK, **{name: ""})

@@ -69,6 +69,25 @@ def test_cells_of_a_grid_are_one_list() -> None:
     assert len(records(f"<body><main>{grid}</main></body>").records) == 6
 
 
+def test_sections_of_one_list_are_joined() -> None:
+    cells = [card(name, number) for number, name in enumerate((*NAMES, "Galley", "Hoy", "Ketch"), 1)]
+    sections = f"<section><h2>New</h2>{''.join(cells[:3])}</section><div><div>{''.join(cells[3:])}</div></div>"
+    assert len(records(f"<body><main>{sections}</main></body>").records) == 8
+
+
+def test_an_amount_named_price_comes_before_other_amounts() -> None:
+    gift = "<p>Includes a gift of <span>$7.00</span> for every boat</p>"
+    cards = CARDS.replace("<del>", f"{gift}<del>").replace("<span>", '<span class="boat-price">')
+    cards = cards.replace('<span class="boat-price">$7.00', "<span>$7.00")
+    assert records(f"<body><main>{cards}</main></body>").records[1]["price"] == "$249.90"
+
+
+def test_names_of_a_layout_around_main_do_not_make_a_list_secondary() -> None:
+    menu = "<ul class=menu>" + "".join(f"<li><a href=/{n}>{n} boats and more</a> text</li>" for n in NAMES) + "</ul>"
+    page = f"<body><div class=content-sidebar-wrap><main>{CARDS}</main></div>{menu}</body>"
+    assert records(page).records[0]["title"] == "Anchor of the north"
+
+
 @pytest.mark.parametrize(
     "pager",
     [
