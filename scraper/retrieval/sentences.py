@@ -32,6 +32,7 @@ _ABBREVIATION = re.compile(
 """Ends of texts that are no end of a sentence."""
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яα-ω]")
 _MARKER = re.compile(r"[ \t>]*(?:[-*+|]|\d{1,9}[.)])\s")
+_TABLE_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+[ \t]*(?:\n|\Z)")
 _LIST_INDENT = re.compile(r"[ \t>]*")
 _PAUSES = ("; ", "；", "、", "，", ", ", " ")
 
@@ -126,6 +127,8 @@ def _block_parts(markdown: str, start: int, end: int) -> Iterator[_Part]:
         if _HEADING.match(markdown, at):
             yield _Part(at, line_end, is_heading=True)
         elif is_table_row(markdown[at : min(line_end, at + MAX_CHARACTERS)]):
+            for _ in range(2 * (_TABLE_DELIMITER.match(markdown, line_end + 1, end) is not None)):
+                line_end = min(end, _line_end(markdown, line_end + 1, end))  # a head alone says nothing
             yield from _split_long(markdown, at, line_end, ends_paragraph=line_end >= end)
         elif markdown[at:line_end].strip():
             while line_end < end and _LOWER.match(markdown, _LIST_INDENT.match(markdown, line_end + 1).end()):  # type: ignore[union-attr]
