@@ -69,6 +69,7 @@ RULES = (
 """The rules of columns, tables and headings that can be switched off alone."""
 
 _Scores = dict[str, float]
+_Values = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +81,15 @@ class _Task:
     gold: Path | None = None
     facts: tuple[tuple[tuple[str, Any], ...], ...] = ()
 
-    def score(self, text: str) -> _Scores:
-        """Return the figures of the file."""
+    def score(self, text: str) -> _Values:
+        """Return the scores of the file by figure, one for each fact."""
         if self.set_name == "icdar" and self.gold is not None:
-            return {"icdar": table_score(xml_relations(self.gold), text)}
+            return {"icdar": [table_score(xml_relations(self.gold), text)]}
         if self.gold is None:
-            return {"facts": statistics.mean(fact_holds(dict(fact), text) for fact in self.facts)}
+            return {"facts": [float(fact_holds(dict(fact), text)) for fact in self.facts]}
         found = scores(self.gold.read_text("utf-8"), text)
         values = {f"{self.set_name}_{name}": getattr(found, name) for name in ("order", "tables", "headings")}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: [value] for name, value in values.items() if value is not None}
 
 
 def measure_left_out(corpus: Path, produced: Sequence[sets.Gold]) -> Figures:
@@ -129,8 +130,8 @@ def _tasks(corpus: Path) -> Iterator[_Task]:
     yield from (_Task("facts", file, facts=tuple(each)) for file, each in facts.items())
 
 
-def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_Scores]:
-    """Return the figures of a file for each variant, which is the rules that are switched off."""
+def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_Values]:
+    """Return the scores of a file for each variant, which is the rules that are switched off."""
     data = task.file.read_bytes()
     rules = {rule.name: rule for rule in RULES}
     found = []
@@ -154,13 +155,13 @@ def _read(data: bytes, name: str) -> str:
     return parsed.markdown
 
 
-def _means_of(found: Iterator[list[_Scores]], variants: Sequence[object]) -> list[_Scores]:
+def _means_of(found: Iterator[list[_Values]], variants: Sequence[object]) -> list[_Scores]:
     """Return the mean of each figure over all files, by variant."""
-    values: list[dict[str, list[float]]] = [defaultdict(list) for _ in variants]
+    values: list[_Values] = [defaultdict(list) for _ in variants]
     for of_file in found:
         for collected, figures in zip(values, of_file, strict=True):
-            for name, value in figures.items():
-                collected[name].append(value)
+            for name, each in figures.items():
+                collected[name] += each
     return [{name: statistics.mean(each) for name, each in collected.items()} for collected in values]
 
 

@@ -14,6 +14,8 @@ _FONTS = {
 _SPECIAL = re.compile(r"[&%$#_{}~^\\–]")
 _ESCAPES = {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "–": "--"}
 _NEWLINE = r" \newline "
+_LEAST_GAP = 1.4
+"""Points on both sides of a column. Proceedings of Springer use it; the default of LaTeX is 6."""
 _BARS = (30, 18, 26, 10)
 
 
@@ -28,6 +30,7 @@ def write_latex(document: Document) -> str:
         body = rf"\begin{{multicols}}{{{layout.columns}}}[{heading}]{body}\end{{multicols}}"
     else:
         body = heading + body
+    gap = max(_LEAST_GAP, layout.gap / 2 - 7)
     footer = rf"{_text(layout.footer)} \thepage" if layout.footer else ""
     return rf"""
         \documentclass{{article}}
@@ -35,7 +38,7 @@ def write_latex(document: Document) -> str:
         \usepackage{{textcomp,booktabs,array,multicol,graphicx,fancyhdr}}
         {_FONTS[layout.family]}
         \usepackage[paperwidth={layout.width}bp,paperheight={layout.height}bp,margin={layout.margin:.1f}bp]{{geometry}}
-        \setlength{{\columnsep}}{{{layout.gap:.1f}pt}}\setlength{{\tabcolsep}}{{4.5pt}}\setlength{{\headheight}}{{15pt}}
+        \setlength{{\columnsep}}{{{layout.gap:.1f}pt}}\setlength{{\tabcolsep}}{{{gap:.1f}pt}}\setlength{{\headheight}}{{15pt}}
         \pagestyle{{fancy}}\fancyhf{{}}\renewcommand{{\headrulewidth}}{{0pt}}
         \lhead{{{_text(layout.header)}}}\cfoot{{{footer}}}
         \makeatletter

@@ -19,6 +19,8 @@ _SHORT = 0.75
 _INDENT = 0.9
 _LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
 """Leader dots before a page number."""
+_CAPITALS = re.compile(r"(?:[IVX]{1,5}|\d{1,2})\.\s+(?:[^\W\d_]++[\s,:&-]*+)++$")
+_MAX_CAPITALS = 100
 _ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
 
 
@@ -50,6 +52,10 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     above = group[-1]
     step = leading * row.size
     distance = row.y0 - above.y0
+    if is_capital_heading(text_of_row(group[0])):
+        return not text_of_row(row).isupper() or distance > _LOOSE * step + 1.0
+    if is_capital_heading(text_of_row(row)):
+        return True
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
     if row.mono != above.mono or abs(row.size - above.size) > _LARGER or row.bold != above.bold or distance < 0:
@@ -65,6 +71,11 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     if split_mark(text_of_row(group[0]))[0] is not None:  # In a list.
         return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
+
+
+def is_capital_heading(text: str) -> bool:
+    """Return True for a section number and a title in capitals: journals set headings so in the size of their text."""
+    return text.isupper() and len(text) <= _MAX_CAPITALS and _CAPITALS.match(text) is not None
 
 
 def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
@@ -163,6 +174,8 @@ def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float
         and not is_sentence
         and not _CAPTION.match(text)
     ):
+        return _as_heading(block, below)
+    if block.kind in (BlockKind.TEXT, BlockKind.ITEM) and is_capital_heading(f"{block.label} {text}".strip()):
         return _as_heading(block, below)
     numbered = _SECTION.match(text)
     if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not is_sentence:

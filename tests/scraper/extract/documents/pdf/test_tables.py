@@ -72,3 +72,20 @@ def test_column_with_long_text_beside_names_is_a_table() -> None:
         ]
     text = read_drawn(*drawn)
     assert text.index("Name0") < text.index("r0a") < text.index("Name1") < text.index("r1a")
+
+
+def test_sentence_between_two_tables_ends_the_first() -> None:
+    first = (
+        ("Town", "Rain", "Share"),
+        ("Bergen", "Much", "84.5%"),
+        ("Porto", "Some", "63.1%"),
+        ("Cork", "A lot", "65%"),
+    )
+    second = (("Ferry", "Seats"), ("North", "761"), ("South", "4,046"), ("West", "6,836"))
+    cells = [
+        text_at(x, 150 + 11 * y, c) for y, row in enumerate(first) for x, c in zip((60, 170, 300), row, strict=True)
+    ]
+    cells += [text_at(x, 217 + 11 * y, c) for y, row in enumerate(second) for x, c in zip((100, 300), row, strict=True)]
+    text = read_drawn(text_at(60, 100, WIDE), *cells, text_at(60, 200, "Passports are checked before noon."))
+    assert "\n\nPassports are checked before noon.\n\n" in text
+    assert "| West | 6,836 |" in text
