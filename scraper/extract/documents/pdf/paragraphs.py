@@ -52,9 +52,10 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     above = group[-1]
     step = leading * row.size
     distance = row.y0 - above.y0
-    if is_capital_heading(text_of_row(group[0])):
-        return not text_of_row(row).isupper() or distance > _LOOSE * step + 1.0
-    if is_capital_heading(text_of_row(row)):
+    text, first = text_of_row(row), text_of_row(group[0])
+    if is_capital_heading(first):
+        return not text.isupper() or distance > _LOOSE * step + 1.0
+    if is_capital_heading(text):
         return True
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
@@ -62,13 +63,13 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
         return True
     if distance > _LOOSE * step + 1.0 and distance > 1.3 * row.size:
         return True
-    text_above = text_of_row(above)
-    if _LEADER.search(text_above) or split_mark(text_of_row(row))[0] is not None:
+    text_above = first if len(group) == 1 else text_of_row(above)
+    if _LEADER.search(text_above) or split_mark(text)[0] is not None:
         return True
     ended = _ENDS.search(text_above) is not None
     if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
         return True
-    if split_mark(text_of_row(group[0]))[0] is not None:  # In a list.
+    if split_mark(first)[0] is not None:  # In a list.
         return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 

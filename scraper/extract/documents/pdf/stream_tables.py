@@ -106,6 +106,8 @@ def _find_candidate(
     Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
     """
     end, narrow_end = (_find_table_end(lines, start, across) for lines in (wide, narrow))
+    if max(end, narrow_end) - start < _MIN_NARROW_ROWS:
+        return wide, end
     columns = len(_columns(wide[start:end]))
     if _is_surely_table(narrow[start:narrow_end]) and len(_columns(narrow[start:narrow_end])) > columns:
         return narrow, narrow_end
