@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.model import CrawlRequest, ReadPage
-from scraper.render import crawl as render_crawl
 from scraper.render import page_changes as render_changes
-from scraper.render import site_map as render
+from scraper.render import sites as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
@@ -118,8 +117,8 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
             services.workers, outcomes, report.question, budget, deadline, least_share=0.0, skips_duplicates=True
         )
     if arguments["format"] == "json":
-        return json_answer(dict(render_crawl.as_json(report, pages, budget=budget)))
-    text = render_crawl.as_markdown(report, pages, region=new_region(), budget=budget)
+        return json_answer(dict(render.crawl_as_json(report, pages, budget=budget)))
+    text = render.crawl_as_markdown(report, pages, region=new_region(), budget=budget)
     return ToolAnswer(text, is_empty=not report.kept)
 
 
@@ -168,6 +167,6 @@ async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) ->
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"], find_language(site.url))
     start, max_pages, budget = arguments["start"], arguments["max_pages"], body_budget(services.settings)
     if arguments["format"] == "json":
-        return json_answer(dict(render.as_json(site, ranked, start=start, max_pages=max_pages, budget=budget)))
-    text = render.as_markdown(site, ranked, start=start, max_pages=max_pages, region=new_region(), budget=budget)
+        return json_answer(dict(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget)))
+    text = render.map_as_markdown(site, ranked, start=start, max_pages=max_pages, region=new_region(), budget=budget)
     return ToolAnswer(text, is_empty=not site.pages)
