@@ -98,11 +98,27 @@ def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats,
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text; on listing pages only the headings of the items."""
+    """Return the blocks of list items, which may repeat a text; of lists of pages, only the names of the items."""
     if types["forum"] >= _MAX_FORUM:
         return np.zeros(page.n, np.bool_)
     listed = page.cards >= _MIN_LISTED
-    return listed & page.heading if types["listing"] + types["collection"] >= _MAX_FORUM else listed
+    if types["listing"] + types["collection"] < _MAX_FORUM or not listed.any():
+        return listed
+    return listed & (page.heading | _find_names(page, listed))
+
+
+def _find_names(page: PageStatistics, listed: BlockMask) -> BlockMask:
+    """Return short blocks of one path in all items, most of which differ, unless another path repeats their text.
+
+    Two jobs or products of a list may have the same title. Copies for other screens have another path.
+    """
+    paths, texts = page.path_groups, page.text_ids
+    counts = np.bincount(paths, listed)
+    pairs = np.unique(np.stack([paths, texts]), axis=1)
+    distinct = np.bincount(np.unique(np.stack([paths[listed], texts[listed]]), axis=1)[0], minlength=len(counts))
+    lengths = np.bincount(paths, page.characters * listed) / np.maximum(counts, 1)
+    are_names = (counts >= _MIN_LISTED) & (distinct >= _MIN_DIFFERENT * counts) & (lengths <= _MAX_NAME_LENGTH)
+    return np.asarray(are_names[paths] & (np.bincount(pairs[1])[texts] == 1))
 
 
 _BEYOND_DOUBT = 0.8
@@ -125,6 +141,8 @@ _LIKELY = 0.3
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
+_MIN_DIFFERENT, _MAX_NAME_LENGTH = 0.5, 120
+"""Share of different texts among the names of items, and their mean characters."""
 _IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25
 """Shares of similar blocks in cards that are selected: with at least the first, all are selected (the second is for
 articles); with at most the third, none."""

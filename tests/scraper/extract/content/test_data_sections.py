@@ -44,9 +44,17 @@ def test_documentation_and_empty_pages_are_left_alone() -> None:
 
 
 def test_items_of_long_lists_may_repeat_a_text_but_posts_may_not() -> None:
-    cards = "".join(f"<li class=card><h3>Engineer for kettles</h3><p>City {n}</p></li>" for n in range(9))
+    cards = "".join(f"<li class=card><h3>Engineer for kettles</h3><p>City {n // 3}</p></li>" for n in range(9))
     page = build(f"<body><ul>{cards}</ul><p>{TEXT}</p></body>")
     assert find_listed(page, TYPES).sum() == 18
     assert find_listed(page, LIST).sum() == 9
     assert not find_listed(page, TYPES | {"forum": 0.9}).any()
     assert not find_listed(build(f"<body><ul>{cards[: len(cards) // 2]}</ul><p>{TEXT}</p></body>"), TYPES).any()
+
+
+def test_names_of_items_may_repeat_in_lists_of_pages_unless_they_stand_elsewhere_too() -> None:
+    names = [f"Engineer for kettles {n}" for n in (0, 1, 2, 3, 4, 5, 6, 6, 0)]
+    cards = "".join(f"<li class=card><div>{name}</div><p>Apply for this position now</p></li>" for name in names)
+    page = build(f"<body><ul>{cards}</ul><p>{names[0]}</p><p>{TEXT}</p></body>")
+    listed = [text for text, is_listed in zip(page.texts, find_listed(page, LIST), strict=True) if is_listed]
+    assert listed == names[1:-1]
