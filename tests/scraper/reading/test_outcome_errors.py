@@ -48,7 +48,7 @@ def leaves(
 
 def test_every_browser_error_is_in_this_test() -> None:
     # A crash is also an error of its own, although it has a subclass. Only `browse` has sessions.
-    elsewhere = {browser_errors.BusyError, browser_errors.UnknownSessionError}
+    elsewhere = {browser_errors.BusyError, browser_errors.UnknownSessionError, browser_errors.LoginExpiredError}
     assert {*leaves(), browser_errors.PageCrashedError} == {*TOLD, *elsewhere}
 
 
@@ -70,6 +70,12 @@ def test_busy_has_the_retry_time() -> None:
     told = map_browser_error(browser_errors.BusyError("Full.", retry_after_s=7.4), URL)
     assert isinstance(told, errors.OverloadedError)
     assert (told.retry_after_s, told.retryable, told.sentence()) == (7.4, True, "Full. Try again in 7 s.")
+
+
+def test_an_expired_login_names_the_command() -> None:
+    told = map_browser_error(browser_errors.LoginExpiredError("shop", url=URL), URL)
+    assert isinstance(told, errors.LoginExpiredError)
+    assert told.sentence() == "The login of profile shop has expired. Run: search-mcp login shop"
 
 
 def test_callers_do_not_learn_the_folders_of_the_server() -> None:
