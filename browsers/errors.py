@@ -154,7 +154,7 @@ class UnknownSessionError(BrowsersError):
     next_step = "Leave session out and open the URL again."
 
 
-class LoginExpiredError(BrowsersError):
+class ExpiredLoginError(BrowsersError):
     """The site no longer accepts a login."""
 
     code = "LoginExpired"

@@ -164,7 +164,7 @@ class ActingSessions:
             after = f', after "{session.last_write}"' if session.last_write else ""
             return StepOutcome(step.source, error=f"the tab was lost at step {session.steps}{after}: {error}")
         except errors.BrowsersError as error:
-            if isinstance(error, errors.LoginExpiredError):
+            if isinstance(error, errors.ExpiredLoginError):
                 await self._end(session)
             return StepOutcome(step.source, error=f"{error} {error.next_step}", failure=error)
 
@@ -186,7 +186,7 @@ class ActingSessions:
             outcome = await session.runner.run(step, deadline_at)
             if step.verb in ("open", "read") and not outcome.error and await session.page.has_expired_login():
                 assert session.login is not None
-                raise errors.LoginExpiredError(session.login.name, url=url)
+                raise errors.ExpiredLoginError(session.login.name, url=url)
         session.url = session.page.url or session.url
         if step.verb in WRITES:
             session.last_write = step.source[:80]

@@ -338,7 +338,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.TooManyRedirectsError: errors.NetworkError,
     browser_errors.UpstreamProxyError: errors.NetworkError,
     browser_errors.UnreachableError: errors.NetworkError,
-    browser_errors.LoginExpiredError: errors.LoginExpiredError,
+    browser_errors.ExpiredLoginError: errors.LoginExpiredError,
     browser_errors.DeadlineExceededError: errors.FetchTimeoutError,
     browser_errors.TargetNotFoundError: errors.InvalidArgumentError,
     browser_errors.TooLargeError: errors.ContentTooLargeError,
