@@ -1,4 +1,4 @@
-"""Recognize the text of page images with the program tesseract, if it is installed.
+"""Recognize the text of page images with the program tesseract, if it is installed, and add it to the document.
 
 The program receives pixels that the sandbox decoded, never the bytes of a document.
 """
@@ -11,16 +11,20 @@ import binascii
 import contextlib
 import csv
 import os
+import re
 import shutil
 import subprocess
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from scraper.extract.documents.model import ParsedDocument
+from scraper.extract.documents.pdf.markdown_writer import escape_text, join_pages
 from scraper.extract.documents.pdf.rows import join_lines
+from scraper.extract.documents.read import strip_markdown
 from scraper.extract.text.language import detect_language
 from scraper.extract.text.sanitize import clean
 
@@ -38,6 +42,9 @@ _LANGUAGES = {
 _SIMILAR = 2
 """Percent. The detected language alone is used unless its confidence is lower by more: other languages lose accents but
 have high confidence."""
+_PAGE = re.compile(r"^<!-- page (\d{1,9}) -->$", re.MULTILINE)
+_MAX_LISTED = 100
+"""Recognized pages that the warning names."""
 _LIST_LIMIT_S = 10.0
 _MAX_PIXEL_BYTES = 16_000_000
 _WORD_LEVEL = "5"
@@ -175,3 +182,27 @@ def _confidences(words: list[dict[str, str]]) -> Iterator[float]:
     for word in words:
         with contextlib.suppress(ValueError):
             yield float(word["conf"])
+
+
+def add_recognized_pages(parsed: ParsedDocument, recognized: Mapping[int, RecognizedPage]) -> ParsedDocument:
+    """Return the document with recognized text in its pages, and a warning that lists the pages."""
+    if not recognized:
+        return parsed
+    _, *found = _PAGE.split(parsed.markdown)
+    texts = {int(number): text.strip() for number, text in zip(found[::2], found[1::2], strict=True)}
+    for page, one in recognized.items():
+        paragraphs = "\n\n".join(map(escape_text, one.text.split("\n\n")))
+        texts[page] = "\n\n".join(filter(None, (texts.get(page, ""), paragraphs)))
+    markdown = join_pages(sorted(texts.items()))
+    listed = ", ".join(f"{page} ({one.confidence} %)" for page, one in sorted(recognized.items())[:_MAX_LISTED])
+    more = ", ..." if len(recognized) > _MAX_LISTED else ""
+    return replace(
+        parsed,
+        markdown=markdown,
+        text=strip_markdown(markdown),
+        ocr_pages=tuple(page for page in parsed.ocr_pages if page not in recognized),
+        warnings=(
+            *parsed.warnings,
+            f"Text of pictures was recognized and may have mistakes, on pages (with confidence): {listed}{more}.",
+        ),
+    )

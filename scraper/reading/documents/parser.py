@@ -23,8 +23,7 @@ from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
 from scraper.reading import outcome
-from scraper.reading.documents.ocr import PagePicture, RecognitionError, RecognizedPage, Tesseract
-from scraper.reading.documents.recognized_pages import add_recognized_pages
+from scraper.reading.documents.ocr import PagePicture, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visitor import VisitJob
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError

@@ -13,9 +13,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from scraper import errors
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.reading.documents.ocr import PagePicture, RecognizedPage, Tesseract
+from scraper.reading.documents.ocr import PagePicture, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.documents.parser import OCR_TIME_WARNING, DocumentParser
-from scraper.reading.documents.recognized_pages import add_recognized_pages
 from scraper.workers.single_use import SingleUseProcesses
 
 OCR = Tesseract()
