@@ -78,7 +78,7 @@ PROGRAM = """
 import resource, sys
 soft, hard = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-from scraper.cli.process_setup import raise_open_files_limit
+from scraper.cli.main import raise_open_files_limit
 raise_open_files_limit()
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 """

@@ -13,8 +13,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from scraper.extract.documents.pdf.boxes import Box, Matrix, center, intersect, scale, transform, widen
-from scraper.extract.documents.pdf.colors import WHITE, Contrasts, is_same_color
-from scraper.extract.documents.pdf.object_batches import BATCH, read_batch
+from scraper.extract.documents.pdf.page_objects import BATCH, WHITE, Contrasts, is_same_color, read_batch
 from scraper.extract.documents.pdf.page_pixels import PagePixels
 
 _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5
