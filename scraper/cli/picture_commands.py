@@ -86,6 +86,6 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
 
 def _make_tool(settings: Settings, *, image_type: str) -> Tool:
     # Imported late, so that help is printed without loading the tools.
-    from scraper.tools.picture_tools import see_tool
+    from scraper.tools.browser_tools import see_tool
 
     return see_tool(settings, image_type=image_type, is_single=True)

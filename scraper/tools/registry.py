@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from scraper.settings import Settings, SettingsError
 from scraper.tools import (
-    browse_tool,
+    browser_tools,
     find_tools,
     index_tools,
     openai_toolset,
-    picture_tools,
     reading_tools,
     research_tools,
     search_tools,
@@ -28,8 +27,8 @@ _MAKERS = (
     site_tools.map_tool,
     site_tools.crawl_tool,
     site_tools.changes_tool,
-    picture_tools.see_tool,
-    browse_tool.browse_tool,
+    browser_tools.see_tool,
+    browser_tools.browse_tool,
     structured_tools.extract_structured_tool,
     search_tools.cache_search_tool,
     search_tools.engines_tool,
@@ -42,7 +41,7 @@ _MAKERS = (
 
 
 _CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
-_ACTING = (browse_tool.NAME,)
+_ACTING = (browser_tools.BROWSE,)
 """Tools that may change something on sites. They are not in the default toolset."""
 
 

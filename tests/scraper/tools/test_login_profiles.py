@@ -12,7 +12,7 @@ from browsers.login_state import LoginState
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.store.login_profiles import LoginProfiles
-from scraper.tools.browse_tool import browse_tool
+from scraper.tools.browser_tools import browse_tool
 from scraper.tools.model import ToolAnswer, ToolCall
 from scraper.tools.reading_tools import fetch_tool
 from tests.site.running import Site

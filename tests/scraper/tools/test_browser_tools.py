@@ -9,7 +9,7 @@ import pytest
 
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.tools.browse_tool import browse_tool
+from scraper.tools.browser_tools import browse_tool
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
 
