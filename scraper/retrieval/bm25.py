@@ -27,7 +27,7 @@ _PREFIX_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionTerms:
     """Words of a question and their stems."""
 
     words: frozenset[str]
@@ -36,7 +36,7 @@ class Question:
     """First letters of the stems. Few words of a page begin with them, and only these are stemmed and compared."""
 
     @classmethod
-    def of(cls, text: str) -> Question:
+    def of(cls, text: str) -> QuestionTerms:
         """Split a text into the terms of a question."""
         words = frozenset(split_terms(text))
         stems = frozenset(map(stem, words))
@@ -58,7 +58,7 @@ class ChunkTerms:
     heading_stems: frozenset[str]
 
     @classmethod
-    def of(cls, question: Question, text: str, headings: Iterable[str]) -> ChunkTerms:
+    def of(cls, question: QuestionTerms, text: str, headings: Iterable[str]) -> ChunkTerms:
         """Count the terms of a Markdown chunk, without the URLs of links."""
         every = split_markdown_terms(text)
         found = question.filter_candidates(every)
@@ -72,7 +72,7 @@ class ChunkTerms:
         )
 
 
-def score_chunks(question: Question, pages: Sequence[Sequence[ChunkTerms]]) -> list[list[float]]:
+def score_chunks(question: QuestionTerms, pages: Sequence[Sequence[ChunkTerms]]) -> list[list[float]]:
     """Return a score for each chunk of each page, comparable across pages; 0 if nothing matches."""
     chunks = [chunk for page in pages for chunk in page]
     mean = max(1.0, sum(chunk.length for chunk in chunks) / max(1, len(chunks)))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from scraper.extract.text.terms import fold_text, split_terms
-from scraper.retrieval.bm25 import ChunkTerms, Question, score_chunks
+from scraper.retrieval.bm25 import ChunkTerms, QuestionTerms, score_chunks
 
 _TRIGRAM_WEIGHT = 0.35
 """Weight of spelling similarity relative to BM25; both are scaled to their best score.
@@ -82,7 +82,7 @@ def _is_named(name: str, query: str) -> bool:
 
 
 def _word_scores(content: str, items: Sequence[SearchableItem]) -> list[float]:
-    question = Question.of(content)
+    question = QuestionTerms.of(content)
     pages = [
         [ChunkTerms.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))] for item in items
     ]
