@@ -34,7 +34,7 @@ from scraper.extract.text.markdown_structure import find_headings
 from scraper.model import Document, Reading, ReadPage
 from scraper.render.quotes import fit_quotes
 from scraper.render.research_report import join_excerpts
-from scraper.retrieval.passage_selection import QUOTE_STYLE, select_passages
+from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
 
@@ -104,7 +104,7 @@ async def measure(options: Options) -> Figures:
 def ask(text: str, question: str, budget: int) -> ReadPage:
     """Return the text with its passages for the question, as the tools select them."""
     document = Document("https://text.example/", markdown=text, text=text, outline=find_headings(text))
-    (excerpts,) = select_passages([text], question, max(budget, _MIN_SELECTED), style=QUOTE_STYLE)
+    (excerpts,) = select_passages([text], question, max(budget, _MIN_SELECTED), link_tokens=QUOTE_TOKENS)
     reading = Reading(document, document.url, document.url, 200, "http", False, datetime.now(UTC))
     page = ReadPage(document.url, reading, tuple(excerpts))
     return fit_quotes((page,), budget, linked=False)[0]

@@ -19,6 +19,8 @@ from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 
 LINK_TOKENS = 60
 """Tokens of an excerpt in addition to its text: heading, link and gap mark."""
+QUOTE_TOKENS = 5
+"""The same for an excerpt without a link."""
 
 MIN_PAGE_SHARE = 0.25
 """Share of an equal part of the budget that each page gets if it has relevant sentences, and at least its best one.
@@ -29,6 +31,10 @@ was shown for 96 % from 0 to 0.5, 95.5 % at 0.75, 92 % with equal shares.
 
 _MIN_CONTEXT_SCORE = 0.3
 """Score relative to the best one from which a sentence is shown with its neighbors, if the budget allows."""
+
+_MIN_SCORE = 0.002
+"""Score relative to the best one from which a sentence is relevant: .93 to .99 of the answers have it
+(`benchmarks.train_passages`). With .02, two of 60 answers more are lost (`benchmarks.research`)."""
 
 _PRICE_POWER = 0.5
 """Power of the price by which scores are divided. Several short sentences are better than one long one. From 0 to .6,
@@ -43,21 +49,6 @@ MAX_CHARACTERS = 400_000
 """Characters of one page; the rest of a longer one is ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageStyle:
-    """Cost of an excerpt in addition to its text, and the score relative to the best one from which it is relevant."""
-
-    link_tokens: int = LINK_TOKENS
-    min_score: float = 0.02
-
-
-USUAL_STYLE = PassageStyle()
-"""For large budgets. Sentences from this score on are a third of 2,000 tokens and have .88 of the answers to articles
-and .97 of those to encyclopedia texts (`benchmarks.train_passages`, all texts)."""
-QUOTE_STYLE = PassageStyle(link_tokens=5, min_score=0.002)
-"""For small budgets without links, which are filled: .93 to .99 of the answers have this score."""
-
-
 def select_from_page(document: Document, question: str, budget: int) -> list[Excerpt]:
     """Return the excerpts of one page in its order."""
     return select_passages([document.markdown], question, budget)[0]
@@ -68,17 +59,16 @@ def select_passages(
     question: str,
     budget: int,
     min_page_share: float = MIN_PAGE_SHARE,
-    style: PassageStyle = USUAL_STYLE,
+    link_tokens: int = LINK_TOKENS,
 ) -> list[list[Excerpt]]:
     """Return the excerpts of each Markdown text in its order, together within the budget.
 
-    `|` separates wordings of the question. `style` gives the least score, and the cost of an excerpt in addition to
-    its text.
+    `|` separates wordings of the question. `link_tokens` is the cost of an excerpt in addition to its text.
 
     Texts that fit together are returned whole. A text without a word of the question returns its beginning.
     """
     wordings = split_wordings(question)
-    pages = [_Page(text[:MAX_CHARACTERS], style) for text in texts]
+    pages = [_Page(text[:MAX_CHARACTERS], link_tokens) for text in texts]
     scores = score_sentences(wordings, [page.markdown for page in pages], [page.sentences for page in pages])
     for page, row in zip(pages, scores, strict=True):
         page.scores = row
@@ -86,9 +76,7 @@ def select_passages(
     for _ in range(_MAX_ROUNDS):
         _select_sentences(pages, allowance, min_page_share)
         chosen = [page.excerpts(wordings) for page in pages]
-        costs = (
-            token_estimate.estimate(excerpt.text) + style.link_tokens for excerpts in chosen for excerpt in excerpts
-        )
+        costs = (token_estimate.estimate(excerpt.text) + link_tokens for excerpts in chosen for excerpt in excerpts)
         excess = sum(costs) - budget
         if excess <= 0:
             return chosen if any(chosen) else _cut_best(pages, chosen, budget)
@@ -99,9 +87,9 @@ def select_passages(
 class _Page:
     """One text, its sentences and the selected ones."""
 
-    def __init__(self, markdown: str, style: PassageStyle) -> None:
+    def __init__(self, markdown: str, link_tokens: int) -> None:
         self.markdown = markdown
-        self.link_tokens, self.min_score = style.link_tokens, style.min_score
+        self.link_tokens = link_tokens
         self.sentences = split_sentences(markdown)
         self._costs: dict[int, int] = {}
         self.scores: list[float] = []
@@ -143,7 +131,7 @@ class _Page:
 
     def rank_sentences(self) -> list[int]:
         """Return the relevant sentences, best first."""
-        least = self.min_score * max(self.scores, default=0.0)
+        least = _MIN_SCORE * max(self.scores, default=0.0)
         places = [at for at, score in enumerate(self.scores) if score and score >= least]
         return sorted(places, key=lambda at: -self.worth(at))
 
@@ -203,7 +191,7 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
         key=lambda offer: -offer[0],
     )
     for _, score, page, at in ranked:
-        if score >= page.min_score:
+        if score >= _MIN_SCORE:
             left = page.select_affordable((at,), left)
     for _, score, page, at in ranked:
         if score >= _MIN_CONTEXT_SCORE and at in page.chosen:
@@ -267,12 +255,7 @@ class PassageSelection:
 
 
 def select_distinct_passages(
-    texts: Sequence[str],
-    question: str,
-    budget: int,
-    min_page_share: float,
-    once: bool,
-    style: PassageStyle = USUAL_STYLE,
+    texts: Sequence[str], question: str, budget: int, min_page_share: float, once: bool, link_tokens: int = LINK_TOKENS
 ) -> PassageSelection:
     """Return the excerpts of some Markdown texts within a token budget.
 
@@ -281,6 +264,6 @@ def select_distinct_passages(
     """
     same_as = find_near_copies(texts)
     distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
-    chosen = iter(select_passages(distinct, question, budget, min_page_share, style))
+    chosen = iter(select_passages(distinct, question, budget, min_page_share, link_tokens))
     excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)
     return PassageSelection(tuple(excerpts), tuple(same_as))

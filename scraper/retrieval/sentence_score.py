@@ -40,6 +40,8 @@ WEIGHTS = {
 """Weights of the features. Learned by `benchmarks.train_passages` from two thirds of its texts."""
 
 _MATCHES = ("stem_coverage", "similar_words", "heading_coverage")
+_MIN_UNMATCHED_SCORE = 0.02
+"""Score from which a sentence without a word of the question is relevant: its neighbors have these words."""
 
 
 def split_wordings(question: str) -> list[Question]:
@@ -53,7 +55,8 @@ def score_sentences(
     """Return the score of each sentence of each page, comparable across pages: 1 for the best one.
 
     The score is the likelihood of an answer in the sentence, relative to the best one. Wordings are scored separately,
-    and their sums are added. All sentences of a page without a word of the question score 0.
+    and their sums are added. A page without a word of the question scores 0, and so does an unlikely sentence without
+    one.
     """
     weights = np.array([WEIGHTS[name] for name in FEATURES])
     matches = [FEATURES.index(name) for name in _MATCHES]
@@ -67,6 +70,7 @@ def score_sentences(
             total += features @ weights / len(wordings)
             is_match |= features[:, matches].any(axis=1)
     scores = np.exp(total - total.max(initial=-np.inf))
+    scores[(scores < _MIN_UNMATCHED_SCORE) & ~is_match] = 0
     rows: list[list[float]] = []
     start = 0
     for count in counts:

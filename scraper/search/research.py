@@ -26,11 +26,10 @@ from scraper.render import research_report as render
 from scraper.render.answer_parts import cut
 from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval.passage_selection import (
+    LINK_TOKENS,
     MAX_CHARACTERS,
     MIN_PAGE_SHARE,
-    USUAL_STYLE,
     PassageSelection,
-    PassageStyle,
     select_distinct_passages,
 )
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -220,13 +219,13 @@ async def add_excerpts(
     *,
     least_share: float,
     skips_duplicates: bool,
-    style: PassageStyle = USUAL_STYLE,
+    link_tokens: int = LINK_TOKENS,
 ) -> tuple[ReadPage, ...]:
     """Add excerpts to the pages that were read, together within `budget` tokens, and return all pages in order.
 
     The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
     `least_share` of an equal part of the budget, or nothing if it has the text of an earlier page and
-    `skips_duplicates` is set. `style` sets the cost of an excerpt and the minimum score.
+    `skips_duplicates` is set. `link_tokens` is the cost of an excerpt in addition to its text.
     """
     readings = {at: outcome for at, (_, outcome) in enumerate(outcomes) if isinstance(outcome, Reading)}
     read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]
@@ -242,7 +241,7 @@ async def add_excerpts(
                     budget,
                     least_share,
                     skips_duplicates,
-                    style,
+                    link_tokens,
                     limit_s=limit_s,
                 )
         except (WorkerFailedError, TimeoutError) as error:

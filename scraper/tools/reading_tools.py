@@ -17,7 +17,7 @@ from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import quotes as render_quotes
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
-from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_STYLE
+from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.tools.model import (
@@ -62,8 +62,8 @@ _DEFAULT_TOKENS = 1_000
 _MIN_TOKENS, _MAX_TOKENS = 100, 8_000
 _MIN_SELECTED = 120
 """Minimum tokens of the passages selected from each page; for a smaller budget, the best passage is cut."""
-_LINKED_STYLE = replace(QUOTE_STYLE, link_tokens=30)
-"""Style of passages in Markdown, where their links are part of the text."""
+_QUOTE_LINK_TOKENS = 30
+"""Tokens of the link of a passage in Markdown."""
 _MAX_QUESTION_CHARS = 2_000
 _MAX_HEADING_URL = 200
 _QUESTION = Parameter(
@@ -185,7 +185,7 @@ async def _select_quotes(
         Deadline.within(call.deadline_s),
         least_share=MIN_PAGE_SHARE,
         skips_duplicates=False,
-        style=QUOTE_STYLE if arguments["format"] == "json" else _LINKED_STYLE,
+        link_tokens=QUOTE_TOKENS if arguments["format"] == "json" else _QUOTE_LINK_TOKENS,
     )
     return render_quotes.fit_quotes(pages, tokens, linked=arguments["format"] != "json"), tokens
 

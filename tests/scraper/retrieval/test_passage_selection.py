@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
 from scraper.model import Document, Excerpt
-from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_STYLE, select_from_page, select_passages
+from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_TOKENS, select_from_page, select_passages
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."
@@ -186,9 +186,9 @@ def test_unusual_questions_find_their_passage(question: str) -> None:
     ids=["one sentence", "one line of 400,000 characters", "table only", "code only", "digits only"],
 )
 def test_unusual_pages_keep_the_budget(markdown: str, question: str, part: str) -> None:
-    (excerpts,) = select_passages([markdown], question, 120, style=QUOTE_STYLE)
+    (excerpts,) = select_passages([markdown], question, 120, link_tokens=QUOTE_TOKENS)
     assert part in shown(excerpts)
-    assert sum(token_estimate.estimate(one.text) + QUOTE_STYLE.link_tokens for one in excerpts) <= 120
+    assert sum(token_estimate.estimate(one.text) + QUOTE_TOKENS for one in excerpts) <= 120
 
 
 def test_a_long_sentence_is_cut_at_a_pause() -> None:
