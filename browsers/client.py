@@ -15,11 +15,12 @@ from cachetools import LRUCache
 from browsers import errors
 from browsers.acting.login_window import wait_signed_in
 from browsers.acting.sessions import ActingSessions
-from browsers.cookie_profiles import CookieProfiles
+from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import LoginState
 from browsers.model import Mode, Request, Snapshot, Tier
+from browsers.navigation.tab import Tab
 from browsers.navigation.visit import Enough, Visit
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
@@ -30,6 +31,8 @@ MAX_RENDERS_PER_HOST = 2
 """Maximum of simultaneous visits to one host. More would overload the host and delay visits to others."""
 
 MAX_SCRIPTED_HOSTS = 4096
+MAX_PROFILES = 200
+"""Site profiles whose cookies are kept in memory."""
 
 MAX_ATTEMPTS = 2
 """Attempts of a visit that fails for a temporary reason, within its deadline."""
@@ -283,3 +286,35 @@ class VisitSlot:
         return slots.taken(
             request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded, is_bulk=request.is_bulk
         )
+
+
+class CookieProfiles:
+    """Store cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
+
+    def __init__(self) -> None:
+        """Start without cookies."""
+        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
+
+    async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
+        """Set the profile's cookies in a new tab."""
+        cookies = self._cookies.get((principal, site_profile))
+        if cookies:
+            await tab.connection.call("Storage.setCookies", cookies=cookies, browserContextId=tab.context_id)
+
+    def forget(self, principal: str, site_profile: str) -> bool:
+        """Delete a profile's cookies and return True if there were any."""
+        return bool(self._cookies.pop((principal, site_profile), None))
+
+    async def save(self, tab: Tab, principal: str, site_profile: str) -> None:
+        """Store the profile's cookies from a tab."""
+        found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
+        self._cookies[principal, site_profile] = [_make_settable(cookie) for cookie in found["cookies"]]
+
+
+def _make_settable(cookie: Event) -> Event:
+    """Return the fields of a cookie from `Storage.getCookies` that `Storage.setCookies` accepts."""
+    names = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "priority", "partitionKey")
+    settable = {key: cookie[key] for key in names if key in cookie}
+    if not cookie.get("session", False):
+        settable["expires"] = cookie["expires"]
+    return settable

@@ -9,7 +9,7 @@ from scraper.extract.content.extraction import extract_content
 from scraper.extract.discussion import discussion
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
-from scraper.extract.normalize import aria_widgets, footnotes, shortcodes
+from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.page import page_tree
 from scraper.extract.text import language, markdown_structure, sanitize
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
@@ -51,7 +51,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     about = metadata.read(page)
     signals = PageSignals(page)
     verdict = judge_signals(snapshot, signals)
-    shortcodes.remove_shortcodes(page.body)
+    inline_text.remove_shortcodes(page.body)
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = extract_content(page, model)

@@ -1,4 +1,4 @@
-"""Insert spaces between words that are separated only by layout, and merge adjacent emphasis elements."""
+"""Normalize the text within blocks: spaces that only layout shows, adjacent emphasis, tags of page builders."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ _FIRST_WORD = re.compile(r"[^\W_]+")
 _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
+
+_CLOSING_TAG = re.compile(r"\[/([a-z]+_[a-z0-9_]{1,40})\]")
+"""Closing tag of a name with an underscore: `[/b]` may be an example of forum markup."""
+
+_CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
 def insert_spaces(root: Element) -> None:
@@ -149,3 +154,27 @@ def _set_text_after(first: Element, last: Element | None, text: str) -> None:
         first.text = text
     else:
         last.tail = text
+
+
+def remove_shortcodes(root: Element) -> None:
+    """Remove tags of page builders that a site shows as text, for example `[vc_row css="..."]`, except in code.
+
+    Only names that the text closes are removed.
+    """
+    names = set(_CLOSING_TAG.findall(text_of(root)))
+    if not names:
+        return
+    tags = re.compile(rf"\[/?(?:{'|'.join(sorted(names))})(?:\s[^\[\]]{{0,4000}})?\]")
+    for element in root.iter():
+        if element.text and "[" in element.text and not _is_in_code(element):
+            element.text = tags.sub(" ", element.text)
+        if element.tail and "[" in element.tail and not _is_in_code(element.getparent()):
+            element.tail = tags.sub(" ", element.tail)
+
+
+def _is_in_code(element: Element | None) -> bool:
+    while element is not None:
+        if element.tag in _CODE_TAGS:
+            return True
+        element = element.getparent()
+    return False

@@ -292,7 +292,7 @@ async def test_cancellation_does_not_wait_for_blocks(tmp_path: Path, monkeypatch
     async def dataset(*_: object) -> None:
         return None
 
-    monkeypatch.setattr(runner._Run, "_create_collector", lambda _: desk)
+    monkeypatch.setattr(runner, "_create_collector", lambda _: desk)
     monkeypatch.setattr(runner._Run, "_make_dataset", dataset)
     monkeypatch.setattr(runner, "_run_dataset", lambda _: over.wait(600))
     monkeypatch.setattr("ray.kill", killed.append)

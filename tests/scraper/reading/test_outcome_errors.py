@@ -48,7 +48,7 @@ def leaves(
 
 def test_every_browser_error_is_in_this_test() -> None:
     # A crash is also an error of its own, although it has a subclass. Only `browse` has sessions.
-    elsewhere = {browser_errors.BusyError, browser_errors.UnknownSessionError, browser_errors.LoginExpiredError}
+    elsewhere = {browser_errors.BusyError, browser_errors.UnknownSessionError, browser_errors.ExpiredLoginError}
     assert {*leaves(), browser_errors.PageCrashedError} == {*TOLD, *elsewhere}
 
 
@@ -73,7 +73,7 @@ def test_busy_has_the_retry_time() -> None:
 
 
 def test_an_expired_login_names_the_command() -> None:
-    told = map_browser_error(browser_errors.LoginExpiredError("shop", url=URL), URL)
+    told = map_browser_error(browser_errors.ExpiredLoginError("shop", url=URL), URL)
     assert isinstance(told, errors.LoginExpiredError)
     assert told.sentence() == "The login of profile shop has expired. Run: search-mcp login shop"
 

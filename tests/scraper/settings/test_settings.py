@@ -20,6 +20,7 @@ EXAMPLES = {
     "SEARCH_MCP_TOOLSETS": ("core, default", ("core", "default")),
     "SEARCH_MCP_TOOLS": ("fetch, fetch_batch", ("fetch", "fetch_batch")),
     "SEARCH_MCP_ACTING": ("act", "act"),
+    "SEARCH_MCP_PROFILE_KEY": ("YWJj" * 11, "YWJj" * 11),
     "SEARCH_MCP_CONTACT": ("me@example.org", "me@example.org"),
     "SEARCH_MCP_OUTPUT_SCHEMAS": ("no", "no"),
     "SEARCH_MCP_DOCUMENT_ROOT": ("/srv/papers", Path("/srv/papers")),
@@ -218,6 +219,7 @@ def test_secrets_do_not_show() -> None:
     assert "geheim" not in repr(settings)
     assert {setting.name for setting in setting_table() if setting.secret} == {
         "token",
+        "profile_key",
         "proxy",
         "shared_url",
         "database_url",

@@ -205,7 +205,7 @@ class TestFetchBatch:
         assert answer.text.startswith("2 of 4 pages read.") and answer.structured is None
         sections = answer.text.split("\n\n---\n\n")[1:]
         assert [section.partition("\n")[0] for section in sections] == [
-            f"## {number}. {url}" for number, url in enumerate(urls, 1)
+            f"## {number}. {url.replace(' ', '%20')}" for number, url in enumerate(urls, 1)
         ]
         assert "MARK-static-0" in region(sections[0]) and "MARK-spa-0" in region(sections[3])
         assert "Error: site.example answered 404 Not Found" in sections[1]

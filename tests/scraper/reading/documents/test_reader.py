@@ -137,7 +137,7 @@ async def test_a_page_declared_as_a_document_is_read_with_a_warning(shots: Singl
     ("length", "error", "words"),
     [
         ("60000000", errors.ContentTooLargeError, "larger than the 50 MB"),
-        ("3000000", errors.NetworkError, r"in part only \(0.0 of 3.0 MB\)"),
+        ("3000000", errors.NetworkError, r"only in part \(0.0 of 3.0 MB\)"),
         ("", errors.NetworkError, "ended early or was too slow"),
         ("9" * 5000, errors.NetworkError, "ended early or was too slow"),
         ("\N{SUPERSCRIPT TWO}", errors.NetworkError, "ended early or was too slow"),
