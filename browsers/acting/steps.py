@@ -81,7 +81,7 @@ class Step:
 
 
 def parse_steps(sources: list[str]) -> list[Step]:
-    """Parse the steps of a call; raise StepSyntaxError for the first invalid one."""
+    """Parse the steps of a call; raise StepSyntaxError for the first invalid one, and for none or too many."""
     if not sources:
         raise StepSyntaxError(f"steps is empty; there are: {', '.join(VERBS)}")
     if len(sources) > MAX_STEPS:

@@ -22,7 +22,7 @@ STOP_LIMIT_S = 3.0
 
 
 class Driver:
-    """Owns the driver. The profile folders of all browsers are created in `folder`."""
+    """Own Playwright's driver process. The profile folders of all browsers are created in `folder`."""
 
     def __init__(self, folder: ProfileDir) -> None:
         """Create profile folders in `folder`; start the driver on first use."""

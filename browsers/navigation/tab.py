@@ -1,4 +1,4 @@
-"""A browser tab in a context of its own, behind a proxy listener of its own. Tabs share nothing."""
+"""A browser tab with its own browser context and proxy listener, and the URLs in its HTTP cache."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ _NORMALIZED_URL = re.compile(
     r"(?:[/?#](?!(?:[^?#]*/)?(?:\.|%2e))[!-\[\]-~]*)?",
     re.ASCII | re.IGNORECASE,
 )
-"""A URL in the form that browsers write, except for letter case and percent encoding. Other forms (dots to go up by,
-the default port, a host in non-ASCII letters, other numbers for a host, backslashes) may mean any URL."""
+"""Matches URLs that are normalized as browsers do it; letter case and percent encoding may differ.
+
+Any other URL may be another spelling of a cached one. Examples are `..` in the path, a default port, a non-ASCII host,
+another notation of an IP address, and backslashes.
+"""
 
 
 class CachedUrls:
     """Track the URLs that the HTTP cache of a tab may contain.
 
-    Emptying the cache after each peek took a tenth of its CPU. A page can read an entry only by requesting its exact
-    URL. The cache is therefore emptied before a URL comes again, before a page commits, which may request any URL, and
-    before it grows.
+    Emptying the cache after each peek (a visit without rendering) took a tenth of its CPU. A page can read an entry
+    only by requesting its exact URL. The cache is therefore emptied before a cached URL is requested again and when it
+    is full. It is also emptied before a page commits, since a page may request any URL.
     """
 
     def __init__(self) -> None:
@@ -92,8 +95,8 @@ PAUSE_AT_BOTH = [{"urlPattern": "*", "resourceType": "Document", "requestStage":
 class Tab:
     """A blank tab ready for a visit.
 
-    As long as its visits only peek, nothing commits in it and it can be reused after `clear_visit_data`. After a
-    render it is closed with its context, or frozen until the same profile returns.
+    A peek reads the response without rendering: no page commits, and the tab is reused after `clear_visit_data`. After
+    a render the tab is closed with its context, frozen for the same profile, or renewed for the same batch.
     """
 
     def __init__(
@@ -148,7 +151,10 @@ class Tab:
         raise AssertionError  # the exit stack suppresses no exception
 
     async def prepare(self, request: Request, identity: BrowserIdentity) -> None:
-        """Set the language, and intercept the request itself if it is not a plain GET."""
+        """Prepare the next visit: its language, and interception of a request that is not a plain GET.
+
+        Empty the cache if it may contain the URL, and drop the connections of another principal.
+        """
         self.committed = False
         self.session.begin_visit()
         if request.url in self.cached:
@@ -201,9 +207,9 @@ class Tab:
         self.committed = self._has_page = True
 
     def defer_abort(self, request_id: str, result: asyncio.Future[Event]) -> None:
-        """Abort a navigation that is paused at a response when the tab is cleaned, frozen or closed.
+        """Register a navigation paused at its response, to be aborted when the tab is cleaned, stopped or closed.
 
-        It is not aborted at once: the caller continues with the response before the browser has more work.
+        An immediate abort would give the browser work while the caller already uses the response.
         """
         self._paused_request, self._navigation_result = request_id, result
 
@@ -260,7 +266,7 @@ class Tab:
             await asyncio.gather(*commands)
 
     def stop_scripts(self) -> None:
-        """Stop until the context serves another page: no script runs and no traffic passes."""
+        """Stop all scripts and traffic of the page, until `renew` replaces the tab."""
         self.session.remove_handlers()
         self._abort_request()
         self.listener.pause()
@@ -312,7 +318,7 @@ class Tab:
         )
 
     async def _check_only_targets(self, *targets: str) -> None:
-        """Check that the context has no other targets. Workers outlive pages and may still write."""
+        """Raise PageCrashedError if the context has other targets. Workers outlive pages and may still write."""
         found = await self.connection.call("Target.getTargets")
         for info in found["targetInfos"]:
             if info.get("browserContextId") == self.context_id and info["targetId"] not in targets:
@@ -363,6 +369,6 @@ def _list_frames(tree: Event) -> list[Event]:
 
 
 async def _ignore_errors(action: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Run a closing action and ignore its errors if the target is already closed."""
+    """Run a closing action; ignore failed commands, timeouts and browser errors."""
     with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
         await action()

@@ -55,7 +55,7 @@ def build_request(query: str, language: str) -> Request:
 
 
 def parse(text: str) -> InstantAnswer | None:
-    """Parse the JSON response. Return None if the text is not JSON: it is a block, not an empty answer."""
+    """Parse the JSON response. Return None for any other text or JSON: it is a block, not an empty answer."""
     try:
         data = json.loads(text)
     except ValueError:
@@ -80,7 +80,10 @@ def parse(text: str) -> InstantAnswer | None:
 
 
 def _answer(data: Mapping[str, Any]) -> str:
-    """Return a text answer; an object is computed by a script of the site and ignored."""
+    """Return a text answer, or an empty string.
+
+    Answers about the client are ignored, and objects, which a script of the site computes.
+    """
     if data.get("AnswerType") in _ABOUT_US or not isinstance(data.get("Answer"), str):
         return ""
     return _text(data["Answer"])

@@ -80,7 +80,8 @@ class EngineResponse:
     """Reason of a block page or an error.
 
     Block pages: `captcha`, `consent`, `rate_limited`, `refused`. Errors: `not_rendered` (the scripts of the page did
-    not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`.
+    not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`. A page that the browser could not
+    load has `no_network`, `timeout`, `busy`, `browser_failed` or `unreachable`.
     """
     wall: str = ""
     """Name of the block page for people: `anubis`, `altcha`, `turnstile`."""

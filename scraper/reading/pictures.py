@@ -33,7 +33,7 @@ class _StoredFile:
 
 
 class PictureReader:
-    """Take pictures of pages in a browser that loads images."""
+    """Take pictures of pages; warn if only the headless shell is installed, which does not load images."""
 
     def __init__(self, visitor: PageVisitor) -> None:
         """Visit pages with `visitor`."""

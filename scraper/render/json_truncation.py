@@ -14,7 +14,7 @@ from scraper.extract.text import token_estimate
 class TruncatedJson:
     """Blocks within a budget.
 
-    `shortened` is True if texts or lists were cut; `left_out` is the number of dropped blocks.
+    `shortened` is True if texts, lists or objects were cut; `left_out` is the number of dropped blocks.
     """
 
     blocks: tuple[Any, ...]
@@ -33,7 +33,7 @@ _LEVELS = (_Bounds(600, 200, 20), _Bounds(300, 40, 12), _Bounds(160, 12, 8), _Bo
 """Limits from mild to strict. Readers need prices and dates, not article bodies."""
 
 _MIN_BUDGET = 20
-"""Tokens. With a smaller budget, all blocks are dropped."""
+"""Tokens. With a smaller budget, all blocks are dropped unless they all fit."""
 
 
 def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:

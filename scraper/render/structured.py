@@ -1,4 +1,4 @@
-"""Render the answer of `extract_structured`: facts, then the blocks of each syntax, within one token budget."""
+"""Render the answer of `extract_structured` within one token budget: facts, discussion, syntaxes and XHR data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTHING = "The page has no JSON-LD, microdata, OpenGraph or RDFa. `fetch` reads
 
 
 def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
-    """Return a header, then the facts and the blocks of each syntax in an untrusted region."""
+    """Return a header, then facts, discussion, blocks of each syntax and XHR data in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
     notes = _notes(found, blocks)
     url = shown_url(found.url)

@@ -97,7 +97,10 @@ class EnginePages:
         return response
 
     async def read_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
-        """Submit the search form of the engine's home page and return the result page; None without a form."""
+        """Submit the search form of the engine's home page and return the result page.
+
+        Return None if the home page cannot be loaded or has no such form.
+        """
         now = datetime.now(UTC)
 
         async def fill_form(snapshot: Snapshot) -> Request | None:
@@ -157,7 +160,7 @@ def error_reason(response: EngineResponse) -> str:
 
 
 def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
-    """Return the engine's request with the caller's principal, and with time for a block page to clear."""
+    """Return the engine's request with the caller's principal and deadline, and with time for a block page to clear."""
     ready = request.engine.ready
     # Also ready without a block page, so that no visit waits for results that moved.
     wait = f"{ready}, html:not(:has({_CLEARING_BLOCKS}))" if ready else None
@@ -175,7 +178,10 @@ def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
 
 
 def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
-    """Return the request of the consent form's refusing button, or None if the page has no such form."""
+    """Return the request of the consent form's refusing button.
+
+    Return None if the page has no such form, or if the form does not use POST and https.
+    """
     if not snapshot.html.strip():
         return None
     for form in html.document_fromstring(snapshot.html).iter("form"):
@@ -201,7 +207,7 @@ def _refusing_buttons(form: html.HtmlElement) -> list[html.HtmlElement]:
 
 
 def _form_fields(form: html.HtmlElement, buttons: list[html.HtmlElement]) -> dict[str, str]:
-    """Return the hidden fields of a form and the first of its buttons that has a name."""
+    """Return the hidden and text fields of a form, and the first of `buttons` that has a name."""
     fields = {
         element.get("name", ""): element.get("value") or ""
         for element in list(form.iter("input"))[:MAX_FIELDS]

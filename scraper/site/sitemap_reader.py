@@ -24,7 +24,8 @@ _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 class SitemapReader:
     """Sitemaps and feeds of one site.
 
-    `leave_out` is called with the reason and the URL of each one that is not read.
+    `leave_out` is called with reason and URL of each file on another host or above the limit of files. Files that
+    cannot be read are counted in `failures`.
     """
 
     def __init__(self, reader: SiteReader, host: str, leave_out: Callable[[str, str], None]) -> None:

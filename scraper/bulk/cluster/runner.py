@@ -1,4 +1,4 @@
-"""Run a job on a Ray cluster: Ray Data distributes blocks, and the collector returns rows to the job."""
+"""Run a job on a Ray cluster: processes read blocks of pages or crawl sites; a collector returns the rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ Notify = Callable[[str], None]
 PROCESS_CPUS = 2.0
 """CPUs per process: its browser and its workers use two."""
 PEEKS_PER_CPU, RENDERS_PER_CPU, MAX_SLOTS_PER_CPU = 4, 2, 24
-"""Pages read as served, and rendered, at once per CPU, as in the settings of a whole machine; maximum of both."""
+"""Values per CPU of the settings `peek_slots`, `render_slots` and `max_slots`, as on a whole machine.
+
+They limit the pages read as served and the pages rendered at once. The third applies while CPU and memory are free.
+"""
 BLOCKS_PER_PROCESS = 8
 """Blocks read at once in one process. A block may be a single host, from which only few pages may be read at once."""
 COLLECT_WAIT_S = 1.0
@@ -47,7 +50,7 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
     """Read pages until the list is complete or `stop` is set.
 
     Raises:
-        BulkError: The cluster is unavailable, or rows cannot be written.
+        BulkError: The cluster is unavailable, pages remain after all passes, or rows cannot be written.
     """
     async with connect_cluster(address):
         processes, cpus = await asyncio.to_thread(_plan_processes)
@@ -175,7 +178,10 @@ class _Run:
 
 
 async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
-    """Return a function for the remaining seconds that the host with the most pages needs because of its gap."""
+    """Return a function that returns the minimum seconds until the job ends.
+
+    The host with the most pages decides: its requests must be a gap apart.
+    """
     max_waiting = max((host.waiting for host in await job.hosts()), default=0)
     ends_at = time.monotonic() + max_waiting * job.spec.rate.gap_s
     return lambda: max(0.0, ends_at - time.monotonic())

@@ -1,4 +1,7 @@
-"""Select data that looks unlikely block by block: lists and tables below their usual headings."""
+"""Select lists and tables below headings such as "Ingredients" or "Specifications".
+
+The model rates each of their blocks alone as unlikely content.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ _DEVICE = re.compile(
     r"(?:технические )?характеристики|specifikationer|teknik özellikler|仕様|规格参数",
     re.IGNORECASE,
 )
-"""Headings of data such as ingredients or technical details, which a page states only once."""
+"""Headings of the technical data of a product."""
 
 _POSSIBLE = 0.1
-"""Mean probability of the data of a device. Shops repeat it in short form."""
+"""Minimum mean probability of technical data. Shops also show short copies of them, which are not selected."""
 
 _MAX_LABEL_WORDS, _MAX_SECTION_WORDS = 6, 400
 _MIN_ITEMS = 3
@@ -36,18 +39,18 @@ _MAX_LINKED = 0.5
 _LISTS = frozenset({"ul", "ol", "dl", "table"})
 _FOOTER = 1 << AREAS.index("footer")
 _MAX_OTHER = 0.5
-"""Probability of documentation or a forum, whose lists need no help."""
+"""Probability from which a page counts as documentation or forum. Nothing is added to those."""
 
 
 def select_data(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
-    """Select the lists and tables of sections that state data, with their headings."""
+    """Add the lists and tables of data sections to the chosen blocks, except on documentation and forum pages."""
     if max(types["documentation"], types["forum"]) >= _MAX_OTHER or not chosen.any():
         return chosen
     return select_labeled_lists(page, chosen, p)
 
 
 def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
-    """Select lists and tables below a heading such as "Ingredients", and the names of their groups."""
+    """Add the lists and tables below a heading such as "Ingredients", with the heading and the text between them."""
     completed = chosen
     for heading in find_headings(page):
         if page.lengths[heading.start : heading.end].sum() > _MAX_LABEL_WORDS:
@@ -70,7 +73,10 @@ def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: Floats) -> 
 
 
 def _find_list(page: PageStatistics, start: int, end: int) -> tuple[int, int] | None:
-    """Return the blocks from the first block of a section to the end of its last list or table."""
+    """Return the range from the first block of a section to the end of its last list or table.
+
+    Return None without a list, and for a range that is too long or consists mainly of links.
+    """
     elements = page.segments.elements
     within = np.flatnonzero((page.first >= start) & (page.last <= end) & (page.blocks > 0))
     ends = [int(page.last[number]) for number in within.tolist() if elements.tags[number] in _LISTS]

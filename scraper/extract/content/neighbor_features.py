@@ -1,4 +1,4 @@
-"""Compute feature columns from the blocks before and after a block."""
+"""Compute feature columns of a block from its position and from the blocks, headings and topics around it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RADII = (4, 10, 25)
 
 
 def compute_neighbor_columns(page: PageStatistics) -> Columns:
-    """Return the columns of each block's neighbors in reading order."""
+    """Return the columns of position, headings, plain text, neighbors and topics for each block."""
     position: Columns = {
         "place": page.index / (page.n + 1),
         "text_before": page.character_sums[:-1] / page.total,
@@ -148,7 +148,7 @@ _LOWER_CASE = re.compile(_ANY)
 the time."""
 
 _ODD_CASE = re.compile("[\u0130\u0131\u017f\u1c80-\u1c88\u212a]")
-"""Letters that case-insensitive search treats as others, and that `lower` does not convert."""
+"""Letters that case-insensitive search equates with other letters, although `lower` does not convert them."""
 
 _MAX_WORDS = 9
 _MAX_CHARACTERS = 80
@@ -158,7 +158,7 @@ _MAX_TOPIC_DISTANCE = 300
 def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
     """Return for each topic in `TOPICS` the distance to the last line above that mentions it, such as "comments".
 
-    Also return True for blocks without a heading since that line.
+    The columns `under_` contain True if no heading stands between that line and the block.
     """
     lines = [
         (number, text)

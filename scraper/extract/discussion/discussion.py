@@ -101,7 +101,7 @@ def _find_remarks(discussion: Discussion) -> list[Container]:
 
 
 def _plain(text: str, limit: int) -> str:
-    """Return a label that cannot imitate the other parts of a heading."""
+    """Return an author or date in one line, without the separators and brackets that headings use."""
     return _FORGED.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
 
 
@@ -154,7 +154,7 @@ def _is_accepted(container: Element, others: Collection[Element]) -> bool:
 
 
 def format_heading(post: Post) -> str:
-    """Return the heading line of a post: its position, author, date, score and accepted mark."""
+    """Return the heading line of a post: position, author, date, answered post, score and accepted mark."""
     parts = [f"#{post.position}", post.author or "", format_date(post.published, post.date)]
     if post.reply_to:
         parts.append(f"reply to #{post.reply_to}")
@@ -166,7 +166,10 @@ def format_heading(post: Post) -> str:
 
 
 def format_date(moment: datetime | None, written: str | None) -> str:
-    """Return a date as the page writes it, or as `2024-05-01 14:02` if its day is only known from the markup."""
+    """Return a date as the page writes it, or like `2024-05-01 14:02` if only the markup states its day.
+
+    In the second case, the text of the page follows in brackets unless it states the same day.
+    """
     if moment is None or (written and "T" not in written[10:11] and date_parsing.find_date(written)):
         return written or ""
     stated = moment.strftime("%Y-%m-%d" if (moment.hour, moment.minute) == (0, 0) else "%Y-%m-%d %H:%M")

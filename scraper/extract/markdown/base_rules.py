@@ -22,14 +22,14 @@ _PLACEHOLDER = re.compile("\x02(\\d+)\x03")
 _NOTE_INDENT = "    "
 _MARKER_CHARACTER = re.compile(r"[^>\s]")
 _LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
-"""Markers of lists, terms and quotations at the beginning of a line; words before a placeholder indent nothing."""
+"""Markers of lists, terms and quotations at the beginning of a line. Only they indent a block, words do not."""
 
 
 class Rules(TreeConverter):
     """State of one conversion: links, images and reserved blocks."""
 
     class Options:
-        """Options of markdownify."""
+        """Options under the names that markdownify uses."""
 
         heading_style = "atx"
         bullets = "-"
@@ -85,7 +85,7 @@ def edge_whitespace(text: str) -> tuple[str, str]:
 
 
 _MAX_TERM_CODE = 160
-"""Characters of a signature. A longer `dt` is a definition, whose lines have a meaning."""
+"""Characters. Shorter code in a `dt` is a signature and becomes inline code; longer code keeps its lines."""
 
 
 class CodeRules(Rules):
@@ -106,7 +106,7 @@ class CodeRules(Rules):
 
 
 class MathRules(Rules):
-    """Rules of the formulas that `normalize_formulas` left, and of those written in the text."""
+    """Rules for the `math` elements that `normalize_formulas` creates, and for TeX formulas in the text."""
 
     def escape(self, text: str, parent_tags: Tags) -> str:
         """Return text as Markdown with its formulas unchanged."""

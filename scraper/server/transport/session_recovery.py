@@ -33,16 +33,17 @@ _MAX_ENDED_SESSIONS = 10_000
 """Ids, of 32 characters, of sessions that clients ended; they must stay 404."""
 _CANCELLED = "notifications/cancelled"
 _ENDED_ERRORS = (anyio.ClosedResourceError, anyio.BrokenResourceError)
-"""Errors of a message to an ended session."""
+"""Exceptions that the SDK raises for a message to an ended session."""
 
 _Call = tuple[str, str, str]
 """Principal, session and request id of a running call."""
 
 
 class SessionRecovery:
-    """Serve requests of unknown sessions without a session, and all other requests with the stateful manager.
+    """Serve POST requests of unknown sessions without a session, and all other requests with the stateful manager.
 
-    Clients that the stateful manager would reject because it is full are served without a session too.
+    Other methods of unknown sessions are rejected as not allowed. Clients that the stateful manager would reject
+    because it is full are served without a session too.
     """
 
     def __init__(self, stateful: StreamableHTTPSessionManager, stateless: StreamableHTTPSessionManager) -> None:
@@ -125,7 +126,10 @@ def _may_open_session(method: str, headers: Headers) -> bool:
 
 
 def _add_session_id(send: Send) -> Send:
-    """Add a session id that is not stored: the client's next request is recovered, here or by another server."""
+    """Return a `send` that adds a session id which is not stored.
+
+    The client's next request is recovered, here or by another server.
+    """
 
     async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":

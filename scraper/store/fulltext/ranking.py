@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RANKED_LIMIT = 1_500
 """Pages that are ranked per query. Each takes 7 microseconds."""
 COUNT_LIMIT = 3_000
-"""Pages. A word is counted only up to this number: frequent words do not influence the rank."""
+"""Pages. A word is counted only up to this number: all more frequent words get the same low weight."""
 TITLE_WEIGHT = 5.0
 """Weight of a word in the title, in words of the text."""
 K1, B = 1.2, 0.75

@@ -129,7 +129,7 @@ class PersistentDocuments:
         return self._store.get_document(self._index, doc_id)
 
     def read_new(self) -> Iterator[IndexDocument]:
-        """Iterate over documents that other servers have added since the last call."""
+        """Yield documents that other servers have added since the last call; the first call also yields older ones."""
         for number, document in self._store.list_documents(self._index, self._last):
             self._last = number
             if number not in self._written_here:

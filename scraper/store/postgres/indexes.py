@@ -22,7 +22,7 @@ LIMIT_S = 10.0
 LOAD_LIMIT_S = 60.0
 """Seconds. Reading an index of 100,000 documents takes this long."""
 _PUT_LOCK = 0x53_4D_43_49
-"""Advisory lock of the server that adds a document."""
+"""First key of the advisory lock that a server holds while it adds a document."""
 THREAD_LIMIT_S = 90.0
 """Seconds. Longer than the limits above with their retry, in case the event loop has stopped."""
 

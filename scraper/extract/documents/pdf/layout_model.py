@@ -19,14 +19,14 @@ class TextRun(NamedTuple):
     size: float
     bold: bool = False
     mono: bool = False
-    """True for code."""
+    """True if the font is monospaced and the run may be code."""
     fixed_width: bool = False
     mark: int | None = None
     """Marked content ID, if the file is tagged."""
     block: int = -1
-    """Index of the table that this run represents while ordering; -1 for text."""
+    """Index of the table that this run stands for while the page is put in reading order; -1 for text."""
     words: tuple[tuple[float, float], ...] = ()
-    """Ends of its words, if they are known."""
+    """Left and right edge of each word, if they are known."""
 
     @property
     def middle(self) -> float:
@@ -70,7 +70,7 @@ class LayoutRow:
 
     @cached_property
     def size(self) -> float:
-        """Font size of most of its characters."""
+        """Font size of its longest run."""
         return max(self.runs, key=lambda run: len(run.text)).size
 
     @property
@@ -80,7 +80,7 @@ class LayoutRow:
 
     @property
     def mono(self) -> bool:
-        """True if all of it is monospaced."""
+        """True if all of its runs are `mono`."""
         return all(run.mono for run in self.runs)
 
 
@@ -139,4 +139,4 @@ class LayoutPage:
     """Upper and lower edges of boxes: frames and cell shading."""
     box_down: tuple[RuledLine, ...] = ()
     rotated_runs: tuple[TextRun, ...] = ()
-    """Runs that are rotated against the page; their boxes end at their foot."""
+    """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""
