@@ -20,7 +20,7 @@ from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import FieldReader
-from scraper.reading.pictures import PictureReader
+from scraper.reading.screenshots import PictureReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswers

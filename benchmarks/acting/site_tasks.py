@@ -22,8 +22,8 @@ from browsers.acting.outline import OutlineLine
 from browsers.acting.outline_text import write_outline
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.sessions import ScriptRequest
+from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
-from browsers.acting.steps import parse_steps
 from browsers.errors import BrowsersError
 from browsers.model import Mode, PictureKind, PictureRequest, Request, Tier
 

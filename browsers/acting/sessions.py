@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.request_guard import ActingMode
+from browsers.acting.step_parser import WRITES, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
-from browsers.acting.steps import WRITES, Step
 from browsers.cdp.session import CommandFailedError
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import Login, covers

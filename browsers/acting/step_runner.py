@@ -15,7 +15,7 @@ from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_content import serialize_page
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.steps import ACTING, Step, StepTarget
+from browsers.acting.step_parser import ACTING, Step, StepTarget
 from browsers.acting.targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from browsers.acting.aria_roles import ACTIVE
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.steps import StepTarget
+from browsers.acting.step_parser import StepTarget
 
 MAX_NAMED = 5
 """References listed in the error if a target is ambiguous."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from browsers import errors
 from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
-from browsers.chromium.driver import Driver
+from browsers.chromium.playwright_driver import Driver
 from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
 from browsers.chromium.renderer_memory import RendererMemoryGuard
 from browsers.chromium.switches import LaunchPlan

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from browsers import errors
 from browsers.chromium import locate
-from browsers.chromium.driver import Driver
+from browsers.chromium.playwright_driver import Driver
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import plan_launch

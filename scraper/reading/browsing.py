@@ -11,8 +11,8 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.sessions import Permission, ScriptOutcome, ScriptRequest
+from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
-from browsers.acting.steps import Step, StepSyntaxError, parse_steps
 from browsers.login_state import Login
 from scraper import errors
 from scraper.call_context import Deadline

@@ -70,7 +70,7 @@ def open_store(settings: Settings) -> Store:
 def _open_database(settings: Settings, url: str) -> Store:
     try:
         from scraper.store.postgres.connection_pool import PostgresPool
-        from scraper.store.postgres.indexes import PostgresIndexStore
+        from scraper.store.postgres.named_indexes import PostgresIndexStore
         from scraper.store.postgres.pages import PostgresPageStore
         from scraper.store.postgres.record_logs import PostgresRecordLogs
         from scraper.store.postgres.search_cache import PostgresSearchCache

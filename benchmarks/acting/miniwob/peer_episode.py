@@ -19,7 +19,7 @@ from mcp.types import TextContent
 from benchmarks.acting.miniwob.episode import Episode, UnsolvedError
 from benchmarks.peers.launch import peer_folder
 from browsers.acting.outline import OutlineLine
-from browsers.acting.steps import Step, parse_step
+from browsers.acting.step_parser import Step, parse_step
 from browsers.chromium.locate import find_chromium
 from browsers.model import Tier
 

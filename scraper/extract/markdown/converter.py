@@ -13,8 +13,15 @@ from scraper.extract.code import normalization
 from scraper.extract.dom.tags import BLOCKS, UNREADABLE
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
-from scraper.extract.markdown.base_rules import CodeRules, MathRules, Rules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
+from scraper.extract.markdown.code_and_math_rules import (
+    CodeRules,
+    MathRules,
+    Rules,
+    Tags,
+    edge_whitespace,
+    format_block,
+)
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scraper.store.fulltext.snippets import widen_to_words
-from scraper.store.indexes.document_stores import (
+from scraper.store.indexes.index_stores import (
     IndexStore,
     MemoryDocuments,
     PersistentDocuments,

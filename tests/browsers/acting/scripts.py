@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from browsers import Browsers
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.sessions import ScriptOutcome, ScriptRequest
+from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
-from browsers.acting.steps import parse_steps
 from tests.site.running import Site
 
 DEADLINE_S = 60.0

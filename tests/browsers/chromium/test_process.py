@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from browsers.chromium import locate, process
-from browsers.chromium.driver import Driver
+from browsers.chromium.playwright_driver import Driver
 from browsers.chromium.process_tree import command_line, list_tree_pids
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import LaunchPlan

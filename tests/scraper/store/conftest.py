@@ -13,7 +13,7 @@ import pytest
 from scraper.model import Document, Reading
 from scraper.store import base_page_store, write_behind
 from scraper.store.postgres import connection_pool as server
-from scraper.store.postgres import indexes
+from scraper.store.postgres import named_indexes
 from scraper.store.postgres import search_cache as postgres_search_cache
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPageStore
@@ -108,7 +108,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base_page_store, "SEARCH_LIMIT_S", PATIENCE_S)
     for module in (sqlite_search_cache, postgres_search_cache):
         monkeypatch.setattr(module, "READ_LIMIT_S", PATIENCE_S)
-    monkeypatch.setattr(indexes, "LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(named_indexes, "LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", round(PATIENCE_S / 2 * 1_000))
 
 

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scraper.store.indexes import index_service, inverted_index, postings
-from scraper.store.indexes.document_stores import FILE_NAME
 from scraper.store.indexes.index_service import IndexService
+from scraper.store.indexes.index_stores import FILE_NAME
 from scraper.store.indexes.inverted_index import InvertedIndex
 from scraper.store.indexes.model import (
     BACKENDS,
@@ -28,7 +28,7 @@ from scraper.store.indexes.model import (
     parse_query,
 )
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.indexes import PostgresIndexStore
+from scraper.store.postgres.named_indexes import PostgresIndexStore
 
 ME = "local"
 

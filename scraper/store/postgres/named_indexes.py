@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import TypeVar
 
-from scraper.store.indexes.document_stores import UNAVAILABLE, StoredIndex
+from scraper.store.indexes.index_stores import UNAVAILABLE, StoredIndex
 from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError

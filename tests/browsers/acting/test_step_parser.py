@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browsers.acting.steps import MAX_STEPS, Step, StepSyntaxError, StepTarget, parse_step, parse_steps
+from browsers.acting.step_parser import MAX_STEPS, Step, StepSyntaxError, StepTarget, parse_step, parse_steps
 
 NEXT, CITY = StepTarget("", "button", "Next page"), StepTarget("", "", "City")
 
