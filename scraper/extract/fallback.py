@@ -22,6 +22,7 @@ MAX_CHARACTERS = 8_000_000
 """Characters of HTML; two seconds of work. The rest is cut off."""
 
 MAX_TEXT = 1_000_000
+"""Characters of the returned text. The rest is cut off."""
 
 _MAX_TITLE = 300
 _MAX_TAG_CHARACTERS = 2_000

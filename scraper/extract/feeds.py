@@ -18,6 +18,7 @@ from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Link
 
 MAX_ENTRIES = 500
+"""Entries of one feed that are read."""
 MAX_FULL_TEXT = 4_000_000
 """Characters of the full texts of all entries: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
@@ -33,7 +34,7 @@ _MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itun
 def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     """Return the feed in an XML text, or None if it is not a feed.
 
-    With `whole`, entries contain their full text.
+    With `whole`, entries contain their full text, up to `MAX_FULL_TEXT`; otherwise a summary.
     """
     root = _parse(text)
     if root is None or _local_name(root) not in _ROOTS:
@@ -141,7 +142,7 @@ def _raw_child_text(element: Element, names: tuple[str, ...]) -> str:
 
 
 def _read_element(child: Element) -> str:
-    """Return the text of an element, or its markup if the markup consists of elements."""
+    """Return the text of an element, or the markup of an Atom element of the type `xhtml`."""
     if len(child) and child.get("type") == "xhtml":
         return "".join(etree.tostring(inner, encoding="unicode") for inner in child)
     return text_of(child)

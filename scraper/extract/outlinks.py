@@ -15,7 +15,9 @@ from scraper.extract.page.page_tree import find_base_url
 from scraper.extract.text.sanitize import clean_line
 
 MAX_LINKS = 20_000
+"""Different URLs of one page."""
 MAX_ALTERNATES = 200
+"""Translations in the head of one page."""
 _MAX_TEXT = 200
 _PARENTS = 12
 """Ancestors of a link that are examined for its place."""
@@ -40,6 +42,7 @@ class Outlink:
     place: str
     """`body`, `paging`, `nav`, `side` or `footer`; the most important position if several links have the same URL."""
     nofollow: bool = False
+    """True if all links to the URL are marked as `nofollow` or `ugc`."""
     language: str = ""
     """`hreflang` of the link."""
 
@@ -59,9 +62,11 @@ class Outlinks:
     refresh: str = ""
     """URL to which the page redirects by `<meta http-equiv="refresh">`."""
     noindex: bool = False
+    """True if a robots meta forbids indexing the page."""
     nofollow: bool = False
+    """True if a robots meta forbids following the links of the page."""
     has_password: bool = False
-    """True if a form asks for a password."""
+    """True if the page has a password field."""
 
 
 def extract_outlinks(snapshot: Snapshot) -> Outlinks:

@@ -12,7 +12,7 @@ from scraper.extract.metadata.metadata import Metadata
 from scraper.extract.page.page_tree import PageTree
 
 MIN_CONFIDENCE = 0.6
-"""A header states no fact that is less certain."""
+"""Minimum confidence of a fact in the header of a page."""
 
 _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
 _JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
@@ -31,10 +31,14 @@ _PRODUCT = ("price", "currency", "availability", "rating")
 _RECIPE = ("yields", "total_time", "prep_time", "cook_time", "ratings")
 
 PageFacts = tuple[tuple[str, str | float], ...]
+"""Names and values of facts, such as `price` and 12.5."""
 
 
 def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | None) -> PageFacts:
-    """Return names and values of facts, if markup, type or classes suggest a product or recipe; else nothing."""
+    """Return names and values of facts, if markup, type or classes suggest a product or recipe; else nothing.
+
+    If the page has facts of a recipe, those of a product are left out. `about` is the metadata of the page.
+    """
     scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
     in_scripts = any(map(_JSON_TYPE.search, scripts))
     items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))

@@ -13,6 +13,7 @@ from scraper.extract.text import markdown_structure, sanitize
 from scraper.model import Document, Verdict, VerdictKind
 
 MAX_CHARACTERS = 4_000_000
+"""Characters of a text; the rest is cut off."""
 
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
@@ -40,7 +41,7 @@ _MARKUP_START = re.compile(
 
 
 def is_page(snapshot: Snapshot) -> bool:
-    """Return True if a snapshot is HTML."""
+    """Return True if a snapshot is HTML: by its media type, or by its first tag if it is XML or has no type."""
     if snapshot.rendered or snapshot.media_type in _PAGE_TYPES:
         return True
     return snapshot.media_type in ("", "application/xml", "text/xml") and bool(_MARKUP_START.match(snapshot.html))

@@ -58,7 +58,7 @@ class SitemapFile:
     sitemaps: tuple[str, ...] = ()
     """URLs of further sitemaps in an index."""
     is_cut: bool = False
-    """True if the file is longer than the limits."""
+    """True if the file is longer than the limits; not set for feeds."""
 
     @property
     def is_empty(self) -> bool:

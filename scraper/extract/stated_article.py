@@ -16,6 +16,7 @@ from scraper.extract.syntaxes.jsonld import Item, types
 
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
+"""Minimum characters of an article, and the characters that are read of it."""
 _MIN_RATIO = 2.0
 """A stated text that is less than this many times longer differs by boxes and captions, not by missing parts."""
 
@@ -47,7 +48,7 @@ class StatedArticle:
 
 
 def find_stated_article(items: Iterable[Item]) -> StatedArticle | None:
-    """Return the longest `articleBody` of the articles in the JSON-LD of a page."""
+    """Return the longest `articleBody` of the articles in the JSON-LD of a page, or None below `_MIN_CHARACTERS`."""
     best, headline, is_free = "", "", True
     for item in items:
         body = item.get("articleBody")
@@ -73,7 +74,7 @@ def _paragraphs(body: str) -> tuple[str, ...]:
 
 
 def exceeds(article: StatedArticle, text: str, title: str | None) -> bool:
-    """Return True if the article is much longer than a text, and is the article of the page."""
+    """Return True if the article is `_MIN_RATIO` times longer than the text of the page, and belongs to the page."""
     if article.characters < _MIN_RATIO * len(text):
         return False
     is_titled = bool(title) and _squash(article.headline)[:_MAX_TITLE] == _squash(title or "")[:_MAX_TITLE]
@@ -81,7 +82,7 @@ def exceeds(article: StatedArticle, text: str, title: str | None) -> bool:
 
 
 def contains(article: StatedArticle, text: str) -> bool:
-    """Return True if the article contains most of a text."""
+    """Return True if the article contains at least half of a text, by runs of three words."""
     ours = _runs(text)
     return len(ours & _runs("\n".join(article.paragraphs))) >= _MIN_SHARED * len(ours)
 

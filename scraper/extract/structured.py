@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 MAX_RESPONSES = 20
+"""Fetched JSON responses of one page."""
 MAX_RESPONSE_CHARACTERS = 200_000
+"""Characters of one response; only the size of a longer one is reported."""
 
 PAGE_ERRORS = (
     ArithmeticError,
@@ -156,7 +158,10 @@ def read_facts(
     *,
     with_recipe: bool = True,
 ) -> tuple[Item | None, Item | None]:
-    """Return the facts of the product and of the recipe of a page; without the recipe, it is not searched."""
+    """Return the facts of the product and of the recipe of a page, each None if there is none.
+
+    Pass `with_recipe=False` to skip the search for a recipe.
+    """
     from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import clean_text
@@ -205,7 +210,9 @@ def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...]
 MAX_CHARACTERS = 400_000
 """Characters of one syntax: some hundred thousand tokens, more than any answer contains."""
 MAX_TEXT = 50_000
+"""Characters of one text."""
 MAX_DEPTH = 30
+"""Levels of objects and lists."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Lone surrogates, which no encoding can represent."""
 _VALUE_COST = 4
@@ -221,7 +228,7 @@ class JsonBounder:
     """Copy values of one syntax within limits of depth and length, with clean text and absolute URLs."""
 
     def __init__(self, base: str, *, characters_left: int = MAX_CHARACTERS) -> None:
-        """Resolve URLs against `base`."""
+        """Resolve URLs against `base`, and copy about `characters_left` characters."""
         self.cut = False
         """True after something was omitted."""
 

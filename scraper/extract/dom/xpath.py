@@ -63,7 +63,7 @@ _CLASSED = element_selector("descendant-or-self::*[@class]")
 def collect_class_names(root: Element) -> str:
     """Return all distinct values of `class` in a tree, one per line.
 
-    Rules skip trees without their classes.
+    Callers search the result first, and skip a rule whose classes do not occur in the tree.
     """
     return "\n".join(set(cast("list[str]", _CLASS_VALUES(root))))
 

@@ -33,7 +33,11 @@ _MAX_CHARACTERS = 100
 
 
 def parse_minutes(text: str | None) -> int | None:
-    """Return whole minutes, or None if the text names no duration."""
+    """Return whole minutes, or None if the text names no duration.
+
+    A number without a unit is minutes, `1:30` is hours and minutes. Negative durations, those over `MAX_MINUTES`, and
+    ISO 8601 durations with seconds below five minutes also return None.
+    """
     text = (text or "").strip()[:_MAX_CHARACTERS]
     if not text or _NEGATIVE.match(text):
         return None

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Mapping
 from scraper.extract.dom.xpath import Element, text_of
 
 MAX_ELEMENTS = 30_000
+"""Elements of a page that are searched."""
 _MAX_LABELLED = 90
+"""Characters of a label together with its value."""
 _MAX_VALUE = 60
+"""Characters of a value."""
 _MAX_LABEL = 45
 """Characters of a label without a value. Matching longer texts took most of the time."""
 _MAX_CLIMB = 3
+"""Ancestors of a label after which its value is searched."""
 _TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
 _EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
 _MARK = re.compile(r"[:#：]")
@@ -20,10 +24,10 @@ _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "labe
 
 
 class LabelValuePairs:
-    """Find the values of several labels."""
+    """Find the values that a page shows with any of several labels."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
-        """Compile a regular expression of the labels in all languages for each name."""
+        """Compile the labels: by name, a regular expression of the label in all languages."""
         self._alone = {
             name: re.compile(rf"\s*(?:{label})\.?\s*[:#：–-]?\s*", re.IGNORECASE) for name, label in labels.items()
         }
@@ -33,7 +37,7 @@ class LabelValuePairs:
         }
 
     def find(self, body: Element) -> dict[str, str]:
-        """Return the first value of each label, by name."""
+        """Return the first value of each label by its name; names without a value are missing."""
         found: dict[str, str] = {}
         for number, element in enumerate(body.iter(*_TAGS)):
             if number == MAX_ELEMENTS or len(found) == len(self._alone):

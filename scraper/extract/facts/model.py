@@ -89,7 +89,7 @@ class Facts:
         self._facts[name] = Fact(value, source, certainty, {key: part for key, part in more.items() if part})
 
     def replace(self, name: str, value: Any, source: FactSource, *, confidence: float, **more: Any) -> None:
-        """Replace a fact."""
+        """Replace a fact; an empty value removes it."""
         self._facts.pop(name, None)
         self.add(name, value, source, confidence=confidence, **more)
 
@@ -98,7 +98,7 @@ class Facts:
         self._facts.pop(name, None)
 
     def note(self, name: str, **more: Any) -> None:
-        """Add properties to a fact that exists."""
+        """Add properties to a fact, except empty ones; do nothing if the fact does not exist."""
         fact = self._facts.get(name)
         if fact is not None:
             added = {key: part for key, part in more.items() if part}

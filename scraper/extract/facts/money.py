@@ -36,7 +36,7 @@ _WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st
 """Top-level domains used worldwide for their letters."""
 
 _OF_A_COUNTRY = frozenset({"com", "edu", "gob", "gov", "net", "org"})
-"""Second-level domains of countries."""
+"""Second-level domains that show that a worldwide top-level domain stands for its country, such as `com.co`."""
 
 _ONE_COUNTRY = {"da": "dk", "is": "is", "ja": "jp", "nb": "no", "nn": "no", "no": "no", "sv": "se"}
 """Languages of a single country with its own currency."""
@@ -45,7 +45,10 @@ _LOCALE = re.compile(r"\A/(?:[a-z]{2}[-_]([a-z]{2}))(?:/|\Z)", re.IGNORECASE)
 
 
 def country_of(url: str, languages: Iterable[str]) -> str:
-    """Return the two-letter country of a page in lower case by its URL and language tags, or an empty string."""
+    """Return the two-letter country of a page in lower case, or an empty string.
+
+    The top-level domain is used first, then the locale in the path, then the language tags.
+    """
     address = urlsplit(url)
     *_, second, last = ("", "", *(address.hostname or "").split("."))
     if len(last) == 2 and (last not in _WORLDWIDE or second in _OF_A_COUNTRY):
@@ -59,6 +62,7 @@ def country_of(url: str, languages: Iterable[str]) -> str:
 
 
 _MAX_CHARACTERS = 80
+"""Characters of a price text that are examined."""
 _MAX_AMOUNT = 1e12
 
 _PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
@@ -130,14 +134,17 @@ _CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A visible price; `sign` is the text beside the number."""
+    """A visible price; `sign` is the currency sign or code beside the number."""
 
     value: float
     sign: str | None = None
 
 
 def parse_machine_price(text: str, code: str | None = None) -> float | None:
-    """Parse a machine-readable price; return None if it holds no number."""
+    """Parse a machine-readable price with the currency `code`; return None if the text has no number.
+
+    Three digits after a point are decimals only for currencies with three decimals; else they are thousands.
+    """
     text = text.strip()[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     decimals = (code or "").upper() in _THREE_DECIMALS
     if _PLAIN.fullmatch(text) or (decimals and re.fullmatch(r"\d+\.\d{3}", text)):
@@ -152,7 +159,7 @@ def as_decimals(text: str) -> float | None:
 
 
 def parse_visible_price(text: str) -> Amount | None:
-    """Parse the first price in a short text."""
+    """Parse the first price in a short text; return None if there is none."""
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
         return None
@@ -176,12 +183,12 @@ def _sign_in(text: str, sign: str | None) -> str | None:
 
 
 def simplify_number(value: float) -> float | int:
-    """Return whole amounts as int, others rounded to four digits."""
+    """Return whole amounts as int, others rounded to four decimals."""
     return int(value) if value == int(value) else round(value, 4)
 
 
 def currency_code(sign: str | None, country: str = "") -> str | None:
-    """Return the ISO 4217 code of a code or sign; resolve an ambiguous sign only by country."""
+    """Return the ISO 4217 code of a code or sign, or None; resolve an ambiguous sign only by country."""
     word = (sign or "").strip()
     if not word:
         return None

@@ -18,6 +18,7 @@ from scraper.extract.facts.product_vocabulary import LABELS
 from scraper.extract.facts.schema_graph import SchemaGraph, fold_name
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
+"""Names of the facts, in the order of the answer."""
 FRAGMENTS = frozenset(
     "price lowPrice priceCurrency availability sku brand mpn gtin13 gtin12 gtin14 gtin8 gtin ean isbn".split()
 )
@@ -47,12 +48,14 @@ _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
 _LABELED = LabelValuePairs(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
+"""Characters of a labeled product number."""
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
 _UNSTATED_STOCK = 0.5
 """Confidence that a priced product is available if the page does not say so."""
 _TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
 """Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
 _CENT = 0.0101
+"""Currency units. A cent, with a margin for rounding."""
 _MIN_SIGNS = 2
 """Minimum signs of a product page without markup. Each sign occurs on other pages too."""
 

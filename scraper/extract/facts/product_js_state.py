@@ -22,7 +22,9 @@ from scraper.extract.page.page_tree import ScriptElement
 MAX_CHARACTERS = 3_000_000
 """Characters of all scripts. State trees of large shops have one or two million."""
 _MAX_OBJECTS = 60
+"""Objects that are read from one script, and attributes that are read from a page."""
 _MAX_TRIES = 120
+"""Places of one script that are parsed as an object."""
 _MAX_OBJECT = 400_000
 """Characters of a JavaScript object that is not JSON: parsing it costs ten times as much."""
 
@@ -97,6 +99,7 @@ def _loose(text: str) -> Any:
 
 
 MAX_OBJECTS = 50_000
+"""Objects of one source that are searched for the product."""
 _MAX_DEPTH = 30
 _MIN_TITLE = 6
 """Characters of a title that is long enough to identify a product."""
@@ -129,7 +132,7 @@ _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 def add_state_facts(
     facts: Facts, values: Sequence[Any], source: FactSource, title: str, country: str, shown: Callable[[], VisiblePrice]
 ) -> None:
-    """Add facts of the objects with a price whose name is the title of the page."""
+    """Add facts of the objects with a price whose name is the title of the page, in the form of `fold_name`."""
     if len(title) < _MIN_TITLE:
         return
     for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):

@@ -150,10 +150,12 @@ PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()
 )
+"""Types of schema.org, lower case, whose items are products if they have offers."""
 _SURE = frozenset("product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split())
 """Types that identify a product without offers. A book or a game may be the topic of an article."""
 
 GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
+"""Properties with a GTIN, in the order of preference."""
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
 _IN_STOCK = frozenset(
     "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
@@ -174,7 +176,10 @@ MAX_CODE = 60
 def add_product_items(
     facts: Facts, graph: SchemaGraph, source: FactSource, title: str, shown: Callable[[], VisiblePrice], url: str = ""
 ) -> None:
-    """Add the facts of the items of one syntax about the product of the page at `url`."""
+    """Add the facts of the items of one syntax about the product of the page at `url`.
+
+    `title` is the title of the page in the form of `fold_name`.
+    """
     for item in _products(graph, title):
         offers = list(iter_offers(graph, item))
         chosen = selected_variant(graph, offers, url)
@@ -201,7 +206,7 @@ def normalize_availability(value: str | None) -> str | None:
 
 
 def is_gtin(text: str) -> bool:
-    """Return True if a text is a GTIN, EAN, UPC or ISBN with a valid check digit."""
+    """Return True if a text is a GTIN-8, -12, -13 or -14 with a valid check digit: also EAN, UPC and ISBN-13."""
     digits = _DIGITS.sub("", text)
     if len(digits) not in (8, 12, 13, 14) or len(text) > 2 * len(digits):
         return False
@@ -266,7 +271,7 @@ def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice
 
 
 def brand(text: str | None) -> str | None:
-    """Return a brand without its label; None for a URL."""
+    """Return a brand without its label; None for a URL or a text over `_MAX_NAME` characters."""
     return None if not text or "://" in text else limit_length(product_visible.strip_brand_label(text), _MAX_NAME)
 
 

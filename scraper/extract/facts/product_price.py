@@ -16,6 +16,7 @@ from scraper.extract.facts.money import Amount
 from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 
 MAX_PRICE_TEXT = 60
+"""Characters of the text of an element with a class like `price`."""
 
 _CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
 _PAST = re.compile(
@@ -95,8 +96,11 @@ def _is_cents(element: Element) -> bool:
 
 
 MAX_ELEMENTS = 40_000
+"""Elements of a page that are searched for prices."""
 _MAX_PLAIN_TEXT = 40
+"""Characters of a price in an element without a class like `price`."""
 _MAX_AROUND = 30
+"""Characters before and after a number that are searched for its currency sign."""
 
 _SIGN = re.compile(
     r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦৳₡₲₼₮₭៛؋֏₵元円원]|บาท|تومان|ريال|﷼|zł|kč|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق|(?<=\d)\s?đ|S/(?=\.?\s?\d)|"
@@ -138,7 +142,9 @@ _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 
 _BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
+"""Score points for `itemprop="price"`, for a class like `price`, and for a class like `sale` or `current`."""
 _AGAINST, _MOST_AGAINST = 1.6, 4
+"""Score points deducted for each sign of another price, and the largest number of signs that count."""
 _AS_STRUCK = 3
 _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
@@ -157,7 +163,9 @@ class VisiblePrice:
 
     amount: Amount | None
     sure: bool
+    """True if the score of the price is at least `_SURE_SCORE`."""
     signs: Mapping[float, str | None]
+    """Currency sign of each amount on the page, by amount."""
     clear: Set[float]
     """Amounts that occur at least once without signs of an old price or of another product."""
 
@@ -175,7 +183,7 @@ class _Candidate:
 
 
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
-    """Return the price near the title; its amount is None if no text looks like a price."""
+    """Return the best scored price near the title; its amount is None if no score exceeds `_LEAST_SCORE`."""
     place, found = _candidates(body, title)
     alike = Counter(one.names for one in found if one.names)
     best = max(found, key=lambda one: _score(one, place, alike), default=None)

@@ -1,4 +1,4 @@
-"""Find visible product facts: brand, availability, price in data attributes."""
+"""Find the brand and the availability that a product page shows, and the price in its data attributes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from scraper.extract.facts.schema_graph import clean_text
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
 _MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
+"""Characters of a buy button, and minimum and maximum characters of a text about stock."""
 MAX_ELEMENTS = 30_000
+"""Elements of a page that are searched for the availability."""
 
 
 def find_availability(body: Element, title: Element | None) -> str | None:
-    """Return `InStock`, `OutOfStock` or None."""
+    """Return `InStock`, `OutOfStock` or None, by buy buttons and by words for stock at or after the title."""
     buy = out = stock = None
     at_title = 0
     for place, element in enumerate(body.iter("*"), start=1):

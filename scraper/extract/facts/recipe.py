@@ -48,7 +48,10 @@ _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cook
 
 
 def page_recipes(graph: SchemaGraph, title: str) -> list[Item]:
-    """Return the items of the recipe of the page, the most complete first; empty for a list of recipes."""
+    """Return the items of the recipe of the page, best first; empty for a list of recipes.
+
+    Items with the title of the page come first, then the most complete ones. `title` is in the form of `fold_name`.
+    """
     found = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
     found = found or [item for item in graph.items() if has_type(item, _RECIPES)]
     found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
@@ -59,7 +62,7 @@ def page_recipes(graph: SchemaGraph, title: str) -> list[Item]:
 
 
 def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
-    """Add the facts of the items of one syntax."""
+    """Add the facts of the items of one syntax; `title` is in the form of `fold_name`."""
     found = page_recipes(graph, title)
     for item in found:
         # Skip other recipes on the page.
@@ -222,7 +225,9 @@ ORDER = (
     "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
     "image", "ratings", "nutrients",
 )  # fmt: skip
+"""Names of the facts, in the order of the answer."""
 _OF_ONE_PART = 0.6
+"""Confidence of a total time that is the sum of only one known time."""
 _MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
 """Lines, and share of them with an amount, that make a list a recipe without steps."""
 
@@ -279,7 +284,7 @@ def _is_clear_list(ingredients: list[str]) -> bool:
 
 
 def _add_times(facts: Facts, body: Element) -> None:
-    """Add the visible times if none is marked up, and the total time as a sum."""
+    """Add the visible times if the total time is not marked up, and a missing total as a sum; remove zero times."""
     if not facts.value("total_time"):
         facts.forget("total_time")
         for name, span in find_times(body).items():

@@ -9,11 +9,16 @@ from collections.abc import Mapping, Sequence
 _MAX_LOST = 12
 """Letters and digits of an amount that the markup lost at the beginning of a line."""
 _MIN_WITH_AMOUNT = 0.8
+"""Minimum share of lines with a number in a list of ingredients."""
 _MIN_MORE = 2
 """Lines with amounts among those that only the visible list has."""
 _MAX_PART = 0.6
-"""Largest share of the visible steps in markup that is completed. Notes may follow the last step."""
+"""Share. Visible steps replace those of the markup only if the markup has at most this share of them.
+
+Notes may follow the last step.
+"""
 _MIN_ALIKE = 0.6
+"""Minimum Jaccard similarity of the words of two lines about the same ingredient."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MIXED = re.compile(r"(\d)([\u00bc-\u00be\u2150-\u215e])")
 _NUMBER = re.compile(
@@ -26,7 +31,7 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
 
     A visible line replaces a marked-up line that lost the beginning of its amount, or its whole amount like most of the
     list. The visible list replaces the whole list if the markup joined all lines to one, or contains only some of them.
-    In the last case there must be only one visible list.
+    The last case requires `is_one_list`: the page shows only one list.
     """
     shown = {squash_line(line): line for line in visible}
     lines = [squash_line(line) for line in marked]

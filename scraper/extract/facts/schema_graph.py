@@ -10,6 +10,7 @@ from typing import Any
 from scraper.extract.syntaxes.jsonld import Item, types
 
 MAX_ITEMS = 5_000
+"""Objects of one syntax that are read."""
 OTHER_ITEM_PROPERTIES = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
     "itemReviewed itemListElement hasPart".split()
@@ -41,7 +42,7 @@ class SchemaGraph:
                 self._by_id[name] = item
 
     def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[Item]:
-        """Yield every object, outer ones first, without the values of the properties `without`."""
+        """Yield up to `MAX_ITEMS` objects, outer ones first, without the values of the properties `without`."""
         yield from iterate_objects(self._values, MAX_ITEMS, _MAX_DEPTH, without)
 
     def followed(self, value: Any) -> Any:
@@ -61,7 +62,7 @@ class SchemaGraph:
         return []
 
     def text(self, item: Item, *names: str) -> str | None:
-        """Return the first plain value of these properties."""
+        """Return the first text or number in these properties as clean text, or None."""
         for name in names:
             value = property_value(item, name)
             if value not in (None, "", []):
@@ -71,7 +72,7 @@ class SchemaGraph:
         return None
 
     def picture(self, item: Item) -> str | None:
-        """Return the URL of the first image of an item."""
+        """Return the URL of the first image of an item, or None; `data:` URLs are ignored."""
         value = property_value(item, "image")
         first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
         if isinstance(first, dict):
@@ -139,7 +140,7 @@ def plain_text(value: Any, depth: int = 0) -> str | None:
 
 
 def clean_text(text: str) -> str:
-    """Return one line of text without tags; decode entities, also double-escaped ones."""
+    """Return one line of at most `_MAX_TEXT` characters without tags; decode entities, also double-escaped ones."""
     text = text[:_MAX_TEXT]
     if "&" in text:
         text = html.unescape(html.unescape(text))
@@ -165,6 +166,6 @@ def parse_count(text: str | None) -> int | None:
 
 
 def parse_rating(text: str | None) -> float | None:
-    """Parse the value of a rating such as `4,5` or `4.667/5`."""
+    """Parse the value of a rating such as `4,5` or `4.667/5`; return None for other texts."""
     number = _RATING.match((text or "").strip())
     return round(float(number.group().replace(",", ".")), 4) if number else None

@@ -39,6 +39,8 @@ _REDESIGNED = (
 def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
     """Return the requested fields or records of each HTML snapshot; an example may come from any of them.
 
+    The first of these that the request has is used: `records`, `fields`, `recipe`, `example`.
+
     Raises:
         ValueError: The recipe is invalid.
     """

@@ -16,15 +16,21 @@ from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
 from scraper.extract.fields.value_places import Place, PlaceFinder
 
 VERSION = 1
+"""Version of the JSON format of recipes."""
 MAX_CHARACTERS = 60_000
+"""Characters of a recipe as JSON."""
 
 _LIKELY = 0.4
 """Minimum median similarity of the places on a page of the same site after a redesign."""
 _MIN_PLACE = 0.3
+"""Minimum similarity of each place on a page of another design."""
 _SAME_DESIGN = 0.75
+"""Minimum median similarity of the places on a page of the same design."""
 _MIN_SHARE = 0.7
-"""Median similarity of a page of the same design; share of it that each place must reach. Places of absent values are
-less similar."""
+"""Share of the median that each place must reach on a page of the same design.
+
+Places of absent values are less similar.
+"""
 _CONFIDENCES = ((0.7, 0.93), (0.5, 0.87), (0.0, 0.67))
 """Minimum similarity, and share of correct values, measured on sites before and after a redesign."""
 _AROUND_INSIDE = 60
@@ -50,11 +56,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class RecipeValues:
-    """Values read by a recipe; empty if the recipe does not fit the page."""
+    """Values read by a recipe; without values if the recipe does not fit the page."""
 
     values: dict[str, tuple[str, float]] = field(default_factory=dict)
     """Value and similarity of its place, by field; fields that were not found are missing."""
     similarities: tuple[float, ...] = ()
+    """Similarity of the best place of each field, ascending."""
     is_likely: bool = False
     """True if the page has another design, so that values are less reliable."""
     fits: bool = True
@@ -78,7 +85,7 @@ def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[R
 
 
 def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
-    """Return the leaf that contains a value, and the text before and after the value."""
+    """Return the leaf that contains a value, and its text before and after the value; None if there is no leaf."""
     wanted = letters_and_digits(value)
     clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
     if not wanted:
@@ -125,14 +132,17 @@ def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
 
 
 def confidence_of(similarity: float, *, is_likely: bool) -> float:
-    """Return the measured share of correct values at places of this similarity."""
+    """Return the measured share of correct values at places of this similarity; .99 if the design is the same."""
     if not is_likely:
         return 0.99
     return next(share for least, share in _CONFIDENCES if similarity >= least)
 
 
 def strip_around(text: str, place: FieldPlace) -> str:
-    """Return a text without the prefix and suffix that surrounded the example's value."""
+    """Return a text without the prefix and suffix that surrounded the example's value.
+
+    A prefix that ends with a colon stands for any label of up to 40 characters.
+    """
     if place.prefix:
         if text.startswith(place.prefix):
             text = text[len(place.prefix) :]

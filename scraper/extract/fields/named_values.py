@@ -55,7 +55,7 @@ class NamedValueFinder:
     """Find the values of fields on one page by their names."""
 
     def __init__(self, finder: PlaceFinder, constants: frozenset[str] = frozenset()) -> None:
-        """Read the labels of the page. `constants` are texts that occur on most of the other pages too."""
+        """Read the labels of the page. `constants` are the texts that `find_constants` returned for it."""
         self._finder = finder
         self._constants = constants
         self._title = finder.page.page.head.title
@@ -198,7 +198,10 @@ def _is_same_row(label: Element, value: Element) -> bool:
 
 
 def find_constants(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
-    """Return for each page the texts that most of the pages contain, such as labels and menus."""
+    """Return for each page its texts that at least two pages and 60 % of the pages contain, such as menus.
+
+    The texts are in the form of `letters_and_digits`.
+    """
     texts = [{letters_and_digits(leaf.text) for leaf in finder.leaves} for finder in finders]
     counts = Counter(text for page in texts for text in page)
     least = max(2, 0.6 * len(finders))

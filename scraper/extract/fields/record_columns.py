@@ -15,6 +15,7 @@ from scraper.extract.fields.record_lists import Record, RecordList, stable_class
 from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts, letters_and_digits
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
+"""Names of the columns that a row may have."""
 
 _USUAL_TITLE = 45
 _MAX_TITLE = 300

@@ -22,7 +22,9 @@ from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.text_leaves import INLINE, ElementTexts
 
 MAX_LISTS = 5
+"""Lists of one page that are returned by default."""
 MAX_RECORDS = 2_000
+"""Records of one list that are read."""
 
 Record = list[Element]
 """Sibling elements that form one record, usually a single element."""
@@ -47,7 +49,9 @@ _MIN_SCORE = 6.0
 _NESTED_LISTS = 40
 """Best lists that are checked for being parts of the records of another list."""
 _NESTED_LOSS = 6.0
+"""Score points that a list of whole records may lack compared with a list of parts of these records."""
 _GROUP_LOSS = 5.0
+"""Score points that a list of linked records may lack compared with a list of groups of these records."""
 _PROSE_LOSS = 4.0
 """Deduction for records without links, headings and images, such as paragraphs."""
 _NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
@@ -75,7 +79,10 @@ def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
 
 
 def find_largest_group(page: ElementTexts) -> int:
-    """Return the size of the largest group of similar elements, at most one less than a list needs."""
+    """Return the number of items, links or headings in the largest group of one parent.
+
+    The result is at most one less than a list needs.
+    """
     shapes: Counter[object] = Counter()
     for element in page.elements:
         link = element.tag == "a" and element.get("href")
@@ -279,6 +286,10 @@ class _ListFinder:
                 yield RecordList(records[:MAX_RECORDS])
 
     def _rate(self, one: RecordList) -> float:
+        """Return the score of a list: weights times logarithms and shares of its properties.
+
+        Lists without text and navigation score minus infinity.
+        """
         page, count = self._page, len(one.records)
         texts = [" ".join(filter(None, map(page.text, record))) for record in one.records]
         lengths = sorted(map(len, texts))

@@ -29,7 +29,7 @@ def read_items(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return the items whose name is in a title of the page or contains it, with their sources.
 
-    JSON that the page fetched, and JSON in scripts, come last; their objects must have a title of the page.
+    JSON that the page fetched, and JSON in scripts, come last; the name of their objects must equal a title.
     """
     known = [title for title in map(letters_and_digits, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
@@ -60,7 +60,7 @@ def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:
 
 
 def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
-    """Return the value and the syntax of the property whose name is most similar to a field."""
+    """Return the value and the source of the property whose name is most similar to a field, or None."""
     best: tuple[float, str, str] | None = None
     for syntax, item in items:
         for name, value in _properties(item):

@@ -16,6 +16,7 @@ _CODE = (
 MONEY = re.compile(
     rf"(?:{_SIGN}|\b{_CODE})\s*\d(?:[\d.,\s']*\d)?|\d(?:[\d.,\s']*\d)?(?:,-|:-)?\s*(?:{_SIGN}|{_CODE})", re.IGNORECASE
 )
+"""An amount with a currency sign or code before or after it."""
 _AMOUNT = re.compile(r"[\d.,\s']+")
 _DATE = re.compile(
     r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b|"
@@ -46,7 +47,10 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
 
 
 def fit_kind(kind: str, text: str) -> float:
-    """Return the fit of a text to a format, from -1 (does not contain it) to 1 (is a value of it)."""
+    """Return the fit of a text to a format, from -1 (does not contain it) to 1 (is a value of it).
+
+    Return 0 for an unknown format.
+    """
     if kind == "number":
         return 0.6 if _NUMBER.search(text) and len(text) < 40 else -0.8
     if kind == "title":
@@ -67,6 +71,6 @@ def find_price(text: str) -> str:
 
 
 def find_day(text: str) -> str:
-    """Return the first date in a text as written there, or an empty string."""
+    """Return the first text in the form of a date as written there; empty if there is none or it is no date."""
     match = _DATE.search(text)
     return match[0] if match and (find_date(match[0]) or "ago" in match[0].lower()) else ""

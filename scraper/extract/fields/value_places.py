@@ -50,14 +50,19 @@ class Place:
     label: str
     """Text before a colon within the value's own text."""
     before: str
+    """Beginning of the nearest text before this one."""
     after: str
+    """Beginning of the nearest text after this one."""
     mask: str
-    """Pattern of the text, such as `$9.9` or `A9`."""
+    """Pattern of the text, such as `$9.9` or `A-9`."""
     size: int
+    """Characters of the text."""
     position: float
     """Share of the page's texts that come before this one, from 0 to 1."""
     heading: str
+    """Beginning of the nearest heading before the text."""
     attributes: frozenset[str]
+    """Names of the other attributes of the element."""
     index: int
     """Number of text pieces of the same element before this one."""
     is_whole: bool
@@ -229,7 +234,7 @@ def _names(element: Element) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _mask(text: str) -> str:
-    """Return the pattern of a text: `$9.9` for `$24.90`, `A9` for `K-24`."""
+    """Return the pattern of a text: `$9.9` for `$24.90`, `A-9` for `K-24`, `W` for several words."""
     form = re.sub(r"\d+", "9", text[:80])
     form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
     return re.sub(r"(?:[ACa][\s,.'-]*){2,}", "W", form)[:24]

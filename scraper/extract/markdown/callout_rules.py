@@ -160,7 +160,10 @@ class CalloutRules(Rules):
         return self.format_callout(element, context, kind) if kind else None
 
     def format_callout(self, element: Element, context: ConversionContext, kind: str) -> str | None:
-        """Return the callout in the syntax of GitHub and Obsidian, or None in inline context."""
+        """Return the callout in the syntax of GitHub and Obsidian, or None in inline context.
+
+        Below `MAX_INDENTS` levels, return its content as a block without the callout.
+        """
         if "_inline" in context.tags:
             return None
         if context.indents >= MAX_INDENTS:

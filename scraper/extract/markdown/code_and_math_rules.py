@@ -26,7 +26,7 @@ _LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
 
 
 class Rules(TreeConverter):
-    """State of one conversion: links, images and reserved blocks."""
+    """Base class of all rules, with the state of one conversion: links, images and reserved blocks."""
 
     class Options:
         """Options under the names that markdownify uses."""
@@ -123,7 +123,7 @@ class MathRules(Rules):
         return text
 
     def format_formula(self, formula: str, display: bool, tags: Tags) -> str:
-        """Return TeX between dollars, on lines of its own if it is displayed and not inline."""
+        """Return TeX between dollars; a displayed formula gets double dollars, and lines of its own if not inline."""
         if not formula:
             return ""
         if display and "_inline" not in tags:

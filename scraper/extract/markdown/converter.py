@@ -52,6 +52,7 @@ class FootnoteRules(Rules):
 
 
 MAX_OPTIONS = 12
+"""Options of a selection list that is kept."""
 
 _MORE_BLOCKS = frozenset(
     "main header footer aside nav details summary address fieldset legend form center hgroup search figure "
@@ -88,7 +89,10 @@ class ConvertedMarkdown:
 
 
 def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> ConvertedMarkdown:
-    """Convert the content of `root` into Markdown, with URLs resolved against `base`. The tree is consumed."""
+    """Convert the content of `root` into Markdown, with URLs resolved against `base`. The tree is changed.
+
+    Pass `may_hold_formulas=False` to skip the search for formulas.
+    """
     class_names = collect_class_names(root)
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names)
@@ -264,7 +268,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
         return power.translate(_SUPERSCRIPTS)
 
     def _select(self, element: Element, context: ConversionContext) -> str:
-        """Return the options of a short selection list; a long one lists countries."""
+        """Return the options of a selection list; drop a list of more than `MAX_OPTIONS`, such as countries."""
         options = [" ".join(text_of(option).split()) for option in element.iter("option")]
         if not 0 < len(options) <= MAX_OPTIONS:
             return ""

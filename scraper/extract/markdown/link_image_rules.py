@@ -12,7 +12,9 @@ from scraper.extract.markdown.tree_converter import Node
 from scraper.extract.text.sanitize import clean_line
 
 MAX_LINKS = 1_000
+"""Links in the list of links; the Markdown has all links."""
 MAX_LINK_TEXT = 300
+"""Characters of the text of a link in the list."""
 _MAX_TITLE = 100
 """Characters of a player's title. It is invisible on the page, so it is kept short."""
 
@@ -133,9 +135,10 @@ def _links_to_own_title(element: Element, name: str) -> bool:
 
 
 MAX_ALT = 200
-"""Characters. A longer alternative text is not a description, but invisible text."""
+"""Characters. The rest of a longer text is cut off: it is not a description, but invisible text."""
 
 MAX_IMAGES = 300
+"""Images in the list of images; the Markdown has all images."""
 _EMOJI_CHARACTERS = 4
 _EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
 _EMOJI = re.compile(r"emoji|smil(?:ey|ie)|twemoji", re.IGNORECASE)
@@ -152,7 +155,10 @@ class ImageRules(Rules):
     """Rule of `img`."""
 
     def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """Return an image with a description. A heading only gets the description; an emoji becomes a character."""
+        """Return an image that has a description; others are dropped.
+
+        A heading only gets the description; an emoji becomes a character.
+        """
         element = el.element
         alt = clean_line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
         if not alt or _is_tracking_pixel(element):

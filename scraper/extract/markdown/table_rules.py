@@ -347,7 +347,10 @@ class TableRules(CodeRules, MathRules):
         return text
 
     def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
-        """Return the table after its caption and other content outside of the cells."""
+        """Return the table after its caption and other content outside of the cells.
+
+        In inline context, as in the cell of another table, return its rows on one line.
+        """
         before = text.strip()
         if "_inline" in parent_tags:  # nested: pipes would split the outer cell
             rows = ((self._cells.get(cell, "").strip() for cell in row_cells(row)) for row in table_rows(el.element))

@@ -97,6 +97,7 @@ class ConversionContext:
 
 
 Handler: TypeAlias = Callable[[Any, Element, ConversionContext], "str | None"]
+"""Function that converts an element, called with the converter, the element and its context."""
 
 
 class TreeConverter(MarkdownConverter):
@@ -175,7 +176,10 @@ class TreeConverter(MarkdownConverter):
     def render_text(
         self, text: str, context: ConversionContext, in_block: bool, before: str | None, after: str | None
     ) -> str:
-        """Return the Markdown of a text between two elements."""
+        """Return the Markdown of a text between two elements with the tags `before` and `after`.
+
+        `in_block` is True if white space at the edges of the parent has no meaning.
+        """
         opens = before in self.blocks_with_loose_neighbors if before else in_block
         closes = after in self.blocks_with_loose_neighbors if after else in_block
         if (opens or closes) and not text.strip():

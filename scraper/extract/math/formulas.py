@@ -53,8 +53,8 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
     """Turn every formula in the tree into `<math>` that contains only TeX. A second call changes nothing.
 
-    `class_names` are the class names of the tree if the caller has them. Return False if nothing in the tree can be or
-    become a formula.
+    At most `_MAX_FORMULAS` candidates are read. `class_names` are the class names of the tree if the caller has them.
+    Return False if nothing in the tree can be or become a formula.
     """
     normalized: set[Element] = set()
     has_math_classes = _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None

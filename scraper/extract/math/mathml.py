@@ -56,6 +56,7 @@ ACCENTS: Mapping[str, str] = {mark: pair.split()[0] for pair in _ACCENTS.split("
 """Commands for accents over a letter, by the character in MathML."""
 
 UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
+"""Commands for accents under a letter, by the character in MathML."""
 
 FENCES: Mapping[tuple[str, str], str] = {
     ("(", ")"): "pmatrix",
@@ -87,7 +88,7 @@ _NEEDS_BRACES = frozenset({"mrow", "mfrac", "mstyle", "msup", "msub", "msubsup",
 
 
 def to_tex(element: Element, depth: int = 0) -> str:
-    """Return the TeX of a MathML element."""
+    """Return the TeX of a MathML element; below `MAX_DEPTH` levels, return only the text."""
     name = _name(element)
     if depth > MAX_DEPTH:
         return _symbols(text_of(element))

@@ -36,13 +36,16 @@ _WHOLE = re.compile(r"\s*(?:\\\((?P<a>.*)\\\)|\\\[(?P<b>.*)\\\]|\$\$(?P<c>.*)\$\
 _DISPLAY_STYLE = re.compile(r"\{\s*\\(?:displaystyle|textstyle)\b\s*+(.*)\}", re.DOTALL)
 _TEXT_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mathit|operatorname\*?|mbox|hbox)\s*\{[^{}]*\}|\\[a-zA-Z]+")
 _PROSE = re.compile(r"(?:\b[A-Za-z]{2,}\b[\s,;.:!?'-]+){5}")
-r"""Six words in a row outside of `\text{}`: a sentence, which no formula contains."""
+r"""Five words in a row outside of `\text{}`, each before a space or punctuation: a sentence, which no formula has."""
 
 _COMMAND_END = re.compile(r"\\[A-Za-z]+$")
 
 
 def replace_formulas(text: str, escape: Callable[[str], str], write: Callable[[str, bool], str]) -> str:
-    """Return the text with each formula replaced by `write(tex, display)` and the rest by `escape`."""
+    """Return the text with each formula replaced by `write(tex, display)` and the rest by `escape(text)`.
+
+    `display` is True for formulas between double dollars or square brackets, and for environments.
+    """
     if not any(opening in text for opening in _OPENINGS):
         return escape(text)
     pieces: list[str] = []
@@ -60,7 +63,7 @@ def replace_formulas(text: str, escape: Callable[[str], str], write: Callable[[s
 
 
 def collapse_outside_formulas(text: str, fold: Callable[[str], str]) -> str:
-    """Return the text with `fold` applied to everything but displayed formulas."""
+    """Return the text with `fold` applied to everything but formulas in double dollars, brackets or environments."""
     pieces: list[str] = []
     at = 0
     for match in _find_delimited(text):
@@ -82,7 +85,7 @@ def _find_delimited(text: str) -> Iterator[re.Match[str]]:
 
 
 def strip_delimiters(tex: str) -> str:
-    """Return a formula without its delimiters, or "" if it only defines macros."""
+    """Return a formula without its delimiters, or "" if it only defines macros or is longer than `MAX_TEX`."""
     tex = _COMMENT.sub("", tex).strip()
     whole = _WHOLE.fullmatch(tex)
     if whole is not None:
@@ -97,7 +100,7 @@ def strip_display_style(tex: str) -> str:
 
 
 def _has_balanced_braces(tex: str) -> bool:
-    """Return True if no brace closes before it is opened."""
+    """Return True if every brace is closed, and none before it is opened."""
     depth = 0
     for character in tex.replace("\\{", "").replace("\\}", ""):
         depth += (character == "{") - (character == "}")

@@ -20,6 +20,7 @@ BYLINE_PREFIX = re.compile(
     r"(?:作者|著者|记者|記者|文|автор|author|autor|auteur|بقلم|כותב|글)\s?[:：/]\s*)",
     re.IGNORECASE,
 )
+"""Words such as "by" before the name of the author, in some thirty languages."""
 _MAX_BYLINE = 120
 _MAX_NAME = 60
 _MAX_WORDS = 6
@@ -34,7 +35,7 @@ _MONTH_OR_DAY = (
     r"nov(?:ember)?|dec(?:ember)?|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)"
 )
 DATE_WORD = re.compile(rf"{_MONTH_OR_DAY}\.?", re.IGNORECASE)
-"""Beginning of a date at the position of a name."""
+"""Month or day of the week, which begins a date in the place of a name."""
 
 _NAME_END = re.compile(
     rf"[\s,]+{_MONTH_OR_DAY}\.?,?\s+\d.*$|"
@@ -48,7 +49,7 @@ _NAME_PARTICLES = frozenset("and und et y e de da di du van von der den del la l
 
 
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
-    """Yield possible names of the author, the most certain first."""
+    """Yield possible names of the author: first from elements marked as author, then from texts such as "By ..."."""
     for element in near:
         if _has_author_class(element) and (name := _read_linked_names(element) or _extract_name(text_of(element))):
             yield name
@@ -165,6 +166,7 @@ def _is_labeled(element: Element, words: re.Pattern[str]) -> bool:
 
 
 MAX_ELEMENTS = 20_000
+"""Elements of a page that are searched for the headline."""
 _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
 """Elements before and after the headline. Bylines and dates are above or below it."""
 
@@ -173,7 +175,10 @@ _WITH_ITEMPROP = attribute_selector("itemprop")
 
 
 def find_near_headline(body: Element) -> list[Element]:
-    """Return the elements near the headline in document order, or [] without a headline."""
+    """Return the elements near the headline in document order, or [] without a headline.
+
+    Elements in navigation, footers and asides are left out.
+    """
     headline = _find_headline(body)
     if headline is None:
         return []
@@ -187,7 +192,7 @@ def find_near_headline(body: Element) -> list[Element]:
 
 
 def first_elements(body: Element) -> list[Element]:
-    """Return the beginning of a page, for pages without a headline."""
+    """Return the first elements of a page, for pages without a headline; navigation and side matter are left out."""
     return _exclude_side_matter(list(islice(body.iter("*"), _ELEMENTS_BEFORE + _ELEMENTS_AFTER)))
 
 

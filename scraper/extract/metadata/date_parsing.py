@@ -100,14 +100,20 @@ def find_month(name: str) -> int | None:
 
 
 def parse_date(text: str) -> datetime | None:
-    """Return the moment in a text, or None. A date without a time is midnight UTC."""
+    """Return the moment in a text in UTC, or None.
+
+    A date without a time is midnight UTC, and so is midnight in any time zone. A time without a zone is in UTC.
+    """
     text = text.strip()[:_MAX_CHARS]
     moment = _parse_iso(text) or _parse_rfc5322(text) or _parse_digits(text)
     return _check_year(moment) if moment else find_date(text)
 
 
 def find_date(text: str) -> datetime | None:
-    """Return the first date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored."""
+    """Return a date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored.
+
+    Of several dates, the one of the first form in `DATE_FORMS` is returned.
+    """
     for form, order in DATE_FORMS:
         match = form.search(text)
         if match and (moment := build_date(match, order)):
@@ -145,7 +151,7 @@ def _parse_rfc5322(text: str) -> datetime | None:
 
 
 def _parse_digits(text: str) -> datetime | None:
-    """Parse digits only: seconds since 1970, or year, month and day without separators."""
+    """Parse digits only: seconds or milliseconds since 1970, or year, month and day without separators."""
     if _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
     match = _COMPACT.fullmatch(text)
@@ -153,7 +159,7 @@ def _parse_digits(text: str) -> datetime | None:
 
 
 def build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
-    """Return the date of year, month and day as written.
+    """Return the date of a match of one of `DATE_FORMS`, or None; `order` is the order of its groups.
 
     With `day_first`, 3/4/2024 is in April; otherwise it is ambiguous. 12/25/2024 and 25/12/2024 are never ambiguous.
     """
@@ -232,6 +238,7 @@ _RELATIVE = (
     (r"(?:前天|vorgestern|avant-hier|anteayer)(?!\w)", 2 * _DAY),
 )
 RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
+"""Patterns of relative dates such as "2 days ago", and the duration of one unit."""
 _WITHOUT_YEAR = tuple(
     re.compile(pattern)
     for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")
@@ -263,7 +270,8 @@ def split_date(snippet: str, now: datetime) -> tuple[datetime | None, str]:
 def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
     """Return the date at the start of a text and the offset of its end; a date without time is midnight UTC.
 
-    Relative dates count back from `now`. A date without a year is the most recent one.
+    Relative dates count back from `now`. A date without a year is the most recent one. Ambiguous numbers are read with
+    the day first. Without a date, the result is None and 0.
     """
     lead = unicodedata.normalize("NFC", text[:_MAX_LEAD])
     start = len(_BEFORE_DATE.match(lead)[0])  # type: ignore[index]

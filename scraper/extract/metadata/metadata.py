@@ -20,6 +20,7 @@ from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import clean_line
 
 MAX_NAME = 120
+"""Characters of the name of an author or site."""
 
 _MAX_TIMES = 20
 _SCHOLARLY_METAS = frozenset({"citation_author", "dc.creator"})
@@ -59,6 +60,7 @@ class Metadata:
     author: str | None = None
     published: datetime | None = None
     published_source: str | None = None
+    """`structured`, `meta`, `url` or `text`."""
     site_name: str | None = None
     language: str | None = None
     description: str | None = None
@@ -115,7 +117,7 @@ def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.
 
 
 def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
-    """Return the people among the authors of each item, and separately all authors, for items of organizations."""
+    """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
     by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
     people: list[str] = []
     organizations: list[str] = []

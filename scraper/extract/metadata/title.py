@@ -15,6 +15,7 @@ from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.sanitize import clean_line
 
 MAX_TITLE = 300
+"""Characters of a title; the rest is cut off."""
 
 _MIN_AGREEMENT = 0.4
 """Word F1. A heading with at least this agreement with the head's title is the title."""
@@ -47,7 +48,10 @@ _MAX_HEADINGS, _MAX_SUBHEADINGS, _MAX_LINKS = 5, 10, 10
 
 
 def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | None:
-    """Return the heading that agrees with the head, else the title in the head without the site's name."""
+    """Return the heading that agrees with the title in the head, else that title without the site's name.
+
+    `metas` are the contents of the metas by name, `site` is the name of the site. Return None if there is no title.
+    """
     is_front = _is_front_page(page.url)
     headings = list(filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS))))
     head_title = _read_head_title(page, metas, site, () if is_front else headings)
@@ -80,9 +84,9 @@ def unescape_twice(title: str) -> str:
 
 
 def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None, headings: Sequence[str]) -> str:
-    """Return the title in the head.
+    """Return the title for link previews (`og:title`), else that of the `title` element, else that of the Twitter card.
 
-    Without `headings`, a card title of the whole site counts as the page's own.
+    The `title` element comes first if `og:title` is the same on the whole site, unless `headings` is empty.
     """
     card, title, other = (
         unescape_twice(clean_line(text, MAX_TITLE))

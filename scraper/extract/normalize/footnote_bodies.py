@@ -57,7 +57,10 @@ def _collect_after_heading(heading: Element) -> Element | None:
 
 
 def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element]:
-    """Return the body of each target. A block with several notes is split before each of them."""
+    """Return the body of each target. A block with several notes is split before each of them.
+
+    Return {} if two targets are in the same child of the block.
+    """
     if len(targets) == 1:
         return {targets[0]: block}
     starts: dict[Element, Element] = {}
@@ -84,7 +87,7 @@ def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element
 def build_definition(body: Element, label: str, own: str, back: set[str]) -> Element:
     """Remove a note from its place and return it as `<fndef>`.
 
-    `own` is the label of the note, `back` are the anchors of its marks.
+    `label` is the new label, `own` the label in the text of the note, and `back` are the anchors of the marks.
     """
     for link in list(body.iter("a")):
         if _is_back_link(link, back):

@@ -25,6 +25,7 @@ from scraper.extract.normalize.footnote_bodies import (
 )
 
 MAX_NOTES = 2_000
+"""Links of a page that are examined as footnote marks."""
 MAX_NOTE = 5_000
 """Characters. A longer target is a part of the page to which a link leads."""
 
@@ -73,7 +74,7 @@ def attach_footnotes(root: Element, notes: Sequence[Element]) -> None:
 
 
 def remove_footnote_marks(root: Element) -> None:
-    """Remove all marks of a tree whose notes are omitted."""
+    """Remove all footnote marks of a tree; call this if the notes are omitted."""
     for mark in list(root.iter("fnref")):
         remove(mark)
 

@@ -33,7 +33,7 @@ _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
 def insert_spaces(root: Element) -> None:
-    """Insert the spaces that style sheets create between elements."""
+    """Insert the spaces that style sheets create between elements, and make a leading `cite` of a quotation a block."""
     for passage in root.iter(*_PASSAGES):
         if len(passage) > 1 and passage[0].tag == "span" and not (passage.text or "").strip():
             _separate_number(passage[0])
@@ -117,7 +117,7 @@ EMPHASIS_TAGS = {
     **dict.fromkeys(("em", "i"), frozenset({"em", "i"})),
     **dict.fromkeys(("del", "s"), frozenset({"del", "s"})),
 }
-"""Tags with the same meaning, by tag."""
+"""Tags with the same meaning, including itself, by tag."""
 
 
 def join_emphasis(root: Element) -> None:

@@ -149,7 +149,7 @@ def _hides(style: dict[str, str]) -> bool:
 
 
 def _parse_rules(css: str) -> Iterator[_Rule]:
-    """Return all rules; the selector of a nested rule contains that of its parent."""
+    """Yield all rules; the selector of a nested rule contains that of its parent."""
     stack: list[tuple[str, list[str], bool | None]] = []
     start = 0
     for mark in islice(_MARK.finditer(css), _MAX_MARKS):
@@ -184,7 +184,7 @@ def _open(prelude: str, stack: list[tuple[str, list[str], bool | None]]) -> tupl
 
 
 def _applies(condition: str) -> bool | None:
-    """Return whether an at-rule applies on a screen, or None if that is not known."""
+    """Return True if an at-rule applies on a screen, None if that is not known, else False."""
     name, _, rest = condition.lower().partition(" ")
     if name == "@layer":
         return True
@@ -197,7 +197,7 @@ def _applies(condition: str) -> bool | None:
 
 
 def _applies_to_screen(query: str) -> bool | None:
-    """Return whether a media query applies, or None if it has an unknown part."""
+    """Return True if a media query applies, None if it has an unknown part, else False."""
     rest = _FEATURE.sub("", _SIZE.sub("", query))
     is_other = _OTHER_MEDIA.search(rest) is not None
     if "not" in rest.split():

@@ -41,6 +41,7 @@ _MOVING = ("transition", "animation", "transform", "will-change")
 """Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
 Color = tuple[float, float, float, float]
+"""Red, green and blue from 0 to 255, and alpha from 0 to 1."""
 
 _HEX_BY_COLOR = dict(
     color.split("#")
@@ -77,7 +78,7 @@ def hides_subtree(style: dict[str, str]) -> bool:
 
 
 def find_background(style: dict[str, str]) -> Color | None:
-    """Return the opaque background color that a style sets, or None."""
+    """Return the background color that a style sets if its alpha is over .5, else None."""
     value = style.get("background-color", style.get("background", ""))
     words = _BEFORE_CLOSING.sub(lambda inside: ",".join(inside[0].split()), value).split()
     color = next(filter(None, map(parse_color, words)), None)
@@ -85,7 +86,10 @@ def find_background(style: dict[str, str]) -> Color | None:
 
 
 def is_same_color(text: str, background: Color) -> bool:
-    """Return True if text of this color is unreadable on its background (WCAG 2 contrast)."""
+    """Return True if text of this color is unreadable on its background: WCAG 2 contrast under `_LOW_CONTRAST`.
+
+    Return False if the color cannot be parsed.
+    """
     color = parse_color(text)
     if color is None:
         return False

@@ -36,7 +36,10 @@ _WHITE: Color = (255, 255, 255, 1)
 
 
 def remove_marked(root: Element) -> int:
-    """Remove the elements that the browser marked as hidden. Return the number of those with text."""
+    """Remove the elements that the browser marked as hidden, except those that a click reveals.
+
+    Return the number of removed elements with text.
+    """
     return _remove_all(mark_collapsed(_MARKED(root), wrappers=False))
 
 
@@ -51,7 +54,7 @@ class RemovedText(NamedTuple):
 
 
 def remove_styled(root: Element) -> RemovedText:
-    """Remove what attributes, inline styles and inline style sheets hide.
+    """Remove what attributes, inline styles and inline style sheets hide, except content that a click reveals.
 
     The body itself stays, because a script of the page makes it visible.
     """
@@ -129,7 +132,7 @@ class _StyleChecker:
 
 
 COLLAPSED_ATTRIBUTE = "data-x-folded"
-"""Attribute of an element that is hidden but stays in the tree."""
+"""Attribute of a hidden element that stays in the tree, because a click reveals it."""
 
 _COLLAPSIBLE_NAME = re.compile(
     r"(?<![a-z])(?:tab|tabs|tab-?pane|tab-?panel|tab-?content|tabbed|accordion|collaps(?:e|ed|ible)|toggle|"

@@ -49,7 +49,7 @@ _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 
 def resolve_lazy_media(root: Element, base: str) -> None:
-    """Insert lazy images, and turn the players of known sites into `VIDEO_TAG` elements."""
+    """Insert the images of `noscript` elements, and turn the players of known sites into `VIDEO_TAG` elements."""
     for picture in list(root.iter("amp-img", "amp-anim")):
         picture.tag = "img"
     for fallback in list(islice(root.iter("noscript"), _MAX_MEDIA)):

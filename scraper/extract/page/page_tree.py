@@ -23,6 +23,7 @@ from scraper.extract.page import hidden, lazy_media
 from scraper.extract.text.terms import count_words
 
 MAX_FRAMES = 50
+"""Frames of one page whose content is inserted."""
 
 _WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
 _SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)

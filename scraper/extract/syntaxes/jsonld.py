@@ -15,6 +15,7 @@ import chompjs
 Item: TypeAlias = dict[str, Any]
 
 MAX_BLOCKS = 500
+"""Blocks of one page that are read."""
 MAX_CHARACTERS = 1_000_000
 """Characters of one block; the largest on real pages have some 300,000."""
 
@@ -71,7 +72,10 @@ def read_items(
 def flatten(
     values: Iterable[Item], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
 ) -> list[Item]:
-    """Return every object with a type, breadth first, so that objects of the page precede those that it mentions."""
+    """Return every object with a type, breadth first, so that objects of the page precede those that it mentions.
+
+    The arguments are those of `read_items`. At most about `_MAX_ITEMS` values are examined.
+    """
     found: list[Item] = []
     waiting: list[Any] = list(values)
     for part in waiting:

@@ -38,7 +38,7 @@ class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
 
 
 def read(root: Element, base: str) -> tuple[Item, ...]:
-    """Return the outermost items of a tree without scripts and styles.
+    """Return the outermost items of a tree, from which scripts and styles must have been removed.
 
     Raises:
         ValueError: the page exceeds the limits; nothing was read.

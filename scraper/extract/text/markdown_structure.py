@@ -10,6 +10,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import Heading
 
 MAX_HEADINGS = 500
+"""Headings of one text that are returned."""
 _MAX_HEADING_TEXT = 200
 
 _HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
@@ -62,7 +63,9 @@ class AtomicBlock:
     """Offset of the end of its last line."""
     indent: str
     mark: str
+    """Characters that open and close the block: backticks, tildes or `$$`."""
     info: str
+    """Text after the opening mark, such as the language of the code."""
 
     @property
     def opening(self) -> str:
@@ -81,7 +84,10 @@ class AtomicBlock:
 
 
 def find_atomic_blocks(markdown: str, until: int) -> list[AtomicBlock]:
-    """Return the code blocks and displayed formulas that begin before the offset `until`."""
+    """Return the code blocks and displayed formulas that begin before the offset `until`.
+
+    A code block that is not closed ends at the end of the text; a formula that is not closed is ignored.
+    """
     if not any(mark[0] in markdown and mark in markdown for mark in _FENCE_MARKS):
         return []
     found: list[AtomicBlock] = []

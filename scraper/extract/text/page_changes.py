@@ -33,10 +33,12 @@ _NUMBERS = re.compile(r"\d[\d.,]*")
 _PAIR_SIMILARITY = 0.5
 """Minimum share of common words of a removed and an added block that count as one edited block."""
 _UNSTABLE_SIMILARITY = 0.7
+"""Minimum share of common words of a block and one that differs between two readings of one state."""
 _MAX_WORD_BLOCKS = 50
 """Blocks with one word. With more, the word is not used to find pairs."""
 _MAX_CANDIDATES = 20
 _REPLACED_CHARS = 200
+"""Characters of a short block in `has_replacement`."""
 _MAX_SEGMENT = 400
 """Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
 
@@ -49,7 +51,9 @@ class Block:
     key: str
     """Text as it is compared: without formatting, link targets and noise."""
     heading: str
+    """Heading above the block, or the text of the heading itself."""
     kind: str
+    """`text`, `heading`, `row` or `code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class PageComparison:
 
     @property
     def has_replacement(self) -> bool:
-        """Return True if a short block took the place of another, as an advertisement does."""
+        """Return True if short blocks were both added and removed, as when an advertisement is replaced."""
         kinds = {change.kind for change in self.changes if 0 < len(change.old or change.new) <= _REPLACED_CHARS}
         return {"added", "removed"} <= kinds
 
@@ -240,7 +244,7 @@ def _compare_segment(
 
 
 def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Block], list[Block]]:
-    """Return the blocks without those that `counts` names, and those."""
+    """Return the blocks whose keys are not in `counts`, and those whose keys are, each as often as counted."""
     left = Counter(counts)
     rest: list[Block] = []
     found: list[Block] = []
@@ -289,7 +293,7 @@ def _is_noise(block: Block, instability: _Instability | None) -> bool:
 
 @dataclass(slots=True)
 class _Instability:
-    """Differences between two readings of one state."""
+    """Blocks that differ between several readings of one state, and their places."""
 
     after: Sequence[Block]
     again: Sequence[Sequence[Block]]

@@ -102,7 +102,7 @@ def _is_plain(text: str) -> bool:
 
 
 def clean_line(text: str, limit: int) -> str:
-    """Return the text as one clean line of at most `limit` characters."""
+    """Return the text as one clean line of at most `limit` characters; a text that was cut ends with `…`."""
     cleaned = " ".join(clean(text[: limit * 8])[0].split())
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 1].rstrip() + "…"
 

@@ -31,6 +31,7 @@ class Sketch:
     numbers: tuple[int, ...] = ()
     """At most 64 hashes, ascending."""
     run_count: int = 0
+    """Number of different runs of the text."""
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Sketch:

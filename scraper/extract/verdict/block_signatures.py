@@ -30,6 +30,7 @@ class BlockSignature:
     ids: str = ""
     """Values of `id` and `data-testid`, separated by blanks."""
     classes: str = ""
+    """Class names, separated by blanks."""
     addresses: str = ""
     """Pattern searched in the URLs of scripts, frames, images and forms, one per line."""
     scripts: str = ""

@@ -33,10 +33,14 @@ FEATURES = (
 )
 
 WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
+"""Weights of a logistic regression, in the order of `FEATURES`, fitted by `benchmarks.train_verdict`."""
 
 SHELL_THRESHOLD = 0.5
-"""Score. A page with more is a shell. Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be
-rendered unnecessarily and 14 % of 939 shells would not be rendered; with words alone 1.3 and 74 %."""
+"""Logarithm of the odds. A page with more is a shell.
+
+Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be rendered unnecessarily and 14 % of 939 shells
+would not be rendered; with words alone 1.3 and 74 %.
+"""
 
 _DEFAULT_LANDMARK = 4.0
 """Logarithm for pages without a landmark, as for 54 words: neither empty nor full."""

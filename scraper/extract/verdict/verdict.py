@@ -23,7 +23,9 @@ from scraper.extract.verdict.block_signatures import PHRASES, SIGNATURES
 from scraper.model import Verdict, VerdictKind
 
 THIN_WORDS = 40
+"""Words. A page with fewer visible words has no content."""
 SHORT_WORDS = 150
+"""Words. On shorter pages, mount points, notes about JavaScript, login forms and phrases of block pages count."""
 BARE_WORDS = 60
 """Words. On shorter pages, phrases of block pages are searched in all text; on longer ones in title and headings."""
 
@@ -74,7 +76,7 @@ class PageSignals:
         self.words = count_words(self.text, LONG_WORDS)
         self.short = self.words < SHORT_WORDS
         self.main_words = self.words
-        """Words outside of navigation and side matter."""
+        """Words outside of navigation and side matter; all words if the page is long, or short of scripts."""
         self.consent = 0
         """Characters in consent banners."""
         self.hollow = self.has_buttons = self.asks_password = self.has_fields = self.empty_mount = False
@@ -275,7 +277,10 @@ _MIN_LEADING_SHARE = 0.6
 
 
 def remove_page_furniture(body: Element) -> int:
-    """Remove navigation, side matter, small forms and consent banners; return the characters of the banners."""
+    """Remove navigation, side matter, forms and consent banners; return the characters of the banners.
+
+    An element with more than `_MAX_REMOVED_SHARE` of the page's text stays.
+    """
     total = len(text_of(body))
     etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
     consent = 0
