@@ -18,7 +18,7 @@ class VerdictKind(enum.StrEnum):
 
     OK = "ok"
     THIN = "thin"
-    """There is almost no text: the page needs its scripts."""
+    """Content is missing, mostly because the page needs its scripts."""
     BLOCKED = "blocked"
     """It is a block page."""
 
@@ -277,7 +277,9 @@ class ReadingComparison:
     title: str
     markdown: str
     seen: str
+    """Visible text of the page, as the fallback reader returns it."""
     dropped: tuple[str, ...]
+    """Lines of the visible text that are not in the document."""
     hidden_removed: int
     """Number of hidden elements that were removed."""
     rendered: bool

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PageOutcome = Reading | errors.ScraperError
+"""Reading of a page, or the reason why there is none."""
 ReadUrl = Callable[[str, float], Awaitable[Reading]]
 """Read one URL within a number of seconds."""
 
@@ -46,7 +47,10 @@ async def read_all(
     deadline: Deadline,
     progress: ProgressCallback | None,
 ) -> list[T | errors.ScraperError]:
-    """Read each URL once; return results of `read` or errors in the order of the URLs."""
+    """Read each URL once, `concurrency` at a time; return results of `read` or errors in the order of the URLs.
+
+    `read` gets a canonical URL and the seconds left. URLs that are not read before the deadline get a timeout error.
+    """
     outcomes: dict[str, T | errors.ScraperError] = {}
     targets: dict[str, str] = {}
     keys: list[str] = []

@@ -46,6 +46,7 @@ class BrowseResult:
     session: str
     """ID of the session for the next call; empty if it has ended."""
     is_new: bool
+    """True if this call began the session."""
     steps: tuple[BrowsedStep, ...]
 
     @property
@@ -55,6 +56,7 @@ class BrowseResult:
 
 
 CheckedSteps = tuple[Step, ...]
+"""Steps from `check_steps`: valid, and with canonical URLs."""
 
 
 def check_steps(sources: Sequence[str], *, has_session: bool) -> CheckedSteps:
@@ -82,7 +84,7 @@ def _canonical(url: str) -> str:
 
 
 class BrowseSessions:
-    """Run browse steps of callers."""
+    """Run the browse steps of callers in sessions, and read pages with login profiles."""
 
     def __init__(
         self, browsers: Browsers, visitor: PageVisitor, workers: WorkerPool, logins: LoginProfiles, settings: Settings
@@ -101,7 +103,7 @@ class BrowseSessions:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 
         Raises:
-            ScraperError: The session or the profile does not exist, or no tab can be opened.
+            ScraperError: There is no such session or profile, the profile cannot be used, or no tab can be opened.
         """
         if profile is not None:
             self._check_profile(profile, session)

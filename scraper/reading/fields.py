@@ -41,7 +41,7 @@ class FieldReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> list[PageFields | errors.ScraperError]:
-        """Return the requested fields of each page, or an error."""
+        """Return the requested fields of each page, or an error, in the order of the URLs."""
         deadline = Deadline.within(deadline_s)
         visit = partial(self._visit, principal=principal, deadline=deadline, progress=progress or ignore_progress)
         visited = await asyncio.gather(*(visit(url) for url in urls))

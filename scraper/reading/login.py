@@ -15,7 +15,7 @@ from scraper.store.login_profiles import MAX_HOSTS, NAME
 from scraper.urls import host_of, parse_target
 
 SIGN_IN_S = 900.0
-"""Seconds in which a person signs in."""
+"""Seconds. Time limit for a person to sign in."""
 
 
 def check_name(name: str) -> None:
@@ -27,7 +27,11 @@ def check_name(name: str) -> None:
 
 
 def parse_hosts(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return canonical hosts; raise InvalidArgumentError for what is no host."""
+    """Return the canonical hosts, each once and without `www.`.
+
+    Raises:
+        InvalidArgumentError: A name is no host, or there are not 1 to `MAX_HOSTS` hosts.
+    """
     hosts = []
     for name in names:
         if "/" in name or ":" in name or "*" in name or "." not in name.strip("."):

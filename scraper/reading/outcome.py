@@ -89,8 +89,8 @@ def build_reading(snapshot: Snapshot, document: Document, *, may_render: bool, r
     Raises:
         ScraperError: An error of `check_content`.
         UnsupportedTypeError: The response is a file that is not a page.
-        NoContentError: The page has no text.
-        FetchTimeoutError: The page had no text before the deadline.
+        NoContentError: The page was allowed to be rendered, and has no text.
+        FetchTimeoutError: The page was allowed to be rendered, and had no text before the deadline.
     """
     check_content(snapshot, document)
     if _is_file(snapshot, document):

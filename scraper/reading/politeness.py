@@ -82,7 +82,7 @@ class HostThrottle:
         """Hold the permission to visit a host for the block; `gap_s` replaces the gap of the settings.
 
         Raises:
-            HostBusyError: The permission does not come before the deadline.
+            HostBusyError: The wait would exceed the deadline or, in a cooldown, `PATIENCE_S`, or the queue is full.
         """
         gap_s = self._terms.gap_s if gap_s is None else gap_s
         if (left_s := self._unknown_requests_at + gap_s - time.monotonic()) > 0:
@@ -189,9 +189,11 @@ class PolitenessPolicy:
     async def permission(self, url: str, principal: str, deadline: Deadline) -> AsyncIterator[tuple[str, ...]]:
         """Hold the permission to visit a canonical URL for the block; yield warnings for the caller.
 
+        If the settings do not obey robots.txt, a URL that it forbids gives a warning.
+
         Raises:
-            RobotsDisallowedError: The robots.txt of the site forbids it.
-            HostBusyError: The permission does not come before the deadline.
+            RobotsDisallowedError: The settings obey robots.txt, and it forbids the URL.
+            HostBusyError: An error of `HostThrottle.turn`.
         """
         gap_s: float | None = None
         warnings: tuple[str, ...] = ()
@@ -205,7 +207,7 @@ class PolitenessPolicy:
         """Start a cooldown if the response requests one, and return warnings about the final URL after redirects.
 
         Raises:
-            RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids.
+            RobotsDisallowedError: The visit was redirected to a URL that robots.txt forbids, and the settings obey it.
         """
         await self.throttle.note_response(snapshot)
         if self._robots is None or not snapshot.hops:

@@ -40,7 +40,7 @@ GIVEN_UP_S = 30 * DAY_S
 LIMIT_BYTES = 500 * 1024
 """Bytes. RFC 9309, 2.5: minimum size that parsers must read; further bytes are ignored here."""
 HOPS = 5
-"""RFC 9309, 2.3.1.2: minimum number of redirects that must be followed."""
+"""Redirects. RFC 9309, 2.3.1.2: minimum that must be followed. A file behind more counts as absent."""
 CLOCKS_S = 300.0
 """Seconds. Largest difference between the clocks of servers."""
 FETCH_S = 10.0
@@ -268,7 +268,7 @@ class RobotsRules:
         return bool(self._parser.can_fetch(url, PRODUCT))
 
     def find_disallow_rule(self, url: str) -> str | None:
-        """Return the rule that forbids a URL, or None if it is allowed."""
+        """Return the rule that forbids a URL, or None if it is allowed; `/` if the rule is not found."""
         if self.allows(url):
             return None
         # The parser does not name the rule. It is the longest that forbids the URL by itself.

@@ -88,7 +88,7 @@ class VisitResult:
     snapshot: Snapshot
     document: Document
     warnings: tuple[str, ...] = ()
-    """Warnings about robots.txt for the caller."""
+    """Warnings for the caller, about robots.txt and consent dialogs."""
 
     def add_warnings(self, reading: Reading) -> Reading:
         """Return the reading with the warnings of the visit."""
@@ -111,6 +111,9 @@ class PageVisitor:
 
     async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
         """Visit a page; if it blocks the usual browser, try the full one once.
+
+        A page that lacks content is visited again with its third parties, and one behind a consent dialog again with
+        the dialog refused.
 
         Raises:
             ScraperError: There was no response.

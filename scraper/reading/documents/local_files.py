@@ -45,7 +45,7 @@ class LocalFile:
 
     data: bytes
     name: str
-    """Requested path, relative to the root."""
+    """Requested path, cut to 200 characters."""
     changed: bool
     """True if the file changed during the read."""
     identity: tuple[int, ...]
@@ -53,7 +53,7 @@ class LocalFile:
 
 
 class LocalFiles:
-    """Open files below a root folder."""
+    """Read files below a root folder."""
 
     def __init__(self, root: Path | None, limit_bytes: int, *, uses_openat2: bool = True) -> None:
         """Read files of up to `limit_bytes` below `root`. If `root` is None, all reads are refused."""
@@ -70,7 +70,7 @@ class LocalFiles:
         return True
 
     def identify(self, source: str) -> tuple[int, ...]:
-        """Return the identity of a file, which changes with its content; raise the same errors as `read`."""
+        """Return device, inode, size and modification time of a file; raise the same errors as `read`."""
         with self._opened(source) as handle:
             return _identity(os.fstat(handle))
 
@@ -83,6 +83,7 @@ class LocalFiles:
             LocalFileNotFoundError: The file does not exist.
             ContentTooLargeError: The file is larger than the limit.
             PolicyError: The server's user may not read it, or the root is unusable.
+            InvalidArgumentError: The path is too long, or cannot be the name of a file.
         """
         with self._opened(source) as handle:
             before = os.fstat(handle)

@@ -30,6 +30,7 @@ from scraper.extract.text.sanitize import clean
 
 PROGRAM = "tesseract"
 _MAX_LANGUAGES = 8
+"""Languages that tesseract uses at once."""
 _ORIENTATION = "osd"
 """Language data for the rotation and the script of a page, which is no language."""
 _LANGUAGES = {
@@ -46,7 +47,9 @@ _PAGE = re.compile(r"^<!-- page (\d{1,9}) -->$", re.MULTILINE)
 _MAX_LISTED = 100
 """Recognized pages that the warning names."""
 _LIST_LIMIT_S = 10.0
+"""Seconds to list the installed languages."""
 _MAX_PIXEL_BYTES = 16_000_000
+"""Bytes of the pixels of one image."""
 _WORD_LEVEL = "5"
 """Level of word rows in the table that tesseract prints."""
 
@@ -76,7 +79,7 @@ class PagePicture:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> PagePicture:
-        """Build an image from the response of an untrusted process.
+        """Build an image from the response of an untrusted process; limit its resolution to 70 to 600 dpi.
 
         Raises:
             ValueError: The data is no valid image.
@@ -123,7 +126,9 @@ class Tesseract:
         return tuple(sorted((name for name in names if name != _ORIENTATION), key=lambda name: (name != "eng", name)))
 
     async def recognize(self, picture: PagePicture, limit_s: float) -> RecognizedPage:
-        """Recognize the text of an image with all languages, then again with the detected language alone.
+        """Recognize the text of an image with up to `_MAX_LANGUAGES` languages, then with the detected one alone.
+
+        Return the second result unless its confidence is lower by more than `_SIMILAR`.
 
         Raises:
             RecognitionError: The program failed, or took longer than `limit_s` seconds.

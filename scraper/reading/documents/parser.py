@@ -37,6 +37,7 @@ page."""
 PARSE_LIMIT_S = 120.0
 """Seconds to parse a document on a busy machine; its CPU time is limited separately."""
 MB = 1_000_000
+"""Bytes of a megabyte."""
 
 _DOCUMENTS = frozenset(
     {
@@ -92,9 +93,10 @@ class DocumentParser:
         self._recognized: MemoryCache[RecognizedPage] = MemoryCache(lambda page: len(page.text))
 
     async def parse(self, data: bytes, request: ParseRequest, *, limit_s: float, source: str) -> ParsedDocument:
-        """Parse a document; if the first reader fails, try the fallback reader of its format.
+        """Parse a document, and recognize its image pages if OCR is available.
 
-        `source` is the name of the document in error messages.
+        If the first reader fails, the fallback reader of the format is tried. `source` is the name of the document in
+        error messages, `limit_s` the time limit in seconds.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
