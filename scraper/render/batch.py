@@ -26,6 +26,7 @@ from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, p
 T = TypeVar("T")
 
 RULE = "\n\n---\n\n"
+"""Separator of the sections of an answer."""
 
 _MAX_ERROR = 500
 _HEADER_TOKENS = 90

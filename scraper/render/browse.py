@@ -20,6 +20,7 @@ class StepReport:
     """Result of one step for rendering. Notices, content and error contain text of the page."""
 
     step: str
+    """Step as the caller wrote it."""
     notices: tuple[str, ...] = ()
     content: str = ""
     heading: str = ""
@@ -31,7 +32,7 @@ class StepReport:
 def write_answer(
     reports: Sequence[StepReport], *, session: str, is_new: bool, region: str, now: datetime, budget: int
 ) -> str:
-    """Return the answer of a call.
+    """Return the answer of a call of `browse` as Markdown.
 
     Args:
         reports: Results of its steps, up to the first failed one.

@@ -18,6 +18,7 @@ from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, full_url, 
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
+"""Line before each page in the Markdown of a document, with the page number."""
 
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
@@ -46,7 +47,7 @@ def as_markdown(
     """Return a header, the text in an untrusted region with ID `region`, and how to continue.
 
     Raises:
-        InvalidArgumentError: The document has none of the requested pages.
+        InvalidArgumentError: Pages are requested, and the document has none of them or no pages.
     """
     reading = select_pages(reading, part.pages)
     if part.outline:
@@ -71,7 +72,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     """Return the answer as an object.
 
     Raises:
-        InvalidArgumentError: The document has none of the requested pages.
+        InvalidArgumentError: Pages are requested, and the document has none of them or no pages.
     """
     reading = select_pages(reading, part.pages)
     document = reading.document
@@ -151,7 +152,7 @@ def _explanation(reading: Reading, region: str) -> str:
 
 
 def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
-    """Return exactly the requested length, or as much as fits the budget, cut at a paragraph."""
+    """Return exactly the requested length, up to `MAX_LENGTH`, or as much as fits the budget, cut at a paragraph."""
     if part.length is None:
         return cut_to_budget(markdown, part.start, budget)
     start = max(0, min(part.start, len(markdown)))
@@ -160,7 +161,11 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
 
 
 def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
-    """Return the document with the selected pages only; offsets are relative to the remaining text."""
+    """Return the document with the selected pages only; offsets are relative to the remaining text.
+
+    Raises:
+        InvalidArgumentError: The document has none of the pages, or no pages.
+    """
     if not pages:
         return reading
     document = reading.document

@@ -67,7 +67,7 @@ def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) ->
 
 
 def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
-    """Return one object per page; the recipe is written once for all pages."""
+    """Return one object per page, each within an equal share of the budget; the recipe is written once for all."""
     share = budget // len(outcomes)
     rows: list[dict[str, object]] = []
     for url, found in outcomes:
@@ -83,7 +83,7 @@ def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, 
 
 
 def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, region: str, budget: int) -> str:
-    """Return one section per page."""
+    """Return one section per page, each within an equal share of the budget; only the last one has the recipe."""
     share = budget // len(outcomes)
     sections: list[str] = []
     for number, (url, found) in enumerate(outcomes, start=1):

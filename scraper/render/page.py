@@ -34,6 +34,7 @@ MAX_LENGTH = 100_000
 """Characters of page text that a call may request."""
 
 MAX_FACT = 300
+"""Characters of a title, name or other fact."""
 _MAX_FULL_URL = 2_000
 _USUAL_URL = 200
 """Characters of a URL that are already part of the budget."""

@@ -14,6 +14,7 @@ from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, sea
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 
 Outcome = PageChange | ScraperError
+"""Changes of a page, or the reason why it was not read."""
 
 _MAX_URL = 300
 _MAX_TITLE = 160
@@ -34,8 +35,8 @@ _STATUS = {
 def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str, budget: int) -> str:
     """Return a section for each page: its status, then the changed lines below each heading.
 
-    Lines begin with `-` (removed), `+` (added) or `~` (edited). In a `~` line, `[-old-]` marks removed words and
-    `{+new+}` added words.
+    Lines begin with `-` (removed), `+` (added), `~` (edited) or `= moved:`. In a `~` line, `[-old-]` marks removed
+    words and `{+new+}` added words.
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     head = [f"{_count(outcomes)}", EXPLANATION.format(region=region)]
@@ -51,7 +52,7 @@ def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) ->
 
 
 def as_row(url: str, outcome: Outcome, budget: int) -> ChangedPage:
-    """Return one page as an object, with changes of at most `budget` tokens."""
+    """Return one page as an object, with at least one change and no more than fit `budget` tokens."""
     shown = clean_line(url, _MAX_URL)
     if isinstance(outcome, ScraperError):
         return {

@@ -15,6 +15,7 @@ from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
+"""Note in the answer if no quote of a page contains a word of the question."""
 _LANGUAGE = " The language of the page is `{language}`."
 _MAX_HEADINGS = 40
 _MAX_HEADING = 120

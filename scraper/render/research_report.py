@@ -14,6 +14,7 @@ from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, error_obje
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
+"""Separator of the sections of a report."""
 GAP = "[…]"
 """Mark between excerpts that are not adjacent."""
 PAGE_TOKENS = 130

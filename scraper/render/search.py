@@ -15,8 +15,11 @@ ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
 
 MAX_TITLE = 200
+"""Characters of a title."""
 MAX_URL = 2_000
+"""Characters of a URL."""
 MAX_SNIPPET = 400
+"""Characters of a snippet."""
 _MAX_HINT = 500
 _MAX_QUERY = 200
 _MAX_SOURCE = 80
@@ -45,6 +48,7 @@ REASONS: Mapping[str, str] = {
     "busy": "is busy with other searches",
     "browser_failed": "could not be queried: the browser failed",
 }
+"""Text for each reason code of a failed engine, after the name of the engine."""
 
 
 def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = ANSWER_BUDGET) -> str:
@@ -145,7 +149,7 @@ def errors_line(errors: Mapping[str, str]) -> str:
 
 
 def result_text(number: int, row: SearchResult) -> str:
-    """Return a result as text: title, URL, snippet."""
+    """Return a result as text: title, URL, facts and snippet, URLs of near-duplicates."""
     lines = [f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, MAX_URL)}>"]
     facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
     facts += [f"{name} {clean_line(str(value), _MAX_FACT)}" for name, value in row.facts]

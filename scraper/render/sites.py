@@ -159,7 +159,7 @@ def _left_out_items(left_out: Iterable[LeftOut]) -> list[LeftOutItem]:
 
 
 def _count_affordable(pages: Sequence[SitePage], budget: int) -> int:
-    """Return how many of the first pages fit a token budget."""
+    """Return the number of first pages that fit a token budget."""
     for count, page in enumerate(pages):
         budget -= token_estimate.estimate(_page_line(page)) + 1
         if budget < 0:

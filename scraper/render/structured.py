@@ -13,6 +13,7 @@ from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.page import BODY_BUDGET, characters_for
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
+"""Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""
 
 _FACTS = ("product", "recipe")
 _COMMON_FIELDS = ("value", "source", "confidence")

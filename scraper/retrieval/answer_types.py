@@ -48,13 +48,16 @@ _DEFINITION = re.compile(r"\b(?:is|are|means|refers to|called|known as|defined a
 
 
 def find_answer_type(question: str) -> str:
-    """Return the form of answer that a question asks for, or "" if it is not known."""
+    """Return the form of answer that a question asks for, such as `number` or `date`; "" if it is not known."""
     lower = question.lower()
     return next((name for name, form in _FORMS if form.search(lower)), "")
 
 
 def rate_answer(answer_type: str, text: str) -> float:
-    """Return a value from 1 (the text has this form of answer) to -1 (it is missing)."""
+    """Return a value from 1 (the text has this form of answer) to -1 (it is missing).
+
+    Return 0 for `definition` and unknown forms.
+    """
     rate = _RATES.get(answer_type)
     return rate(text) if rate else 0.0
 

@@ -50,7 +50,7 @@ MAX_CHARACTERS = 400_000
 
 
 def select_from_page(document: Document, question: str, budget: int) -> list[Excerpt]:
-    """Return the excerpts of one page in its order."""
+    """Return the excerpts of one page in its order, within a budget of tokens."""
     return select_passages([document.markdown], question, budget)[0]
 
 
@@ -61,11 +61,12 @@ def select_passages(
     min_page_share: float = MIN_PAGE_SHARE,
     link_tokens: int = LINK_TOKENS,
 ) -> list[list[Excerpt]]:
-    """Return the excerpts of each Markdown text in its order, together within the budget.
+    """Return the excerpts of each Markdown text in its order, together within the budget of tokens.
 
     `|` separates wordings of the question. `link_tokens` is the cost of an excerpt in addition to its text.
 
-    Texts that fit together are returned whole. A text without a word of the question returns its beginning.
+    Texts that fit together are returned whole. A text without a word of the question returns its beginning, if any
+    budget is left.
     """
     wordings = split_wordings(question)
     pages = [_Page(text[:MAX_CHARACTERS], link_tokens) for text in texts]
@@ -248,7 +249,7 @@ def _complete_excerpt(markdown: str, start: int, end: int, code: Sequence[Atomic
 
 @dataclass(frozen=True, slots=True)
 class PassageSelection:
-    """Excerpts of each text, and the index of an earlier text of which it is a copy."""
+    """Excerpts of each text, and the index of the earlier text of which it is a near copy, or None."""
 
     excerpts: tuple[tuple[Excerpt, ...], ...]
     same_as: tuple[int | None, ...]
@@ -259,8 +260,8 @@ def select_distinct_passages(
 ) -> PassageSelection:
     """Return the excerpts of some Markdown texts within a token budget.
 
-    With `once`, copies of an earlier text get no excerpts. `min_page_share` is the minimum of each text as part of an
-    equal share.
+    With `once`, near copies of an earlier text get no excerpts. `min_page_share` is the minimum of each text as part of
+    an equal share. The other arguments are those of `select_passages`.
     """
     same_as = find_near_copies(texts)
     distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]

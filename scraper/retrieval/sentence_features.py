@@ -17,11 +17,13 @@ from scraper.retrieval.sentence_index import Floats, SentenceIndex, rarity
 _MAX_TERMS = 40
 """Terms of a question. Of a longer one, the rarest on the pages count."""
 _MIN_FORM_LETTERS = 4
+"""Letters. Of a shorter word, only the word itself counts as similar."""
 _K1, _B = 1.0, 0.4
 """Parameters of BM25."""
 _PAIR_DISTANCE = 4
 """Words between which two neighbors of the question count as a pair."""
 _FEEDBACK_SENTENCES, _FEEDBACK_STEMS = 4, 12
+"""Best sentences, and stems that are taken from them (pseudo-relevance feedback)."""
 _SECTION = 9
 """Sentences before and after that count as surroundings."""
 _NEIGHBOR_WEIGHT, _HEADING_WEIGHT = 0.3, 0.6
@@ -80,7 +82,10 @@ class Question:
 
 
 def compute_features(index: SentenceIndex, question: Question) -> Floats:
-    """Return a row for each sentence with the columns `FEATURES`. Rarity is that among these sentences."""
+    """Return an array of shape (sentences, features) with the columns `FEATURES`.
+
+    The rarity of a term is its inverse frequency among these sentences.
+    """
     columns = _Columns(index, question)
     return np.stack([columns.values[name] for name in FEATURES], axis=1)
 

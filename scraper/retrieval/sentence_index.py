@@ -21,14 +21,20 @@ _MAX_GRAM_HITS = 400
 """Words of the pages with one part. A part of more words says nothing."""
 
 Floats: TypeAlias = NDArray[np.float64]
+"""Array of floats."""
 Ints: TypeAlias = NDArray[np.int64]
+"""Array of integers."""
 
 
 class Vocabulary:
     """Different terms of all sentences, with the term of each position and the number of sentences of each term."""
 
     def __init__(self, numbers: dict[str, int], positions: Ints, sentence_of: Ints, count: int) -> None:
-        """Store the number of each term and the terms in the order of the text."""
+        """Store the terms of `count` sentences.
+
+        `numbers` has the number of each term. `positions` has the number of the term at each position of the text, and
+        `sentence_of` the sentence at each position.
+        """
         self.numbers, self.positions = numbers, positions
         self._sentence_of, self._count = sentence_of, count
         size = max(1, len(self.numbers))
@@ -39,12 +45,12 @@ class Vocabulary:
         self.frequencies = np.bincount(self.pair_terms, minlength=size)
 
     def rarity(self, terms: Sequence[str]) -> Floats:
-        """Return the inverse sentence frequency of terms."""
+        """Return the inverse sentence frequency of each term, as `rarity`."""
         found = np.array([self.frequencies[self.numbers[one]] if one in self.numbers else 0 for one in terms], float)
         return rarity(found, self._count)
 
     def count(self, terms: Sequence[str]) -> Floats:
-        """Return the number of each term in each sentence, a row for each sentence."""
+        """Return the number of each term in each sentence, in an array of shape (sentences, terms)."""
         columns = np.full(len(self.numbers) + 1, -1)
         for column, term in enumerate(terms):
             if term in self.numbers:
@@ -56,12 +62,12 @@ class Vocabulary:
 
 
 def rarity(frequencies: Floats | Ints, count: int) -> Floats:
-    """Return the inverse sentence frequency for numbers of sentences out of `count`."""
+    """Return the inverse sentence frequency, as the IDF of BM25, for numbers of sentences out of `count`."""
     return np.log(1 + (count - frequencies + 0.5) / (frequencies + 0.5))
 
 
 class SentenceIndex:
-    """The sentences of all pages in one row."""
+    """Words and stems of the sentences of all pages, which are numbered in one sequence."""
 
     def __init__(self, markdowns: Sequence[str], pages: Sequence[Sequence[Sentence]]) -> None:
         """Split the sentences into words and stems."""

@@ -54,9 +54,9 @@ def score_sentences(
 ) -> list[list[float]]:
     """Return the score of each sentence of each page, comparable across pages: 1 for the best one.
 
-    The score is the likelihood of an answer in the sentence, relative to the best one. Wordings are scored separately,
-    and their sums are added. A page without a word of the question scores 0, and so does an unlikely sentence without
-    one.
+    The score is the likelihood of an answer in the sentence, relative to the best one: the exponential of a weighted
+    sum of features. Wordings are scored separately, and the mean of their sums counts. A page without a word of the
+    question scores 0, and so does an unlikely sentence without one.
     """
     weights = np.array([WEIGHTS[name] for name in FEATURES])
     matches = [FEATURES.index(name) for name in _MATCHES]

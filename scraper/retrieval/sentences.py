@@ -44,8 +44,10 @@ class Sentence:
     start: int
     """Offset of the heading directly above the unit, or of its own text."""
     text_start: int
+    """Offset of the text of the unit, after its headings."""
     end: int
     paragraph: int
+    """Number of the paragraph in the text."""
     headings: tuple[str, ...] = ()
     outer_headings: tuple[str, ...] = ()
     """Headings above `start`."""

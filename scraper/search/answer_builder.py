@@ -19,6 +19,7 @@ from scraper.search.query_terms import extract_content_words
 FEW_RESULTS = 3
 """Results. With fewer, the answer contains a hint."""
 SCORE_DIGITS = 6
+"""Decimals of a score."""
 
 
 def build_answer(
@@ -49,7 +50,13 @@ def build_answer(
 
 
 def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:
-    """Raise an error if every engine failed because of this server (queue or browser) and not because of the engine."""
+    """Raise an error if every engine failed because of this server and not because of the engine.
+
+    Raises:
+        OverloadedError: Other searches are waiting for all of these engines.
+        OfflineError: This machine has no network.
+        BrowserFailedError: The browser failed.
+    """
     found = {result.error for result in engine_results}
     if found == {"busy"}:
         wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))

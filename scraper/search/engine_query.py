@@ -26,6 +26,7 @@ ALTERNATIVE_PAUSE_S = 1.0
 PAGE_S = 1.0
 """Seconds. Minimum time in which a later result page can arrive."""
 MAX_PAGES = 3
+"""Result pages of one query, including the first."""
 ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
 FAIR_S = 5.0
@@ -39,12 +40,16 @@ MIN_QUERY_WORDS = 3
 """Words. Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines:
 all 8 are detected, and one genuine page (in Japanese) is taken for a decoy."""
 MIN_ROWS = 3
+"""Rows. Decoys cannot be detected on shorter pages."""
 MEAN_COVERAGE = 0.45
-"""Share of the query's words that rows contain on average. Decoys have .22 to .35."""
+"""Share of the query's words that rows contain on average. Pages with less may be decoys, which have .22 to .35."""
 HALF_COVERED = 0.3
-"""Largest share of rows that contain half of the words."""
+"""Maximum share of rows of a decoy page that contain half of the words."""
 FIRST_WORD_ONLY = 0.5
-"""Minimum share of rows of a decoy page that contain the first word only: weak but genuine pages have few."""
+"""Minimum share of rows of a decoy page that contain the first word, and at most a third of the words.
+
+Weak but genuine pages have few.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +211,7 @@ class EngineQueryRunner:
 
 
 def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
-    """Return True if the results match the first word of the query and nothing else of it.
+    """Return True if the results match the first word of the query and little else of it.
 
     Some engines send such well-formed pages to callers that they consider robots.
     """

@@ -112,7 +112,10 @@ class EngineThrottle:
 
 
 def after_failure(cooldown: Cooldown | None, reason: str, now: float) -> Cooldown:
-    """Return the state of an engine after one more failure."""
+    """Return the state of an engine after one more failure, which starts a cooldown if it is a block.
+
+    Of other failures, `MAX_FAULTS` in a row count as a block.
+    """
     before = cooldown or Cooldown(reason)
     if reason not in BLOCKING_REASONS and before.faults + 1 < MAX_FAULTS:
         return replace(before, reason=reason, faults=before.faults + 1)

@@ -14,6 +14,7 @@ from scraper.search.fusion import MergedResult
 FRESHNESS: Mapping[str, timedelta] = MappingProxyType(
     {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
 )
+"""Maximum age of a result, by the value of the argument `freshness`."""
 SLACK = timedelta(days=1)
 """Possible error of a date without time and time zone."""
 
@@ -112,7 +113,7 @@ def is_within(host: str, domain: str) -> bool:
 
 
 def is_of_category(category: str, host: str, url: str, engines: tuple[str, ...]) -> bool:
-    """Return True if a result of these engines belongs to a category."""
+    """Return True if a result of these engines belongs to a category, or if the category is unknown here."""
     path, labels = urlsplit(url).path, host.split(".")
     domains = {".".join(labels[at:]) for at in range(len(labels) - 1)}
     match category:

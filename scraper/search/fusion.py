@@ -130,7 +130,7 @@ def reciprocal_rank(rank: int, weight: float = 1.0) -> float:
 
 
 def fuse_rankings(rankings: Sequence[EngineRanking]) -> tuple[MergedResult, ...]:
-    """Return one result per page, best first."""
+    """Return one result per page, best first, scored by reciprocal rank fusion with one full vote for each index."""
     families = {ranking.engine: ranking.family for ranking in rankings}
     merged = (_score(rows, families) for rows in _group_by_page(rankings))
     return tuple(sorted(merged, key=lambda page: (-page.score, page.rows[0][1].rank)))

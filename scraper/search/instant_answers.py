@@ -26,7 +26,7 @@ _NEXT_STEP = "Use `search` instead."
 
 
 class InstantAnswers:
-    """Client of the API."""
+    """Client of DuckDuckGo's API of instant answers."""
 
     def __init__(self, browsers: Browsers, settings: Settings, throttle: EngineThrottle | None = None) -> None:
         """Create the client; `throttle` is the one of all servers if there are others."""

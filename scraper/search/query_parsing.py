@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 MAX_QUERY_CHARS = 2_000
 """Characters. Engines read a quarter of it; a longer text is a document rather than a query."""
 MAX_RESULTS = 50
+"""Results that a search may request."""
 MAX_DOMAINS = 50
+"""Domains in one argument."""
 _ECHO_CHARS = 80
 
 _URL = re.compile(r"https?://\S+\Z", re.IGNORECASE)
@@ -45,7 +47,7 @@ def parse_query(query: str) -> str:
 def parse_engines(
     names: Sequence[str] | None, known: Mapping[str, Engine], defaults: Sequence[str]
 ) -> tuple[Engine, ...]:
-    """Return the engines with these names, each once; the default ones for None."""
+    """Return the engines with these names, in any case, each once; the default ones for None."""
     if names is None:
         return tuple(known[name] for name in defaults)
     next_step = f"Known: {', '.join(known)}."
