@@ -31,6 +31,7 @@ MAX_RENDERS_PER_HOST = 2
 """Maximum of simultaneous visits to one host. More would overload the host and delay visits to others."""
 
 MAX_SCRIPTED_HOSTS = 4096
+"""Hosts in memory whose last page had to be rendered. Tabs for them are prepared for rendering."""
 MAX_PROFILES = 200
 """Site profiles whose cookies are kept in memory."""
 
@@ -48,8 +49,11 @@ class PoolStatus:
     """State of the browsers, for health checks and metrics."""
 
     ready: bool
+    """True if the browser of the light tier runs and responds."""
     active: int
+    """Running visits, including queued ones."""
     queued: int
+    """Visits that wait for a slot."""
     queue_s: float
     """Seconds that a new visit would wait for a free slot."""
     longest_wait_s: float
@@ -156,14 +160,18 @@ class Browsers:
 
         Raises:
             BrowsersError: The browser does not start, or the page cannot be loaded.
+            TimeoutError: The site does not answer within 30 seconds.
         """
         return await wait_signed_in(self._pool, url, hosts, limit_s=limit_s)
 
     async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.
 
-        In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered.
-        Raises a subclass of BrowsersError with the URL and the next step.
+        In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered. A
+        page that crashes its renderer twice, or exceeds a limit of memory or messages, is returned unrendered.
+
+        Raises:
+            BrowsersError: A subclass with the URL and the next step.
         """
         if urlsplit(request.url).scheme.lower() not in {"http", "https"}:
             raise errors.BadSchemeError(f"{request.url[:200]!r} is not an http or https URL.", url=request.url)
@@ -253,7 +261,10 @@ def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
 
 @dataclass
 class VisitSlot:
-    """Hold a slot for one visit: a peek slot first, then a render slot when the visit starts to render."""
+    """Hold a slot for one visit: a peek slot first, then a render slot when the visit starts to render.
+
+    A visit in mode RENDER takes a render slot at once.
+    """
 
     peeks: FairSemaphore
     renders: FairSemaphore

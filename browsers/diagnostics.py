@@ -1,6 +1,7 @@
-"""Find the installed browsers, fonts and proxy settings of this machine, for setup and diagnosis.
+"""Find the installed browsers and fonts of this machine, and check its settings, for setup and diagnosis.
 
-Starts no program except browsers with `--version` and fontconfig.
+Only `install` changes the machine. The other functions start no program except browsers with `--version` and
+fontconfig.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 FAKE_DNS_NETWORK = "198.18.0.0/15"
+"""Network from which some tunnels answer every name (see `is_fake_dns_suspected`)."""
 
 _FONT_LIMIT_S = 20.0
 """Seconds. fontconfig builds its cache at the first query, which takes seconds on a slow disk."""
@@ -54,7 +56,7 @@ def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser
 
 
 def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
-    """Return configured paths without an executable, with `start` also paths of programs that are not Chromium."""
+    """Return configured paths without an executable by tier; with `start`, also programs that print no version."""
 
     def is_usable(found: locate.ChromiumInstall | None) -> bool:
         return found is not None and (not start or locate.read_version(found) != locate.UNKNOWN_VERSION)
@@ -70,7 +72,7 @@ def parse_proxy_address(url: str) -> tuple[str, int]:
 
 
 def find_fonts() -> dict[str, bool] | None:
-    """Return the scripts beyond Latin that have a font, or None if the system cannot list its fonts."""
+    """Return True or False by script beyond Latin if it has a font; None if the system cannot list its fonts."""
     lister = shutil.which("fc-list")
     if lister is None:
         return None

@@ -13,7 +13,7 @@ class FilterListError(ValueError):
 
 
 class BrowsersError(Exception):
-    """Base class. `str(error)` is one sentence with the URL, and `next_step` tells the caller how to continue."""
+    """Base class of errors of a visit. `str(error)` says what happened, and `next_step` how to continue."""
 
     code: str = "BrowsersError"
     """Stable name of the error for logs and metrics."""
@@ -200,7 +200,7 @@ class PageLimitError(PageCrashedError):
 
 
 class BrowserGoneError(BrowsersError):
-    """The browser crashed during the visit."""
+    """The browser crashed or was closed during the visit, or did not become ready in time."""
 
     code = "BrowserGone"
     retryable = True
@@ -208,7 +208,7 @@ class BrowserGoneError(BrowsersError):
 
 
 class BusyError(BrowsersError):
-    """All slots are in use and the queue is full."""
+    """All slots are in use and the queue is full or too slow, or another call uses the session."""
 
     code = "Busy"
 
@@ -219,7 +219,7 @@ class BusyError(BrowsersError):
 
 
 class NoBrowserError(BrowsersError):
-    """No usable Chromium was found."""
+    """No Chromium was found, or it does not start."""
 
     code = "NoBrowser"
     next_step = "Run `search-mcp install-browser`, then `search-mcp doctor`."

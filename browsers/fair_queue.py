@@ -22,6 +22,7 @@ class FairShare:
     """Count items by principal, with a limit that no principal can use up alone.
 
     Beyond the limit, up to twice the limit, only principals with less than an equal share of it may add an item.
+    Callers check `is_full_for`; `add` does not.
     """
 
     def __init__(self, limit: int) -> None:
@@ -83,7 +84,7 @@ _Lane = OrderedDict[str, OrderedDict[str, deque[Turn]]]
 
 
 class FairQueue:
-    """Grant a fixed number of slots to turns. Turns of bulk visits wait until no other turn can be granted."""
+    """Grant a limited number of slots to turns. Turns of bulk visits wait until no other turn can be granted."""
 
     def __init__(self, size: int = 1, *, per_key: int = sys.maxsize, limit: int = sys.maxsize) -> None:
         """Create `size` slots, of which one key may hold `per_key`. Beyond `limit` turns, `waiting` is full."""
@@ -104,7 +105,7 @@ class FairQueue:
 
     @asynccontextmanager
     async def slot(self, principal: str, key: str = "") -> AsyncIterator[None]:
-        """Hold a slot during the block."""
+        """Wait for a slot without a time limit, and hold it during the block."""
         turn = self.enqueue(principal, key)
         try:
             await turn.granted
@@ -192,6 +193,7 @@ class FairQueue:
 
 
 REMEMBERED_DURATIONS = 50
+"""Visits whose durations are kept for the estimate of waiting times."""
 FIRST_GUESS_S = 1.0
 """Seconds that a visit is assumed to hold a slot, before any visit has ended."""
 LONGEST_RETRY_S = 120.0
@@ -247,11 +249,14 @@ class FairSemaphore(FairQueue):
             self.release(host)
 
     def expected_wait_s(self) -> float:
-        """Return the seconds a new visit would wait, by the time for which visits held their slots."""
+        """Return the estimated seconds that a new visit would wait.
+
+        The estimate is the median time for which visits held a slot, times the visits in the queue, over the slots.
+        """
         return self.held_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
-        """Return the seconds that a visit to an idle host would wait for any slot, or 0 if one is free."""
+        """Return the estimated seconds that a visit to an idle host would wait for a slot, or 0 if one is free."""
         return self.expected_wait_s() if self.in_use >= self.size else 0.0
 
     def _busy(self, url: str) -> errors.BusyError:
@@ -266,7 +271,7 @@ class FairSemaphore(FairQueue):
         )
 
     def held_s(self, host: str | None = None) -> float:
-        """Return the median seconds for which visits held a slot, those to `host` if any has ended."""
+        """Return the median seconds for which visits held a slot; only those to `host` if any has ended."""
         durations = [seconds for visited, seconds in self._durations if host in {None, visited}]
         if durations:
             return statistics.median(durations)

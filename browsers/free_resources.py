@@ -15,13 +15,14 @@ _GROUP = Path("/sys/fs/cgroup")
 """Control group of a container (version 2). Its limits may be lower than the machine's."""
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 MAX_SLOWDOWN = 4.0
-"""Largest factor of time limits. A page that runs an endless loop takes a core for so much longer."""
+"""Largest factor of time limits. A page that runs an endless loop occupies a core this much longer."""
 
 
 def measure_slowdown() -> float:
     """Return how many times longer than on an idle machine a process waits for its CPU time: 1 to MAX_SLOWDOWN.
 
-    Multiply it with time limits after which a process counts as hung.
+    The value is the number of threads that run or wait for a CPU, over the cores. Multiply it with time limits after
+    which a process counts as hung.
     """
     fields = _read(_LOAD).split()
     # The mean of the last minute, and the threads that run or wait now.
@@ -35,7 +36,7 @@ class FreeResources:
     """Free resources since the last measurement."""
 
     cpu: float
-    """Share of the CPU time that no process used, 0 to 1."""
+    """Share of the CPU time that no process used, 0 to 1: of the machine or the control group, whichever is less."""
     memory_bytes: float
     """Memory that can be used without swapping; infinity if unknown."""
     loop_delay_s: float = 0.0
@@ -43,7 +44,7 @@ class FreeResources:
 
 
 class ResourceMeter:
-    """Measures free resources between two calls. One measurement takes about 0.1 ms."""
+    """Measure free resources between two calls. One measurement takes about 0.1 ms."""
 
     def __init__(self) -> None:
         """Start the first interval."""
@@ -52,7 +53,7 @@ class ResourceMeter:
         self._group_cores = _read_group_cores()
 
     def measure(self, loop_delay_s: float) -> FreeResources:
-        """Return the free resources since the last call."""
+        """Return the free resources since the last call; `loop_delay_s` is passed through."""
         idle_s, total_s = _read_machine()
         spent_s = total_s - self._total_s
         # Without /proc (macOS), by the load of the last minute.

@@ -1,1 +1,1 @@
-"""Act on pages in sessions: outlines of what a person sees, trusted input, steps, limits."""
+"""Interact with pages in sessions: text outlines of the visible page, trusted input events, steps and limits."""

@@ -1,4 +1,7 @@
-"""Compute the accessible names of elements, after the algorithm of the W3C."""
+"""Compute the accessible names of elements, by a shortened form of the W3C algorithm (accname 1.2).
+
+Elements without a name by these rules get one from text nearby, or from their link, id or class.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clea
 from browsers.acting.dom_snapshot import PageNode
 
 MAX_WORDS_CHARS = 400
+"""Characters after which no more text is read for one name."""
 MAX_WORDS_NODES = 400
 """Nodes read for one name. Names are short, and elements may be nested a thousand times."""
 _MAX_BESIDE = 40
+"""Characters of a name taken from the text before a control."""
 _MAX_IDENTIFIER = 30
+"""Characters of a name taken from a link, id or class."""
 _LABEL_DEPTH = 4
+"""Ancestors of a field that are searched for its label."""
 _INLINE = frozenset("span b i em strong a label font sup sub mark small u s code abbr time #other".split())
 _UNREAD = frozenset({"select", "iframe", "textarea", "datalist"})
 _BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
@@ -30,7 +37,7 @@ class Namer:
                 self._labels.setdefault((node.prefix, target), []).append(node)
 
     def name_of(self, node: PageNode, role: str) -> str:
-        """Return the name of an element with this role, or an empty text."""
+        """Return the accessible name of an element with this role, or an empty text."""
         attributes = node.attributes
         if by := attributes.get("aria-labelledby"):
             named = (self._by_id.get((node.prefix, identifier)) for identifier in by.split()[:5])
@@ -56,7 +63,7 @@ class Namer:
     def words_in(self, node: PageNode, *, seen_only: bool = True) -> str:
         """Return the text of a node and its descendants, with alternative texts of images.
 
-        With `seen_only`, hidden text is left out.
+        Reading stops at `MAX_WORDS_CHARS` or `MAX_WORDS_NODES`. With `seen_only`, hidden text is left out.
         """
         out: list[str] = []
         size = visited = 0

@@ -31,9 +31,13 @@ from browsers.scripts import PROBE
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
 SNAPSHOT_LIMIT_S = 15.0
+"""Seconds for the DOM snapshot of one process."""
 SETTLE_S = 3.0
+"""Seconds until a page that is still busy after a step is used as it is."""
 OPEN_SETTLE_S = 8.0
+"""Seconds, as `SETTLE_S`, after a document was loaded."""
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
+"""Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
@@ -44,7 +48,10 @@ _OPEN_WINDOWS = """Document.prototype.open = new Proxy(Document.prototype.open, 
     return isUrl && page.readyState === 'complete' ? window.open(given[0]) : Reflect.apply(open, page, given);
   },
 });"""
-"""Opens a window for `open(url)` in an `onclick` attribute, where it is `document.open`, which empties the page."""
+"""Script that makes `open(url)` in an `onclick` attribute open a window.
+
+There the name means `document.open`, which would empty the page.
+"""
 
 Window = tuple[int, int]
 WINDOW: Window = (WIDTH, HEIGHT)
@@ -83,7 +90,7 @@ class ActingPage:
 
     @property
     def is_alive(self) -> bool:
-        """True if the page's renderer and its browser run."""
+        """True if the renderer of the page and its browser are running."""
         return self._session.is_alive
 
     @property
@@ -139,7 +146,7 @@ class ActingPage:
             await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
 
     def notice(self, sentence: str) -> None:
-        """Store a sentence for the next report; repeated sentences are dropped."""
+        """Store a sentence for the next report, unless it is stored already or there are too many."""
         self.dialogs.notice(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
@@ -184,7 +191,11 @@ class ActingPage:
         await self.settle(min(OPEN_SETTLE_S, limit_s))
 
     async def has_expired_login(self) -> bool:
-        """Return True if the page asks to sign in, although the session has a login."""
+        """Return True if the session has a login and the site no longer accepts it.
+
+        Signs are status 401, the loss of all session cookies, or one visible password field that is not for a new
+        password.
+        """
         if self._login is None:
             return False
         if self.status == _UNAUTHORIZED or await self._login.has_lost_session():
@@ -218,7 +229,13 @@ class ActingPage:
                 self.notice(sentence)
 
     async def look(self) -> Outline:
-        """Return the current outline of the page."""
+        """Take snapshots of all processes of the page and return its current outline.
+
+        Raises:
+            CommandFailedError: Chromium refused the snapshot of the main process.
+            PageCrashedError: The main process has ended.
+            TimeoutError: A process did not answer within `SNAPSHOT_LIMIT_S`.
+        """
         processes = self.processes.all()
         main = await self._capture(processes[0])
         assert main is not None
@@ -239,7 +256,11 @@ class ActingPage:
         return known[0] if known is not None else None
 
     def element(self, ref: str, label: str = "") -> PageElement:
-        """Return the element of a reference; raise ElementGoneError if its frame has gone."""
+        """Return the element of a reference; error messages call it `label`.
+
+        Raises:
+            ElementGoneError: No outline of this document contained it, or the process of its frame has ended.
+        """
         prefix, _, node_id = ref.rpartition("e")
         process = self.processes.by_prefix(prefix)
         if process is None or ref not in self._known:
@@ -255,11 +276,16 @@ class ActingPage:
         )
 
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
-        """Evaluate an expression in an isolated world of the main frame."""
+        """Evaluate a JavaScript expression in an isolated world of the main frame and return its value.
+
+        Raises:
+            TimeoutError: The page does not answer within `limit_s`.
+            CommandFailedError: The page is between two documents.
+        """
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 
     def is_secret(self, ref: str) -> bool:
-        """Return True for a field whose value is never in an outline, such as a password."""
+        """Return True for a field whose value is never shown in an outline, such as a password."""
         return ref in self._secrets
 
     async def _capture(self, process: FrameProcess) -> Event | None:

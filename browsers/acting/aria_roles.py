@@ -1,4 +1,7 @@
-"""Find the roles of elements by WAI-ARIA and HTML-AAM, and quote text of the page safely."""
+"""Find the roles of elements by WAI-ARIA and HTML-AAM, and quote text of the page safely.
+
+Some roles are our own because they tell an agent more: `h1` to `h6`, `password`, `file`, `date`, `disclosure`.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ ACTIVE = FIELDS | frozenset(
     "link button checkbox radio listbox switch tab menuitem menuitemcheckbox menuitemradio option treeitem disclosure"
     " gridcell".split()
 )
-"""Roles of all controls."""
+"""Roles of all controls, with and without a value."""
 LANDMARKS = frozenset(
     "navigation main form dialog alertdialog search table group tablist menu listbox toolbar tree radiogroup grid aside"
     " header footer banner contentinfo region".split()
@@ -65,8 +68,9 @@ LANDMARKS = frozenset(
 STATED = frozenset("iframe img canvas video progressbar meter alert status".split())
 """Other roles that get a line of their own."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+"""Roles of headings: `h1` to `h6`."""
 SILENT = frozenset("script style noscript template head link meta title".split())
-"""Tags without visible content."""
+"""Tags whose content is never visible on the page."""
 
 _KNOWN = ACTIVE | LANDMARKS | STATED
 _EDITABLE = frozenset({"", "true", "plaintext-only"})
@@ -74,7 +78,10 @@ _SECRET_COMPLETIONS = ("cc-", "current-password", "new-password", "one-time-code
 
 
 def role_of(node: PageNode) -> str:
-    """Return the role of an element, or an empty text."""
+    """Return the role of an element, or an empty text if it has none.
+
+    A `role` attribute counts only if outlines use its role.
+    """
     attributes = node.attributes
     if given := attributes.get("role", "").split():
         if given[0] == "heading":
@@ -116,7 +123,7 @@ def clean_text(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return the text, cut to `limit` characters."""
+    """Return the text, cut to `limit` characters with an ellipsis at the end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-"""Answer dialogs, refuse new windows, downloads and file choosers, and report each of them."""
+"""Answer JavaScript dialogs, refuse new windows, downloads and file choosers, and report each of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from browsers.cdp.session import Connection, Event, Session
 MAX_DIALOGS = 10
 """Dialogs of one step. The script of a page with more dialogs is ended."""
 MAX_NOTICES = 12
+"""Sentences stored between two reports; further ones are dropped."""
 _MAX_URL = 160
 _MAX_MESSAGE = 200
 _MAX_FILE_NAME = 80
@@ -15,7 +16,10 @@ _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
 class DialogHandler:
-    """Handle the dialogs, windows, downloads and file choosers of one page."""
+    """Handle the dialogs, windows, downloads and file choosers of one page.
+
+    `alert` and `beforeunload` are accepted. `confirm` and `prompt` are dismissed unless `accepts_dialogs` is True.
+    """
 
     def __init__(self, connection: Connection) -> None:
         """Use the connection of the browser to close new windows."""
@@ -43,7 +47,7 @@ class DialogHandler:
         self._dialogs = 0
 
     def notice(self, sentence: str) -> None:
-        """Store a sentence for the next report; repeated sentences are dropped."""
+        """Store a sentence for the next report, unless it is stored already or there are `MAX_NOTICES`."""
         if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
             self._notices.append(sentence)
 

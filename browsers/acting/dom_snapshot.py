@@ -28,7 +28,7 @@ STYLES = (
 """Computed styles that the snapshot must have, in this order."""
 
 Box = tuple[float, float, float, float]
-"""Left, top, width and height in CSS pixels of the main document."""
+"""Left, top, width and height in CSS pixels, relative to the topmost document of the node's process."""
 
 _ELEMENT, _TEXT = 1, 3
 _NO_ATTRIBUTES: Mapping[str, str] = {}
@@ -62,7 +62,10 @@ class PageNode:
     frame_url: str = ""
     """URL of the document in a frame."""
     is_shown: bool = False
-    """True if the node is visible. A node without a box is visible if a descendant has a box."""
+    """True if the node is visible, set by `visibility.mark_visible`.
+
+    A node without a box is visible if a descendant has a box.
+    """
     is_clipped: bool = False
     """True for an element scrolled out of view inside a scroll container."""
 
@@ -74,12 +77,14 @@ class PageNode:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """Title, URL and scroll position of the main document, in CSS pixels."""
+    """Title, URL, height and scroll position of the main document."""
 
     title: str
     url: str
     height: float
+    """Height of the whole content in CSS pixels."""
     top: float
+    """CSS pixels that are scrolled out above the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,9 @@ class ProcessSnapshot:
     """Snapshot of one renderer process."""
 
     raw: Mapping[str, Any]
+    """Result of `DOMSnapshot.captureSnapshot`."""
     prefix: str = ""
+    """Prefix of the references of its nodes."""
     owner: str = ""
     """Reference of the frame element in the parent process; empty for the main process."""
 
@@ -95,7 +102,8 @@ class ProcessSnapshot:
 def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFacts]:
     """Return the document node of the page with the documents of all frames, and title, URL and scroll position.
 
-    The first snapshot must be that of the main process. Boxes are relative to the main document.
+    The first snapshot must be that of the main process, each other one must follow that of its parent process. Boxes
+    are relative to the topmost document of their process.
     """
     main = snapshots[0]
     roots = _parse_process(main)

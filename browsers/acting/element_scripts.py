@@ -15,17 +15,20 @@ STATE = """function() {
     requestAnimationFrame(() => requestAnimationFrame(compare));
   });
 }"""
-"""Returns `disabled`, `moving`, or an empty text if the element is enabled and does not move."""
+"""Return `disabled`, `moving`, or an empty text if the element is enabled and does not move.
+
+Two positions are compared, two frames or at most 300 ms apart.
+"""
 
 CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
-"""Scrolls the element to the middle of the window."""
+"""Scroll the element to the middle of the window."""
 
 CLICK_DRAWN = """function() {
   if (this.localName !== 'input') return false;
   ((this.labels && this.labels[0]) || this).click();
   return true;
 }"""
-"""Clicks the label of an input, or the input itself; returns False for other elements."""
+"""Click the label of an input by script, or the input itself; return False for other elements."""
 
 COVER = """function(hit) {
   for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
@@ -36,7 +39,10 @@ COVER = """function(hit) {
   if (label && label.control === this) return '';
   return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
 }"""
-"""Returns tag, id and text of the node `hit` that covers the element; empty if `hit` belongs to the element."""
+"""Return tag, id and up to 200 characters of text of the node `hit` that covers the element.
+
+Return an empty text if one of both contains the other, or if `hit` is in the label of the element.
+"""
 
 FOCUS = """function(text) {
   const kind = (this.type || '').toLowerCase();
@@ -67,9 +73,9 @@ FOCUS = """function(text) {
   }
   return '';
 }"""
-"""Focuses a field and selects its text; sets the value of date, color and range inputs directly.
+"""Focus a field and select its text; set the value of date, color and range inputs directly.
 
-Returns the reason why the field takes no text, `set` if the value was set, or an empty text.
+Return the reason why the field takes no text, `set` if the value was set, or an empty text.
 """
 
 SELECT = """function(...wanted) {
@@ -93,7 +99,7 @@ SELECT = """function(...wanted) {
   this.dispatchEvent(new Event('change', {bubbles: true}));
   return '';
 }"""
-"""Selects options of a list by text or value.
+"""Select options of a list by text or value.
 
-Returns the reason of a failure, an object with the available options if one is unknown, or an empty text.
+Return the reason of a failure, an object with the available options if one is unknown, or an empty text.
 """

@@ -53,7 +53,12 @@ class PageElement:
         self._frame_id = frame_id
 
     async def call(self, function: str, *arguments: Any) -> Any:
-        """Call a JavaScript function with the element as `this` in an isolated world, and return its result."""
+        """Call a JavaScript function with the element as `this` in an isolated world, and return its result.
+
+        Raises:
+            ElementGoneError: The element no longer exists.
+            ElementActionError: The function threw an exception.
+        """
         session = self._process.session
         values = [{"value": argument} for argument in arguments]
         return await self._call(session, await self._resolve(self._node_id), function, values)
@@ -64,7 +69,7 @@ class PageElement:
             raise ElementGoneError(f"{self.label} is gone")
 
     async def click(self, *, count: int = 1, button: str = "left") -> None:
-        """Click the element; raise ElementActionError if it cannot be clicked within two seconds."""
+        """Click the element `count` times; raise ElementActionError if it cannot be clicked within two seconds."""
         point = await self.wait_actionable()
         if point is not None:
             await self._devices.click(*point, count=count, button=button)
@@ -76,10 +81,12 @@ class PageElement:
     async def wait_actionable(self) -> tuple[float, float] | None:
         """Wait until the element can be clicked, and return the point to click.
 
-        An input without a box of its own is clicked by script through its label; then the result is None.
+        Return None if the element was clicked here already: an input without a box is clicked by script through its
+        label.
 
         Raises:
-            ElementActionError: It stays disabled, covered, moving or invisible.
+            ElementGoneError: It is no longer in the document.
+            ElementActionError: It stays disabled, covered, moving or invisible for `ACTIONABLE_S`.
         """
         end, tries, why = time.monotonic() + ACTIONABLE_S, 0, ""
         while True:
@@ -108,7 +115,12 @@ class PageElement:
             await asyncio.sleep(_PAUSE_S)
 
     async def find_point(self) -> tuple[float, float]:
-        """Scroll the element into view and return the center of its largest visible part."""
+        """Scroll the element into view and return the center of its largest visible part, in CSS pixels.
+
+        Raises:
+            ElementGoneError: It is no longer in the document.
+            ElementActionError: No part of it is in the window.
+        """
         session = self._process.session
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
@@ -133,7 +145,11 @@ class PageElement:
         return best[1], best[2]
 
     async def type(self, text: str, *, slowly: bool = False) -> None:
-        """Replace the text of a field."""
+        """Replace the text of a field; with `slowly`, send a key event for each character.
+
+        Raises:
+            ElementActionError: The element is disabled, read-only or takes no such text.
+        """
         refusal = await self.call(FOCUS, text)
         if refusal == "set":
             return
@@ -147,7 +163,11 @@ class PageElement:
             await self._devices.insert(text)
 
     async def select(self, options: tuple[str, ...]) -> None:
-        """Select options by their text or value; if one does not exist, the error lists the available options."""
+        """Select options of a list by their text or value.
+
+        Raises:
+            ElementActionError: The element is no list, or an option does not exist. Then available ones are listed.
+        """
         refusal = await self.call(SELECT, *options)
         if isinstance(refusal, dict):
             names = ", ".join(quote(cut(clean_text(str(name)), 40)) for name in refusal["options"])

@@ -9,6 +9,7 @@ from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
 
 MAX_FRAME_PROCESSES = 50
+"""Processes of cross-site frames of one page; further frames run, but are not in outlines."""
 
 
 @dataclass(eq=False)
@@ -19,6 +20,7 @@ class FrameProcess:
     frame_id: str
     """Topmost frame in this process."""
     prefix: str = ""
+    """Prefix of the references in this process; empty for the main frame."""
     parent: FrameProcess | None = None
 
 
@@ -70,7 +72,7 @@ class FrameProcesses:
         return next((process for process in self.all() if process.prefix == prefix), None)
 
     async def owner(self, process: FrameProcess) -> int | None:
-        """Return the node id of the frame element in the parent process, or None if it was removed."""
+        """Return the node id of the frame element in the parent process, or None if there is none."""
         if process.parent is None:
             return None
         try:

@@ -7,6 +7,7 @@ from browsers.cdp.session import Event, Session
 INPUT_LIMIT_S = 2.0
 """Seconds that a page may take to handle an event. A slower page runs an endless loop, and its script is ended."""
 DRAG_MOVES = 8
+"""Mouse moves between the ends of a drag."""
 
 _KEYS = {
     "Enter": (13, "\r"),
@@ -50,7 +51,10 @@ class ScriptEndedError(Exception):
 
 
 class InputDevices:
-    """Mouse and keyboard of one page. Points are in CSS pixels of the window."""
+    """Mouse and keyboard of one page. Points are in CSS pixels of the window.
+
+    Every method that sends events raises ScriptEndedError if the page does not handle one within `INPUT_LIMIT_S`.
+    """
 
     def __init__(self, session: Session) -> None:
         """Use the session of a page to send the events."""
@@ -70,7 +74,7 @@ class InputDevices:
         await self._mouse("mouseMoved", x, y)
 
     async def scroll(self, x: float, y: float, pixels: float) -> None:
-        """Turn the mouse wheel over a point by a number of pixels."""
+        """Turn the mouse wheel over a point by a number of pixels; positive numbers scroll down."""
         await self._send("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=pixels)
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -97,7 +101,7 @@ class InputDevices:
         """Press a key with optional modifiers, such as `Control+a`.
 
         Raises:
-            UnknownKeyError: A name is unknown.
+            UnknownKeyError: The key or a modifier is unknown.
         """
         *held, key = ["+"] if keys == "+" else [part.strip() for part in keys.split("+")]
         bits = 0

@@ -11,7 +11,9 @@ from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.targets import find_same
 
 MORE_LIMIT_S = 30.0
+"""Seconds for all clicks of one step."""
 END_ROUNDS, END_LIMIT_S = 12, 8.0
+"""Maximum of scrolls to the end, and of seconds for all of them."""
 _POLL_S = 0.15
 _MORE_POLLS = 20
 _MORE_SETTLED_POLLS = 4
@@ -25,7 +27,7 @@ _TO_END = """(() => {
 
 
 async def scroll_to_end(page: ActingPage) -> None:
-    """Scroll to the end until the page no longer grows. A limit that stops it is reported."""
+    """Scroll to the end until the page no longer grows. Add a notice if a limit stops it."""
     end, height = time.monotonic() + END_LIMIT_S, -1.0
     rounds = 0
     while rounds < END_ROUNDS and time.monotonic() < end:
@@ -40,7 +42,11 @@ async def scroll_to_end(page: ActingPage) -> None:
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
-    """Click a control until it is removed or disabled, or no new text appears. A limit that stops it is reported."""
+    """Click a control until it is removed or disabled, or no new text appears.
+
+    The limits are `times` clicks and `limit_s` seconds, at most `MORE_LIMIT_S`. Notices report the number of clicks and
+    a limit that stopped them.
+    """
     limit_s = min(MORE_LIMIT_S, limit_s)
     end = time.monotonic() + limit_s
     ref, pressed = line.ref, 0

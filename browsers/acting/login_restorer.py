@@ -1,4 +1,4 @@
-"""Sign a tab in with a login state, and read the state of a tab in which a person signed in."""
+"""Restore a saved login in a tab, and read cookies and local storage of a tab in which a person signed in."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _READ = "JSON.stringify([location.origin, Object.entries(localStorage)])"
 
 
 class LoginRestorer:
-    """Makes one tab signed in: cookies before its first request, storage before the first script of each origin."""
+    """Sign one tab in: set cookies before its first request, and storage before the first script of each origin."""
 
     def __init__(self, tab: Tab, state: LoginState) -> None:
-        """Restore `state` in `tab`; `restore` must follow."""
+        """Prepare to sign in `tab` with `state`; call `restore` next."""
         self._tab = tab
         self._state = state
         self._left = dict(state.storage)
@@ -30,7 +30,12 @@ class LoginRestorer:
         self._adding: asyncio.Future[None] | None = None
 
     async def restore(self) -> None:
-        """Set the cookies, and the script that sets the storage."""
+        """Set the cookies, and add the script that sets the storage.
+
+        Raises:
+            CommandFailedError: Chromium refused a command.
+            TimeoutError: Chromium did not answer in time.
+        """
         if self._state.cookies:
             cookies = [_make_settable(cookie) for cookie in self._state.cookies]
             await self._tab.connection.call(
@@ -46,7 +51,7 @@ class LoginRestorer:
             self._adding = asyncio.ensure_future(self._add_script())
 
     async def has_lost_session(self) -> bool:
-        """Return True if the site deleted all cookies that a login may consist of."""
+        """Return True if the site deleted all session cookies of the login (`LoginState.session_cookies`)."""
         wanted = self._state.session_cookies()
         if not wanted:
             return False
@@ -70,7 +75,7 @@ class LoginRestorer:
 
 
 async def read_storage(session: Session) -> dict[str, dict[str, str]]:
-    """Return the local storage of the origin in a tab."""
+    """Return the local storage of the document in a tab by origin, or an empty dict if it has none."""
     answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
     value = answer.get("result", {}).get("value")
     if not isinstance(value, str):
@@ -80,7 +85,7 @@ async def read_storage(session: Session) -> dict[str, dict[str, str]]:
 
 
 async def read_cookies(tab: Tab) -> list[Event]:
-    """Return the cookies of a tab's context."""
+    """Return the cookies of the browser context of a tab, with the fields of `COOKIE_FIELDS`."""
     async with asyncio.timeout(_LIMIT_S):
         found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
     return [{name: cookie[name] for name in COOKIE_FIELDS if name in cookie} for cookie in found["cookies"]]

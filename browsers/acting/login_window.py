@@ -17,6 +17,7 @@ from browsers.navigation.tab import Tab
 from browsers.pool.pool import Pool
 
 MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
+"""Network bytes of the window, in each direction."""
 _POLL_S = 0.5
 _NAVIGATE_S = 30.0
 _GONE = (CommandFailedError, TimeoutError, errors.BrowsersError)
@@ -27,6 +28,7 @@ async def wait_signed_in(pool: Pool, url: str, hosts: tuple[str, ...], *, limit_
 
     Raises:
         BrowsersError: The browser does not start, or the page cannot be loaded.
+        TimeoutError: The site does not answer within 30 seconds.
     """
     handle = await pool.get_handle(Tier.FULL)
     request = Request(url, tier=Tier.FULL, mode=Mode.RENDER)
@@ -52,7 +54,7 @@ async def wait_signed_in(pool: Pool, url: str, hosts: tuple[str, ...], *, limit_
 
 
 async def _read(tab: Tab, storage: dict[str, dict[str, str]]) -> Iterable[Cookie]:
-    """Return the cookies, and add the local storage of the page that is shown; nothing if it has gone."""
+    """Return the cookies, and add the local storage of the visible page; return none if the tab is closed."""
     cookies: Iterable[Cookie] = ()
     with contextlib.suppress(*_GONE):
         cookies = await read_cookies(tab)

@@ -28,9 +28,11 @@ from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapsh
 from browsers.acting.visibility import CURSOR, mark_visible
 
 MAX_NAME = 80
+"""Characters of the name of a control, heading or landmark."""
 MAX_TEXT = 120
 """Characters of a line of text. Adjacent texts share a line."""
 MAX_OPTIONS = 8
+"""Options of a list that its line shows."""
 _MAX_OPTION = 24
 _MAX_VALUE = 60
 _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", "invalid", "required", "readonly")
@@ -49,6 +51,7 @@ class OutlineLine:
     """One line of an outline."""
 
     ref: str
+    """Reference by which a step names the element, such as `e12`; `f1e12` in a frame of another process."""
     depth: int
     role: str
     name: str
@@ -58,7 +61,7 @@ class OutlineLine:
     """True if the line is a control, which steps may refer to."""
     box: Box | None = None
     pieces: list[OutlineLine] = field(default_factory=list)
-    """The single texts of a line that joins adjacent texts."""
+    """Lines of the single texts that were joined to this line; empty for other roles."""
 
     @property
     def text(self) -> str:
@@ -76,7 +79,9 @@ class Outline:
     facts: PageFacts
     lines: list[OutlineLine]
     root: PageNode
+    """Document node of the page."""
     window: tuple[int, int]
+    """Width and height in CSS pixels."""
 
 
 def build_outline(

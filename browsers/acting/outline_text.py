@@ -29,8 +29,9 @@ _NEAR_PX = 50
 def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHARS) -> str:
     """Return the heading and the most important lines within a number of characters.
 
-    Controls in the window come first, then headings, other controls, texts in the window and other texts. With `words`,
-    only lines that contain all of these words are written.
+    Lines are chosen in this order, and written in document order: controls in the window; headings, landmarks and other
+    roles; other controls; texts in the window; other texts. With `words`, only lines that contain all of these words
+    are written.
     """
     lines = outline.lines
     if wanted := clean_text(words).lower().split():
@@ -64,7 +65,10 @@ def write_heading(outline: Outline) -> str:
 
 
 def compare_outlines(before: Outline, after: Outline) -> str | None:
-    """Return the added (+), changed (~) and removed (-) lines, or None if most of the page changed."""
+    """Return the added (+), changed (~) and removed (-) lines, or None if most of the page changed.
+
+    The text is empty if nothing changed.
+    """
     old, new = _keyed(before), _keyed(after)
     changes: list[str] = []
     added: list[str] = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from browsers.acting.acting_page import ActingPage
 
 MAX_FRAMES = 20
-"""Frames per page, as many as a visit reads."""
+"""Maximum of frames per page, as in a visit."""
 
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _NOT_WRITTEN = frozenset({"style", "noscript", "template"})
@@ -25,7 +25,10 @@ _JSON = "json"
 
 
 def serialize_page(page: ActingPage) -> Snapshot:
-    """Return the page of the latest outline as a `Snapshot`: hidden elements are marked, frames are separate."""
+    """Return the page of the latest outline as a `Snapshot`: hidden elements are marked, frames are separate.
+
+    The page must have an outline (`ActingPage.look`).
+    """
     outline = page.outline
     assert outline is not None
     writer = _PageWriter(outline)

@@ -17,18 +17,19 @@ _MAX_URL = 120
 
 
 class ActingMode(enum.StrEnum):
-    """Requests that steps may cause on sites."""
+    """The operator's limit for requests that steps may cause on sites."""
 
     READ = "read"
-    """Only safe methods: forms that send data and requests that change state are refused."""
+    """Refuse forms that send data, and unsafe requests of scripts after a step acted on the document."""
     ACT = "act"
+    """Allow all methods."""
 
 
 class RequestGuard:
     """Pause the requests of one session and refuse those that are not allowed."""
 
     def __init__(self, mode: ActingMode, notice: Callable[[str], None]) -> None:
-        """Refuse requests by mode; `notice` gets a sentence about each refused login prompt."""
+        """Refuse requests by mode; call `notice` with a sentence for each refused HTTP login prompt."""
         self.refused_writes: list[str] = []
         """Requests with unsafe methods that were refused in this step."""
         self.refused_hosts: list[str] = []
@@ -44,7 +45,7 @@ class RequestGuard:
         self._hosts: set[str] = set()
 
     def allow(self, url: str) -> None:
-        """Allow the host of a URL and its subdomains."""
+        """Allow the host of a URL, without a leading `www.`, and its subdomains."""
         host = (urlsplit(url).hostname or "").lower().rstrip(".")
         if host:
             self._hosts.add(host.removeprefix("www."))

@@ -1,4 +1,4 @@
-"""Keep tabs of callers open across calls, with limits of number, idle time, age and steps."""
+"""Keep tabs of callers open across calls, within limits of their number, idle time, age and steps."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ from browsers.pool.pool import Pool
 log = logging.getLogger(__name__)
 
 MAX_PER_PRINCIPAL = 3
+"""Sessions of one caller. A further one ends the caller's least recently used session."""
 MAX_SESSIONS = 8
 """Sessions of all callers. Each has a tab of about 40 MB."""
 IDLE_S = 120.0
+"""Seconds without a call after which a session ends."""
 LIFETIME_S = 900.0
+"""Seconds after which a session ends in any case, unless a call uses it."""
 MAX_STEPS = 200
 """Steps of one session."""
 TURN_WAIT_S = 10.0
@@ -40,7 +43,10 @@ _CHECK_S = 2.0
 _ID_BYTES = 16
 
 Permission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
-"""Context manager in which a URL may be requested; it yields warnings, and raises if the URL is refused."""
+"""Return a context manager in which a URL may be requested.
+
+It yields warnings, and raises a BrowsersError if the URL is refused.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class _ActingSession:
 
     @property
     def has_expired(self) -> bool:
-        """True if no call uses it and its idle time or age exceeds the limit."""
+        """True if no call uses the session, and its idle time or age exceeds the limit."""
         now = time.monotonic()
         return not self.lock.locked() and (now - self.used_at > IDLE_S or now - self.started_at > LIFETIME_S)
 
@@ -121,6 +127,8 @@ class ActingSessions:
 
     async def run(self, request: ScriptRequest) -> ScriptOutcome:
         """Run steps in a session, or in a new one, until a step fails.
+
+        A failed step is an outcome, not an exception.
 
         Raises:
             BrowsersError: The session does not exist, is busy, or no tab can be opened.

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 MAX_STEPS = 50
 """Steps of one call."""
 MAX_STEP_CHARS = 10_000
+"""Characters of one step, and maximum of a coordinate in pixels."""
 MAX_TIMES = 50
+"""Clicks of one `more` step."""
 MAX_WAIT_S = 30.0
+"""Seconds of one `wait` step."""
 _DEFAULT_TIMES = 20
 _ECHO_CHARS = 80
 
@@ -33,9 +36,9 @@ VERBS = {
 }
 """Verbs and their syntax."""
 ACTING = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
-"""Verbs that may cause requests of the page."""
+"""Verbs after which requests of the page count as caused by a step."""
 WRITES = frozenset({"click", "type", "select", "press", "drag", "point"})
-"""Verbs that may have changed something on the site."""
+"""Verbs that may change something on the site, so that a crashed tab is not opened again after them."""
 
 _TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")
 _ENTER = re.compile(r"\s+\+\s*Enter\s*\Z")
@@ -81,7 +84,11 @@ class Step:
 
 
 def parse_steps(sources: list[str]) -> list[Step]:
-    """Parse the steps of a call; raise StepSyntaxError for the first invalid one, and for none or too many."""
+    """Parse the steps of a call.
+
+    Raises:
+        StepSyntaxError: A step is invalid, there is no step, or there are more than `MAX_STEPS`.
+    """
     if not sources:
         raise StepSyntaxError(f"steps is empty; there are: {', '.join(VERBS)}")
     if len(sources) > MAX_STEPS:

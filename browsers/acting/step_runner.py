@@ -1,4 +1,4 @@
-"""Run the steps of a script on the page of a session, and report the changes after each."""
+"""Run parsed steps on the page of a session, and report the changes of its outline after each."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ from browsers.model import Snapshot
 TARGET_WAIT_S = 2.0
 """Seconds to wait until a target is on the page."""
 WORDS_WAIT_S = 10.0
+"""Seconds to wait for the words of a `wait` step."""
 _POLL_S = 0.15
 _OPEN_LIMIT_S = 30.0
 _FAILED_BUDGET = 3_000
 """Characters of the outline after a failed step."""
 _SCROLL_SHARE = 0.85
+"""Share of the window height that `scroll down` and `scroll up` scroll."""
 _SCROLL_IN_PX = 400.0
+"""CSS pixels that `scroll TARGET` scrolls by default."""
 _MAX_STEP = 100
+"""Characters of a step that are repeated in its outcome."""
 
 _IS_NEW_WINDOW_LINK = "function() { return !!this.closest('a[target],area[target]'); }"
 
@@ -77,7 +81,9 @@ class StepRunner:
         """Run one step and return its outcome, also if it failed.
 
         Raises:
-            BrowsersError: The page or its browser crashed.
+            BrowsersError: A URL cannot be opened, or the page or its browser crashed.
+            CommandFailedError: The renderer ended during a command.
+            TimeoutError: The renderer ended while its answer was awaited.
         """
         page = self._page
         page.begin_step(acts=step.verb in ACTING)

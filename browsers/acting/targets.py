@@ -1,4 +1,4 @@
-"""Find the outline line that the target of a step refers to."""
+"""Find the line of an outline that the target of a step names by role and name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAME = (
     frozenset({"checkbox", "switch"}),
     frozenset({"gridcell", "clickable", "button"}),
 )
-"""Groups of roles that people confuse; a target with one role may match another of its group."""
+"""Groups of similar roles. If no line has the role of a target, roles of its groups match too."""
 
 
 class StepTargetError(Exception):
@@ -29,7 +29,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     """Return the line that matches a target by role and name, or by text.
 
     An exact name is preferred to a match that ignores case, and that to a part of a name. Controls are preferred to
-    texts.
+    texts, and a single enabled control to disabled ones.
 
     Raises:
         StepTargetError: No line matches, or several match equally well.

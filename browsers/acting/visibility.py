@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from browsers.acting.dom_snapshot import STYLES, Box, PageNode
 
 MIN_OPACITY = 0.05
+"""Product of the opacities of an element and its ancestors. Below it, the element is hidden."""
 MIN_FONT_PX = 4.0
+"""CSS pixels. Text in a smaller font is hidden."""
 MIN_ALPHA = 0.1
+"""Alpha of the text color, 0 to 1. Text below it is hidden."""
 MIN_CONTRAST = 1.1
+"""Contrast ratio of text and background (WCAG 2, 1 to 21). Text below it is hidden."""
 MIN_BOX_PX = 2.0
+"""CSS pixels. Clipping boxes that are narrower or lower hide their content."""
 MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
@@ -34,6 +39,7 @@ MAX_SCROLLABLE_PX = 9_000.0
     CLIP,
     FILTER,
 ) = range(len(STYLES))
+"""Indices of the computed styles in `STYLES` and `PageNode.style`."""
 _NUMBER = re.compile(r"-?[\d.]+")
 _EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
 _HALF_OR_MORE = re.compile(r"inset\((?:(?:5\d|[6-9]\d|100)%)")

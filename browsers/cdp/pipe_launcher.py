@@ -1,8 +1,8 @@
-"""Replace this process by Chromium after it has passed Playwright's pipe to the server.
+"""Script that runs in Chromium's place: pass Playwright's pipe to the server, then execute Chromium.
 
-Uses only the standard library. Run as `python -IS launcher.py SOCKET CHROMIUM SWITCHES...` in Chromium's place: file
-descriptors 3 and 4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the server through
-SOCKET, which returns two others, and Chromium replaces this process.
+Uses only the standard library. Run as `python -IS pipe_launcher.py SOCKET CHROMIUM SWITCHES...`: file descriptors 3 and
+4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the server through SOCKET. The server sends
+two other descriptors back, and Chromium replaces this process with these as 3 and 4.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 
 
 def main() -> None:
-    """Exchange the descriptors and execute Chromium."""
+    """Exchange the file descriptors with the server and replace this process by Chromium."""
     handshake, chromium = sys.argv[1], sys.argv[2]
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.connect(handshake)

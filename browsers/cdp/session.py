@@ -20,7 +20,7 @@ Message = dict[str, Any]
 Handler = Callable[[Event], None]
 
 COMMAND_LIMIT_S = 10.0
-"""Seconds. A busy or crashed renderer does not answer."""
+"""Seconds to wait for the answer to a command. A busy or crashed renderer does not answer."""
 
 MAX_EVENTS = 50_000
 """Maximum number of events of one visit. A page with 3,000 requests causes 15,000."""
@@ -28,7 +28,7 @@ MAX_EVENT_BYTES = 64_000_000
 """Maximum bytes of all events of one visit. Events contain frames of web sockets and long URLs."""
 
 KILL_REPORT_S = 5.0
-"""Seconds in which the browser reports that a renderer was killed."""
+"""Seconds after a kill in which a crash report of the browser belongs to it."""
 
 NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
@@ -127,7 +127,7 @@ class Session:
         return session
 
     def begin_visit(self) -> None:
-        """Count the events of another visit."""
+        """Reset the counts of events and bytes, which are limited for each visit."""
         self._events = self._event_bytes = 0
 
     def fail(self, error: errors.BrowsersError) -> None:
@@ -182,7 +182,7 @@ class Session:
 
 
 class Connection:
-    """Connect to one browser: create contexts and tabs, and route their messages."""
+    """Connection to one browser: create contexts and tabs, and route their messages to sessions."""
 
     def __init__(self, transport: CdpTransport) -> None:
         """Route messages over the transport."""
@@ -219,7 +219,7 @@ class Connection:
         self._kills.append(time.monotonic())
 
     def crash_error(self) -> errors.PageCrashedError:
-        """Return the error of a renderer that died."""
+        """Return the error of a renderer that died: PageLimitError if it was killed for its memory."""
         while self._kills:
             # The browser reports the end of a killed process within milliseconds.
             if time.monotonic() - self._kills.popleft() < KILL_REPORT_S:
@@ -241,7 +241,7 @@ class Connection:
         return str(context["browserContextId"])
 
     async def close_context(self, context_id: str, *, limit_s: float = 2.0) -> None:
-        """Close a context with all its tabs."""
+        """Close a context with all its tabs. Raises what `call` raises."""
         await self.call("Target.disposeBrowserContext", browserContextId=context_id, limit_s=limit_s)
 
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
@@ -260,7 +260,7 @@ class Connection:
         return session
 
     def forget(self, session: Session, error: errors.BrowsersError | None = None) -> None:
-        """Remove a session and fail its commands."""
+        """Remove a session and fail its commands with `error`, by default BrowserGoneError."""
         self._sessions.pop(session.id, None)
         session.fail(error or errors.BrowserGoneError("The tab was closed."))
 

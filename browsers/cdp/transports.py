@@ -72,7 +72,11 @@ class PipeHandshake:
         return True
 
     async def wait_connected(self) -> PipeTransport:
-        """Return the transport of the browser that is being launched."""
+        """Wait for the launcher and return the transport of its browser.
+
+        Raises:
+            ConnectionError: The launcher ended before it sent its pipe.
+        """
         assert self._listener is not None
         # asyncio's `sock_accept`, if canceled during a connect, logs an error of the closed socket.
         await _readable(self._listener)
@@ -104,7 +108,7 @@ class PipeHandshake:
 
 
 class _Reader(asyncio.Protocol):
-    """Splits a pipe's bytes into messages, which end with NUL."""
+    """Split the bytes of a pipe into messages, which end with NUL."""
 
     def __init__(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_message = on_message
@@ -165,7 +169,11 @@ class PipeTransport:
 
     @classmethod
     async def open(cls, from_playwright: int, to_playwright: int, commands: int, answers: int) -> PipeTransport:
-        """Open the transport over four descriptors, which it owns from now on."""
+        """Open the transport over four file descriptors, which it owns from now on.
+
+        Playwright's commands are read from the first and its answers written to the second. Commands to Chromium are
+        written to the third, and its answers and events read from the fourth.
+        """
         opened, loop = cls(), asyncio.get_running_loop()
 
         async def read(descriptor: int, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
@@ -297,7 +305,7 @@ async def _readable(peer: socket.socket) -> None:
 
 
 class PlaywrightTransport:
-    """Sends by `Target.sendMessageToTarget` and receives by `Target.receivedMessageFromTarget`."""
+    """Send by `Target.sendMessageToTarget` and receive by `Target.receivedMessageFromTarget`."""
 
     flat = False
 

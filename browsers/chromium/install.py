@@ -1,6 +1,6 @@
 """Install Chromium and the libraries of its driver.
 
-As root the system's packages are used, otherwise Playwright's download.
+As root on Linux the system's packages are tried first. Otherwise, or if they fail, Playwright's download is used.
 
     python -m browsers.chromium.install            when none is there yet
     python -m browsers.chromium.install --all      both tiers, and fonts for scripts beyond Latin
@@ -21,7 +21,7 @@ from browsers.chromium.locate import ChromiumInstall, InstallRoots
 from browsers.model import Tier
 
 _UBUNTU_WITH_A_CHROMIUM = "linuxmint"
-"""Derived from Ubuntu, but with a Chromium package of its own."""
+"""ID of a distribution derived from Ubuntu, but with a Chromium package of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,10 @@ class _Installer:
 
 
 def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallReport:
-    """Install only if no browser works, because one tier can serve both. A Playwright download is updated."""
+    """Install Chromium only if no browser works, because one tier can serve both; report on `log`.
+
+    An existing download of Playwright is updated.
+    """
     host = host or HostPlatform()
     report = _update_and_inspect(host, tuple(Tier), log)
     return report if report.usable else install(log, host=host)
@@ -127,7 +130,10 @@ def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallRepor
 def install(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
-    """Install the missing tiers, by each method in order until every tier starts. Each method reports on `log`."""
+    """Install the missing tiers, by each method in order until every tier starts; report on `log`.
+
+    A failure is not raised: the report says what is missing and the next step.
+    """
     host = host or HostPlatform()
     report = _update_and_inspect(host, tiers, log)
     for installer in _list_installers(host):

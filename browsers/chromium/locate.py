@@ -1,4 +1,4 @@
-"""Find the installed Chromium in its usual locations, so that no configuration is needed."""
+"""Find the installed Chromium of each tier in its usual locations, and read its version."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class InstallRoots:
 
 
 def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None = None) -> ChromiumInstall | None:
-    """Return the Chromium of a tier, or None. If a path is configured, only that path is checked."""
+    """Return the Chromium of a tier, or None. If a path is configured (`explicit`), only that path is checked."""
     machine = machine or InstallRoots()
     if explicit is not None:
         path = Path(os.path.expanduser(explicit))  # an unknown user name stays unchanged
@@ -107,7 +107,7 @@ def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None
 
 
 def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
-    """Return its version, such as 156.0.8078.79, or "unknown"."""
+    """Return the version of a browser, such as 156.0.8078.79, or "unknown" if it does not start."""
     found = _VERSION.search(read_product(chromium, machine))
     return found.group() if found else UNKNOWN_VERSION
 
@@ -115,7 +115,7 @@ def read_version(chromium: ChromiumInstall, machine: InstallRoots | None = None)
 def read_product(chromium: ChromiumInstall, machine: InstallRoots | None = None) -> str:
     """Return the product name of a browser, such as "Google Chrome 156.0.8078.79".
 
-    The name is cached by file in the user's cache folder.
+    Return "unknown" if it does not start. The name is cached by file in the user's cache folder.
     """
     cache_file = (machine or InstallRoots()).cache / "search-mcp" / "chromium-products.json"
     try:

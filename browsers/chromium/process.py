@@ -40,13 +40,13 @@ _FATAL_WORDS = ("FATAL", "error while loading shared libraries", "sandbox")
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Executable to start, and its switches."""
+    """Executable to start, its tier, switches and memory limit."""
 
     tier: Tier
     executable: str
     plan: LaunchPlan
     page_memory_bytes: int
-    """Maximum memory of a renderer process."""
+    """Maximum resident memory of a renderer process, in bytes."""
 
 
 class RunningChromium:
@@ -69,9 +69,10 @@ class RunningChromium:
         """Process ids by the descriptor that signals their end."""
 
     async def watch(self, page_memory_bytes: int) -> None:
-        """Read the process id, watch for the end, and limit the memory of renderers.
+        """Read the process id, watch for the end, and limit the memory of renderers to `page_memory_bytes`.
 
-        Without its zygote a browser opens no tab, so it is killed too.
+        Without its zygote a browser opens no tab, so it is killed if the zygote ends. Without `pidfd_open`, as on macOS,
+        only the process id is read.
         """
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)

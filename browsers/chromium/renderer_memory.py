@@ -23,11 +23,11 @@ from pathlib import Path
 from browsers.chromium.process_tree import command_line, find_zygotes, list_tree_pids
 
 POLL_S = 0.03
-"""Seconds between two checks. One of eight renderers takes .2 ms."""
+"""Seconds between two checks. A check of eight renderers takes .2 ms."""
 FAST_POLL_S = 0.005
 """Seconds, while any renderer uses half its limit: a page fills 1 to 2 GB per second."""
 SHARED_POLL_S = 1.0
-"""Seconds between two lists of the processes that pages share."""
+"""Seconds after which the processes that pages share are listed again."""
 CPU_SAMPLE_S = 0.1
 """Seconds for which the CPU time of the renderers is compared."""
 SHARED_STEP_BYTES = 200_000_000
@@ -39,7 +39,10 @@ class RendererMemoryGuard:
     """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
 
     def __init__(self, browser_pid: int, limit_bytes: int, on_kill: Callable[[], None]) -> None:
-        """Prepare the guard. The thread calls `on_kill` before it kills a renderer."""
+        """Prepare to limit the resident memory of each renderer of a browser to `limit_bytes`.
+
+        The thread calls `on_kill` before it kills a renderer.
+        """
         self._browser_pid = browser_pid
         self._limit_bytes = limit_bytes
         self._on_kill = on_kill
@@ -91,7 +94,10 @@ class RendererMemoryGuard:
             time.sleep(FAST_POLL_S if self._check() > self._limit_bytes // 2 else POLL_S)
 
     def _check(self) -> int:
-        """End the renderers above the limit, and return the bytes of the largest that remains."""
+        """End the renderers above the limit, and return the bytes of the largest that remains.
+
+        A renderer above half its limit also ends if it would exceed the limit by the same growth until the next check.
+        """
         now, largest = time.monotonic(), 0
         if now - self._listed_at >= SHARED_POLL_S:
             self._listed_at = now

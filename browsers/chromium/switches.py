@@ -145,17 +145,21 @@ UNWANTED_DEFAULTS = (
 
 SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
 ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
-"""Bytes. Containers have 64 MB by default, and Chromium crashes when it is full. Below, files are used."""
+"""Free bytes of /dev/shm. With fewer, Chromium uses files instead of shared memory.
+
+Containers have 64 MB by default, and Chromium crashes when it is full.
+"""
 
 INHERITED = frozenset({"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"})
 DISPLAY = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"})
-"""Variables that a visible window needs."""
+"""Environment variables that a visible window needs."""
 INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
+"""Prefixes of environment variables that a browser inherits, in addition to `INHERITED`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """Arguments of Playwright's `chromium.launch`: `args`, `ignore_default_args` and `env`."""
+    """Arguments of Playwright's `chromium.launch`: `args`, `ignore_default_args`, `env` and `headless`."""
 
     args: tuple[str, ...]
     ignore_default_args: tuple[str, ...]

@@ -15,11 +15,14 @@ from browsers.egress.target_policy import Target
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CONNECT_LIMIT_S = 10.0
+"""Seconds to connect to a host, with all of its addresses."""
 STAGGER_S = 0.25
 """Seconds before the next address is tried: RFC 8305's "connection attempt delay". A dead IPv6 route then costs 257 ms
 once for each host."""
 DIALS_PER_HOST = 32
+"""Simultaneous attempts to connect to one host; further ones wait."""
 HOSTS_REMEMBERED = 4096
+"""Hosts whose working address family is in memory."""
 
 UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
 """Addresses that no machine has.
@@ -46,14 +49,14 @@ class OpenConnection:
 
 
 Connect = Callable[[str, int], Awaitable[OpenConnection]]
-"""Opens a connection to host and port: directly, or through the operator's proxy. Raises ConnectionDeniedError."""
+"""Open a connection to host and port: directly, or through the operator's proxy. Raises ConnectionDeniedError."""
 
 
 class Dialer:
-    """Connects to checked addresses and remembers which address family worked for a host."""
+    """Connect to checked addresses, and remember the address family that worked for a host."""
 
     def __init__(self, *, limit_s: float = CONNECT_LIMIT_S, stagger_s: float = STAGGER_S) -> None:
-        """Set the time limit per address and the delay before the next one, in seconds."""
+        """Set the time limit for all addresses of a host together, and the delay before the next one, in seconds."""
         self._limit_s = limit_s
         self._stagger_s = stagger_s
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -62,7 +65,11 @@ class Dialer:
         self._binding_proves = not any(_can_bind(address) for address in UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
-        """Return a connected non-blocking socket. Raises ConnectionDeniedError if none answers or one is our own."""
+        """Return a non-blocking socket that is connected to the first of `targets` that answers.
+
+        Raises:
+            ConnectionDeniedError: None answers in time, or one is an address of this machine that is not allowed.
+        """
         try:
             if self._binding_proves and any(not t.may_be_own and _can_bind(t.address) for t in targets):
                 raise _OwnAddressError

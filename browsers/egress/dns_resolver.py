@@ -29,7 +29,9 @@ still not found; a failed name is cached for `FAILED_TTL_S` and then looked up a
 SOON_S = 1.0
 """Seconds. Only a lookup that fails earlier is repeated; a later failure means that the name server is silent."""
 FOUND_TTL_S = 60.0
+"""Seconds for which the addresses of a name are cached."""
 FAILED_TTL_S = 5.0
+"""Seconds for which a failed lookup is cached."""
 MAX_CACHED_NAMES = 4096
 
 WELL_KNOWN = ("example.com", "www.iana.org", "www.wikipedia.org", "www.python.org")

@@ -1,4 +1,4 @@
-"""Rules for addresses, names and ports of the public web. They work on the binary address.
+"""Tell addresses, names and ports of the public web from private and special ones. Addresses are compared as numbers.
 
 `ipaddress.is_global` is not used, because its answers change between versions. Python 3.11.7 calls `::127.0.0.1`,
 `64:ff9b::7f00:1`, `2002:7f00:1::`, `ff02::1`, `fec0::1`, `192.0.0.192` (Oracle's metadata) and `224.0.0.1` global.
@@ -20,7 +20,10 @@ FAKE_DNS = IPv4Network("198.18.0.0/15")
 FAKE_DNS_REASON = "an address that a tunnel made up"
 
 NAT64 = IPv6Network("64:ff9b::/96")
-"""IPv4 addresses embedded in IPv6. The IPv4 address counts only if the operator allows this network."""
+"""Network of IPv4 addresses embedded in IPv6 (RFC 6052).
+
+It is blocked unless the operator allows it; then the rules apply to the embedded IPv4 address.
+"""
 
 NAT64_REASON = "a NAT64 address"
 
@@ -111,7 +114,7 @@ def unmap_ipv4(address: Address) -> Address:
 
 
 def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | None:
-    """Return the reason why this address is blocked, or None if it is allowed.
+    """Return the reason why this address is blocked, or None if it is public or in one of the `allowed` networks.
 
     The reason contains no address: it may reach the author of a page, who must not learn addresses.
     """

@@ -1,4 +1,4 @@
-"""Distinguish an unreachable host from a machine without network."""
+"""Connect to hosts, and distinguish an unreachable host from a machine without network."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NetworkCheck:
         self._is_down = False
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to the host. Raises ConnectionDeniedError."""
+        """Connect to the host. Raises ConnectionDeniedError, with NO_NETWORK if this machine reaches no host."""
         try:
             opened = await self._connect(host, port)
         except ConnectionDeniedError as denied:

@@ -30,11 +30,11 @@ OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno
 ACCEPT_PAUSE_S = 0.5
 """Seconds without accepting connections after the process ran out of descriptors."""
 MAX_READ_BYTES = 4096
-"""A SOCKS5 greeting and request are at most 519 bytes long."""
+"""Bytes of one read during the handshake. A SOCKS5 greeting and request are at most 519 bytes long."""
 MAX_REFUSED_HOSTS = 256
 """Maximum of refused hosts that are counted for one page."""
 MAX_EARLY_BYTES = 64 * 1024
-"""Bytes that the browser may send before its connection is open."""
+"""Bytes read from the browser before its connection is open; the rest waits in the socket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,10 @@ class ProxyListener:
         on_close: Callable[[ProxyListener], None],
         third_parties: ThirdPartyPolicy,
     ) -> None:
-        """`buffer` is shared by all connections of the event loop."""
+        """Accept connections on a bound and listening socket, and open them with `connect`.
+
+        `buffer` is shared by all connections of the event loop. `on_close` is called when the listener was closed.
+        """
         self._third_parties = third_parties
         self.port: int = listener.getsockname()[1]
         self.proxy_server = f"socks5://{HOST}:{self.port}"
@@ -126,7 +129,12 @@ class ProxyListener:
             await connection.wait_closed()
 
     async def connect(self, host: str, port: int) -> OpenConnection:
-        """Connect to a checked address. Raises ConnectionDeniedError if no visit runs, or if it is refused."""
+        """Connect to host and port for the visit in progress.
+
+        Raises:
+            ConnectionDeniedError: No visit runs, its bytes are used up, the host is a refused third party, or the
+                connection is refused or fails.
+        """
         if not self._is_visit_running:
             raise ConnectionDeniedError(FailureKind.NOT_ALLOWED, host, port, "no visit has begun")
         if self.traffic.too_large:

@@ -45,9 +45,9 @@ GENERAL_FAILURE = 1
 # --- upstream proxies
 
 MAX_HANDSHAKE_BYTES = 16 * 1024
-"""More than any proxy sends before it connects."""
+"""Bytes of a proxy's answer. Proxies send less before they connect."""
 MAX_HEAD_BYTES = 256 * 1024
-"""Chromium's own limit for headers."""
+"""Bytes of a request head. Chromium has the same limit for headers."""
 
 CREDENTIALS_REJECTED = "it rejected the credentials"
 _HTTP_FAILURES = {

@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class EgressProxy:
-    """Owns the resolver, the target policy and the connector. One instance serves all browsers."""
+    """Open a SOCKS5 listener for each browser context; all share one resolver, target policy and connector.
+
+    One instance serves all browsers.
+    """
 
     def __init__(
         self, settings: BrowserSettings, *, names: DnsResolver | None = None, limits: ProxyLimits | None = None

@@ -26,6 +26,7 @@ MAX_TARGETS = 6
 """Maximum of addresses to dial for one name."""
 
 LOOPBACK: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
+"""Addresses of the names of this machine, such as localhost."""
 
 SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
 """Made-up addresses of test hosts. They lie inside 2000::/3, so that the policy accepts them, and are never assigned
@@ -82,7 +83,7 @@ class TestHosts:
 
 
 class TargetPolicy:
-    """Policy of the egress proxy. It is the same for every browser, page and redirect."""
+    """Decide which addresses the egress proxy may dial. The rules are the same for every browser and page."""
 
     def __init__(self, resolver: CachingResolver, allowed: tuple[Network, ...], test_hosts: TestHosts) -> None:
         """Allow public addresses, the networks in `allowed` and the test hosts."""
@@ -91,7 +92,11 @@ class TargetPolicy:
         self._test_hosts = test_hosts
 
     async def find_targets(self, host: str, port: int) -> list[Target]:
-        """Return the addresses to dial, in order. Raises ConnectionDeniedError if there is none or one is private."""
+        """Return up to `MAX_TARGETS` addresses to dial, in order, with both address families in turn.
+
+        Raises:
+            ConnectionDeniedError: The port is not allowed, there is no address, or one is not public.
+        """
         name = self.check_name(host, port)
         found = name if isinstance(name, list) else await self._look_up(name, host, port)
         for address in found:

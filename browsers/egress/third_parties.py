@@ -38,7 +38,7 @@ def _load_entities() -> Mapping[str, tuple[int, str]]:
 
 
 def find_entity(host: str) -> tuple[int, str] | None:
-    """Return the number and the category of the entity that owns a host, or None."""
+    """Return number and category, such as `ad`, of the entity that owns a host, or None if it is not in the file."""
     entities, name = _load_entities(), normalize_host(host)
     while name:
         if (entity := entities.get(name)) is not None:
@@ -55,7 +55,7 @@ class ThirdPartyFilter:
     ) -> None:
         """Refuse the third parties that `allowed` excludes; `page_hosts` are those of the page and its redirects.
 
-        The hosts of `filter_lists` are refused too, unless `allowed` is all.
+        The hosts of `filter_lists` are refused too, unless `allowed` is `ThirdParties.ALL`.
         """
         self._filter_lists = filter_lists
         self._page_host = normalize_host(page_hosts[-1])

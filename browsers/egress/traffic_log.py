@@ -1,4 +1,4 @@
-"""Byte counters and connection failures of one visit. Chromium's own errors do not give this detail."""
+"""Count the bytes and record the connection failures of one visit. Chromium's own errors lack this detail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from browsers.egress.ip_rules import normalize_host
 
 MAX_FAILURES = 512
-"""A page can request any number of hosts. The oldest failures are dropped beyond this number."""
+"""Maximum of failures; the oldest are dropped beyond it. A page can request any number of hosts."""
 
 
 class FailureKind(enum.StrEnum):

@@ -1,4 +1,4 @@
-"""Connect through the operator's upstream proxy. It receives only checked targets."""
+"""Connect through the operator's upstream proxy, after a check of the target by the same policy."""
 
 from __future__ import annotations
 
