@@ -1,4 +1,4 @@
-"""Cookies and local storage of a signed-in person, in files as the storage state of Playwright. Pure."""
+"""Cookies and local storage of a login, parsed from and written as the storage state of Playwright. No I/O."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 MAX_STATE_BYTES = 1_000_000
+"""Characters of a storage state; most are ASCII."""
 COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
 
 Cookie = Mapping[str, Any]
@@ -26,7 +27,7 @@ def covers(hosts: Iterable[str], host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LoginState:
-    """What makes a browser signed in on some hosts. Values never appear in `repr`."""
+    """Cookies and local storage that sign a browser in on some hosts. Values never appear in `repr`."""
 
     cookies: tuple[Cookie, ...] = field(default=(), repr=False)
     storage: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
@@ -84,16 +85,16 @@ class LoginState:
 
     @property
     def is_empty(self) -> bool:
-        """True without cookies and storage."""
+        """True if there are neither cookies nor storage items."""
         return not self.cookies and not any(self.storage.values())
 
     def session_cookies(self) -> set[tuple[str, str]]:
-        """Return name and domain of the cookies that scripts cannot read: those of a login are among them."""
+        """Return name and domain of the HttpOnly cookies, which scripts cannot read. Session cookies are among them."""
         return {identify(cookie) for cookie in self.cookies if cookie.get("httpOnly")}
 
 
 def identify(cookie: Cookie) -> tuple[str, str]:
-    """Return name and domain of a cookie."""
+    """Return name and domain of a cookie; the domain is in lower case without a leading dot."""
     return str(cookie["name"]), str(cookie["domain"]).lstrip(".").lower()
 
 

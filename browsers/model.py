@@ -1,4 +1,4 @@
-"""Request and result of a visit: immutable data without I/O, and their URLs without credentials."""
+"""Request and result of a visit as immutable data, and functions that remove credentials from URLs. No I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tier(enum.StrEnum):
 
 
 class Mode(enum.StrEnum):
-    """Steps of a visit."""
+    """Choice between reading the response of a page and rendering it."""
 
     AUTO = "auto"
     """Read the response and render the page only if `enough` returns False."""
@@ -91,6 +91,7 @@ class VisitLimits:
     render_bytes: int = 8 * 1024 * 1024
     """Bytes. A larger response is never rendered: its layout would use a core for minutes."""
     hops: int = 10
+    """Maximum of redirects."""
     settle_s: float = 8.0
     """Seconds until a page that keeps changing is captured as it is."""
 
@@ -159,12 +160,16 @@ class JsonResponse:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from the start of the visit to the end of each stage."""
+    """Seconds from the start of the visit to the end of each stage; 0 for a stage that did not occur."""
 
     queued_s: float = 0.0
+    """Wait for a slot, a browser and a tab."""
     response_s: float = 0.0
+    """Until the headers of the first response that is no redirect."""
     judged_s: float = 0.0
+    """Until the decision that the response must be rendered."""
     settled_s: float = 0.0
+    """Until the page was ready, with its lazy content."""
     pictured_s: float = 0.0
     captured_s: float = 0.0
     total_s: float = 0.0
@@ -192,6 +197,7 @@ class Snapshot:
     hops: tuple[RedirectHop, ...] = ()
     timing: Timing = field(default_factory=Timing)
     truncated: bool = False
+    """True if the body or the page was cut off at a limit of bytes."""
     complete: bool = True
     """False if the page was still loading or changing at its limit."""
     exceeded_limit: str = ""

@@ -47,10 +47,12 @@ class BrowserSettings:
     """Number of prepared tabs per browser (15 MB each)."""
     renders_per_browser: int = 500
     peeks_per_browser: int = 5000
+    """Maximum of renders, and of peeks, after which a browser is replaced."""
     peeks_per_tab: int = 1_000
     """A peek leaves nothing in its tab. It costs 0.12 MB where Chromium creates a frame for each (decision
     006)."""
     browser_age_s: float = 1800.0
+    """Seconds after which a browser is replaced."""
     browser_memory_bytes: int = 1_200_000_000
     """Maximum proportional set size of the process tree, in bytes. A larger browser is replaced."""
     page_memory_bytes: int = 600_000_000
@@ -68,3 +70,4 @@ class BrowserSettings:
     visible: bool = False
     """True to show the windows, for a person who signs in."""
     extra_switches: tuple[str, ...] = field(default=())
+    """Further command-line switches of Chromium."""

@@ -18,19 +18,20 @@ from browsers.free_resources import FreeResources, ResourceMeter
 INTERVAL_S = 0.25
 """Seconds between two measurements."""
 MAX_INTERVAL_S = 1.5
-"""Seconds between two steps, if visits take long."""
+"""Maximum seconds between two steps, if visits take long."""
 VISITS_PER_STEP = 0.25
-"""Seconds between two steps, as a share of the seconds for which a visit holds its slot."""
+"""Time between two steps, as a share of the median seconds for which a visit holds its slot."""
 GROWTH = 1.3
 SHRINKAGE = 0.85
+"""Factors by which the number of slots changes in one step."""
 MIN_FREE_CPU = 0.10
 """Minimum share of idle CPU at which more pages are admitted."""
 NO_FREE_CPU = 0.03
-"""Minimum share of idle CPU. Below it, fewer pages are admitted."""
+"""Share of idle CPU below which fewer pages are admitted."""
 MAX_LOOP_DELAY_S = 0.1
 """Seconds. A later event loop answers late to every page in progress, so that their limits run out."""
 MIN_FREE_MEMORY_BYTES = 1_000_000_000
-"""A tab takes 40 MB, a heavy page 600."""
+"""Bytes of free memory below which fewer pages are admitted. A tab takes 40 MB, a heavy page 600."""
 
 
 def decide_size(slots: FairSemaphore, free: FreeResources) -> int:
@@ -45,7 +46,7 @@ def decide_size(slots: FairSemaphore, free: FreeResources) -> int:
 
 
 class SlotScaler:
-    """Scales slots from the first visit that waits for one until no visit is left; it measures only then."""
+    """Scale slots from the first visit that waits for one until no visit is left; measure only then."""
 
     def __init__(self, slots: Sequence[FairSemaphore]) -> None:
         """Scale all of `slots` by the same measurements."""

@@ -71,8 +71,8 @@ class RunningChromium:
     async def watch(self, page_memory_bytes: int) -> None:
         """Read the process id, watch for the end, and limit the memory of renderers to `page_memory_bytes`.
 
-        Without its zygote a browser opens no tab, so it is killed if the zygote ends. Without `pidfd_open`, as on macOS,
-        only the process id is read.
+        Without its zygote a browser opens no tab, so it is killed if the zygote ends. Without `pidfd_open`, as on
+        macOS, only the process id is read.
         """
         found = await self.connection.call("SystemInfo.getProcessInfo")
         self.pid = next((p["id"] for p in found["processInfo"] if p["type"] == "browser"), None)

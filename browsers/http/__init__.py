@@ -1,1 +1,1 @@
-"""HTTP details that browsers handle differently from the standard library: encodings and URLs."""
+"""HTTP details that the standard library lacks or handles differently from browsers: encodings and domains."""

@@ -68,7 +68,7 @@ _MAX_REPAIRS = 50_000
 
 
 def decode_with(body: bytes, codec: str) -> str:
-    """Decode a body. Undecodable bytes become U+FFFD."""
+    """Decode a body with a Python codec, as browsers do. Undecodable bytes become U+FFFD."""
     text = body.decode(codec, "replace")
     if codec in _ERROR_HANDLERS and 0 < text.count("\ufffd") <= _MAX_REPAIRS:
         text = body.decode(codec, _ERROR_HANDLERS[codec])
@@ -139,7 +139,7 @@ _VALID_PER_INVALID = 9
 """Valid UTF-8 characters for each invalid one. With more, the text is UTF-8 with errors."""
 _TRIAL_BYTES = 64 * 1024
 _BYTES_PER_ZERO = 5
-"""In UTF-16, one byte in this many at one parity is zero, and at most a fifth as many at the other parity."""
+"""In UTF-16, at least one byte in this many at one parity is zero, and at most a fifth as many at the other parity."""
 _HIGH = re.compile(rb"[\x80-\xff]")
 
 _MIN_SCORE_LEAD = 0.35
@@ -152,7 +152,7 @@ _SCORED_AS = {"iso8859_15": "cp1252"}
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """Decode a body.
+    """Decode the body of a response and remove NUL characters. This never fails.
 
     The order is: byte order mark; UTF-8 if (almost) all of the body is valid; the encoding of Content-Type or else of
     the markup, unless another fits clearly better; a detected encoding. Exceptions are UTF-16 without a mark, escape

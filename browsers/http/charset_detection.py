@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 UPPER_CASE = 0.5
-"""Score of a capital relative to its small letter: a wrong encoding often swaps the cases."""
+"""Score of a capital relative to its lower-case letter: a wrong encoding often swaps the cases."""
 RAREST = 0.15
 """Score of the rarest letter of a language relative to the most frequent."""
 DECAY = 3.5
-"""Parts of the alphabet after which letters are rarer by a factor of e. Accurate enough for any language."""
+"""Frequencies of letters fall by a factor of e this many times over the alphabet. Accurate enough for any language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,11 @@ class Alphabet:
     worth: Mapping[str, float]
     """Score by letter. Text in the language averages about 1."""
     latin: bool
+    """True if the letters stand among ASCII letters."""
 
 
 def _alphabet(letters: str, *, latin: bool = False) -> Alphabet:
-    """Create an alphabet from its small letters, the most frequent first."""
+    """Create an alphabet from its lower-case letters, the most frequent first."""
     last = max(len(letters) - 1, 1)
     ranks = [1 - (1 - RAREST) * rank / last for rank in range(len(letters))]
     frequencies = [math.exp(-DECAY * rank / len(letters)) for rank in range(len(letters))]
@@ -156,7 +157,7 @@ LONELY = 0.5
 """Maximum share of non-ASCII bytes that stand between ASCII bytes. Text with more is probably in a Latin language in
 which a few byte pairs happen to be frequent characters."""
 LONELY_WEIGHT = 16
-"""Bytes. With fewer of them only Latin languages are considered."""
+"""Non-ASCII bytes. With fewer, and more than `LONELY` of them alone, two-byte encodings are not considered."""
 BROKEN = 0.03
 """Share of undecodable characters that excludes a two-byte encoding."""
 
@@ -164,10 +165,13 @@ UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0
 """Score deduction in favor of Western European encodings that share most letters with these."""
 
 QUOTE = 0.7
+"""Score of a quotation mark or dash; a letter of the language scores about 1."""
 ALIEN = 0.0
+"""Score of a letter that the language does not use."""
 SYMBOL = -1.0
+"""Score of a symbol inside a word."""
 UNREADABLE = -2.0
-"""Score of a character that is not a letter of the language; a letter scores about 1."""
+"""Score of a control character or an undecodable byte."""
 ALONE_COST = 2.0
 """Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter, and wrongly
 decoded Italian has many."""
@@ -204,7 +208,10 @@ class _Sample:
 
 
 def detect_charset(body: bytes) -> CharsetGuess:
-    """Return the codec with the best score for a body, or cp1252 if none scores."""
+    """Return the codec with the best score for a body, or cp1252 if none scores.
+
+    Two-byte encodings are tried first. If none reaches `WIDE_ENOUGH`, one-byte encodings are compared by their letters.
+    """
     sample = _sample(body)
     weight = sum(sample.high.values())
     scores = {codec: _wide_score(sample, codec) for codec in IDEOGRAPHS}

@@ -1,4 +1,4 @@
-"""Decide if two hosts belong to one site."""
+"""Find the registrable domain of a host, by which hosts of one site are recognized."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _SHARED_HOSTS = frozenset(
 
 @functools.lru_cache(maxsize=1_000)
 def registrable_domain(host: str) -> str:
-    """Return the domain that owns a host in lower case; an address owns itself."""
+    """Return the registrable domain of a host in lower case; an IP address is returned unchanged.
+
+    The rules are an excerpt of the public suffix list.
+    """
     labels = host.split(".")
     if ":" in host or labels[-1].isdecimal():
         return host

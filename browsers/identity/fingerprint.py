@@ -1,8 +1,9 @@
 """Identity that a browser shows consistently to scripts, workers and in request headers.
 
-Everything is true of the build and the machine, except the word "Headless" and what the headless shell lacks: settings
-and one script (`scripts/desktop.js`) give the light tier the objects of a desktop build, which no worker has. No native
-property is replaced: pages can detect that by comparing it with a worker's.
+Version, platform and architecture are true of the build and the machine. The word "Headless" is removed, and settings
+and one script (`scripts/desktop.js`) give the light tier the objects of a desktop build, which no worker has. The
+screen is that of a usual desktop, and a machine in UTC gets the time zone of its language. No native property is
+replaced: pages can detect that by comparing it with a worker's.
 """
 
 from __future__ import annotations
@@ -75,10 +76,13 @@ def _free_bytes(folder: str) -> int:
 
 
 SCREEN_WIDTH, SCREEN_HEIGHT, TASKBAR_HEIGHT = 1920, 1080, 40
+"""Pixels of the screen and of its taskbar, on every machine."""
 
 LIGHT_WIDTH, LIGHT_HEIGHT = 1280, 900
-"""Window of the light tier. Layout and painting cost 7-12 % less for a JavaScript page than a window that fills the
-screen."""
+"""CSS pixels of the window of the light tier.
+
+Layout and painting cost 7-12 % less for a JavaScript page than a window that fills the screen.
+"""
 
 PAINT_SCALE = 0.1
 """Paint scale of the light tier. The page's own sizes, observers and frames do not change: only its image is a
@@ -95,7 +99,10 @@ def light_viewport() -> Event:
 
 
 NETWORK_STATE: Event = {"offline": False, "latency": 50, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
-"""`Network.overrideNetworkState` for the light tier, whose `navigator.connection.rtt` is 0 otherwise."""
+"""`Network.overrideNetworkState` for the light tier, whose `navigator.connection.rtt` is 0 otherwise.
+
+The latency is in milliseconds, the throughputs are in bytes per second.
+"""
 
 NO_NOTIFICATIONS: Event = {"permission": {"name": "notifications"}, "setting": "denied"}
 """`Browser.setPermission` for the light tier, which otherwise denies notifications and says that it would ask."""
@@ -117,6 +124,7 @@ ORDERS_OF_THREE = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1,
 """GREASE tables of Chromium's components/embedder_support/user_agent_utils.cc."""
 
 FORMATS_OF_THE_BUILD = "en-US"
+"""Locale of dates and numbers in builds without language packs."""
 
 UTC = frozenset({"UTC", "UCT", "GMT", "Universal", "Zulu", "Greenwich", "GMT0", "GMT+0", "GMT-0"})
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 
 ENGLISH = ("en-US", "en")
+"""Languages that every browser accepts last."""
 
 DEFAULT_TIMEZONE = "America/New_York"
+"""Time zone of a language or region that is not in the tables."""
 
 REGION_TIMEZONES = dict(
     pair.split("=")

@@ -15,8 +15,11 @@ from browsers.scripts import MARK
 MAX_ELEMENTS = 150_000
 """Maximum of elements. A page that grows endlessly would not fit into a message."""
 MAX_FRAMES = 20
+"""Maximum of child frames of one document."""
 FRAME_DEPTH = 3
+"""Levels of frames below the main frame."""
 FRAME_LIMIT_S = 2.0
+"""Seconds to capture one frame with its child frames."""
 MARKING = f"({MARK})({MAX_ELEMENTS})"
 """Script that returns the marked document."""
 CLOSED = '<template shadowrootmode="closed"'
@@ -59,8 +62,12 @@ async def capture_dom(
 ) -> CapturedDom:
     """Capture the main frame and every visible frame below it.
 
-    `others` are the sessions of frames with a process of their own. Raises TimeoutError if the page's renderer does
-    not answer, even after its script was ended, and CommandFailedError if the page navigated away.
+    `others` are the sessions of frames with a process of their own, by frame id.
+
+    Raises:
+        TimeoutError: The page's renderer does not answer, even after its script was ended.
+        CommandFailedError: The page navigated away.
+        PageCrashedError: The page's renderer crashed.
     """
     answer, document = await asyncio.gather(
         session.send("Page.getFrameTree", limit_s=limit_s), _mark(session, readiness, limit_s)

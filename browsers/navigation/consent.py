@@ -15,6 +15,7 @@ MAX_FRAMES = 9
 MAX_STEPS = 4
 """Maximum of buttons clicked in one banner: settings, categories, save."""
 MAX_PRESSES = 2
+"""Maximum of clicks on one button, which may move before the first click."""
 LIMIT_S = 6.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
@@ -22,7 +23,7 @@ _COMMAND_LIMIT_S = 2.0
 _PAUSE_S = 0.05
 _MOVING_S = 0.6
 _GONE_S = 0.8
-"""Seconds in which a pressed banner goes."""
+"""Seconds in which a banner must disappear after a click."""
 
 
 class CommandSession(Protocol):
@@ -36,7 +37,8 @@ async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
     """Refuse the consent banners of a page and its frames; return one sentence for each banner.
 
     A refusal is clicked if there is one; otherwise the settings are saved without categories, or the banner is closed.
-    A banner that has no such button, or stays, is hidden together with its backdrop.
+    A banner that has no such button, or stays, is hidden together with its backdrop. Failed commands and the time limit
+    end the search early and are not raised.
     """
     done: list[str] = []
     with contextlib.suppress(TimeoutError, CommandFailedError):

@@ -19,6 +19,7 @@ from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_ho
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
 Meaning = tuple[type[errors.BrowsersError], str]
+"""Error class and template of its sentence."""
 
 # {site} is the failed host, {error} Chromium's name of the error, {detail} the proxy's text.
 _PROXY_FAILURES: dict[FailureKind, Meaning] = {

@@ -15,11 +15,15 @@ from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
 
 MAX_HEIGHT = 30_000
+"""Maximum height of the tall window in CSS pixels."""
 EXTRA_HEIGHT = 400
+"""CSS pixels by which the tall window is higher than the page."""
 FITS = 1.05
 """Window heights. A page up to this height has nothing to scroll to."""
 ROUNDS = 10
+"""Maximum of tall windows in a row, each as tall as the page has become."""
 ROUND_LIMIT_S = 2.0
+"""Seconds for one round on an idle machine."""
 GROWTH_CHARS = 20
 """Characters. Less new text than this after a round: nothing more will appear."""
 FRAMES_LIMIT_S = 1.0
@@ -28,6 +32,7 @@ QUIET_WITH_DATA_S = 0.15
 USUAL_FRAMES_S = 0.12
 """Seconds for two frames and 20 ms on a machine with an idle core. Slower machines get more time."""
 MAX_SLOWNESS = 5.0
+"""Maximum factor by which a slow machine lengthens the waits of a round."""
 
 SCROLL_TO_END = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
@@ -47,7 +52,7 @@ SKIP_LIMIT_S = 1.0
 
 
 async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
-    """Load lazy content within `limit_s`.
+    """Load the lazy content of a page with scripts within `limit_s`, by making its window as tall as the page.
 
     In virtual time there were perhaps no frames yet, and observers act in frames: such a page is tested even if it
     fits its window. A page no taller than similar pages without lazy content is not tested.

@@ -1,4 +1,4 @@
-"""Navigation of a tab's main frame: each response is paused, then continued, committed or aborted."""
+"""Navigate the main frame of a tab: each response is paused, then continued, committed or aborted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Navigation:
     """Navigate once: follow and record redirects, and hold the first response that is no redirect."""
 
     def __init__(self, tab: Tab, request: Request) -> None:
-        """Start to count network bytes against the request's limits."""
+        """Prepare the navigation, and start to count network bytes against the request's limits."""
         self.hops: list[RedirectHop] = []
         """Redirects, first to last."""
         self._tab = tab

@@ -15,13 +15,14 @@ COUNTED = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 """Request types that can bring content. Images, media, fonts, pings and open streams never delay a page."""
 
 DATA = frozenset({"XHR", "Fetch"})
+"""Request types of scripts that load data."""
 
 ANALYTICS = re.compile(
     r"google-analytics|googletagmanager|doubleclick|/collect\b|analytics|hotjar|segment\.io|sentry|beacon"
     r"|/ping\b|telemetry",
     re.IGNORECASE,
 )
-"""Requests that never end and bring no content."""
+"""Matches URLs of analytics, whose requests bring no content and may never end. They are not counted."""
 
 NUMBER = re.compile(r"\d+")
 
@@ -30,8 +31,10 @@ class InFlight(NamedTuple):
     """One request in progress."""
 
     since: float
+    """Monotonic time of its start, or of its last redirect."""
     is_data: bool
     path: str
+    """URL without its query."""
 
 
 class NetworkActivity:
@@ -73,14 +76,17 @@ class NetworkActivity:
         session.on("Network.webSocketFrameReceived", self._on_socket_frame)
 
     async def wait_idle(self, limit_s: float) -> None:
-        """Wait until no counted request runs, but at most `limit_s`."""
+        """Wait until the last counted request in progress ends, but at most `limit_s`.
+
+        If no counted request runs, wait until one has started and ended.
+        """
         self._idle.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._idle.wait()
 
     def reset(self) -> None:
-        """Reset for a new main document."""
+        """Reset for a new main document. The totals of requests and bytes remain."""
         self.used_data = False
         self.last_at = time.monotonic()
         self.streams = self.sockets = self.socket_frames = self.workers = 0

@@ -19,14 +19,16 @@ KNOWN_QUIET_S = 0.08
 """Seconds to wait for a page if similar pages did nothing more. Twice the idle time of those, because load times
 vary."""
 MIN_SIMILAR_PAGES = 2
+"""Similar pages that must have stayed idle before a prediction."""
 FULL_WAIT_EVERY = 8
 """One of this many pages gets the full wait anyway."""
 MAX_SIGNATURES = 64
+"""Maximum of records of one batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSignature:
-    """Two pages are similar if they have the same code, build and number of requests to the same paths."""
+    """Features by which two pages are similar: code and structure, number of requests, and paths of data requests."""
 
     code_hash: str
     requests: int
@@ -46,7 +48,7 @@ class PatternRecord:
     _predictions: int = 0
 
     def predict_idle(self) -> bool:
-        """Return True if the next similar page needs no full wait."""
+        """Return True if the next similar page needs no full wait. Each call counts as one page (`FULL_WAIT_EVERY`)."""
         if self.did_more or self.stayed_idle < MIN_SIMILAR_PAGES:
             return False
         self._predictions = (self._predictions + 1) % FULL_WAIT_EVERY

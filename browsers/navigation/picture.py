@@ -22,12 +22,15 @@ WIDTH, HEIGHT = 1_280, 900
 PART_HEIGHT = 898
 """CSS pixels of a part of the whole page: the most that fits into `MAX_PIXELS` without scaling."""
 MAX_EDGE = 1_568
+"""Maximum pixels of the longer side of a picture."""
 MAX_PIXELS = 1_150_000
+"""Maximum pixels of a picture."""
 MAX_BYTES = 600_000
-"""Maximum bytes of one picture. A larger one is taken again with lower quality."""
+"""Bytes of one picture. A larger one is taken again with lower quality, except PNG; the last attempt may be larger."""
 MAX_PAGE_HEIGHT = 16_000
 """Maximum height in CSS pixels of the pictured part of a page. Chromium paints no larger surface."""
 QUALITIES = (75, 50, 25)
+"""Quality (1 to 100) of successive attempts in WebP and JPEG."""
 CAPTURE_LIMIT_S = 10.0
 REVEAL_LIMIT_S = 9.0
 _SCRIPT_LIMIT_S = 3.0

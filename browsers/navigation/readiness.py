@@ -96,7 +96,9 @@ ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of 
 AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
 
 FORWARD_S = 4.0
+"""Seconds of virtual time that a page without content is run ahead."""
 FORWARD_LIMIT_S = 3.0
+"""Seconds of real time for one skip of virtual time."""
 REAL_TIME_S = 1.5
 """Seconds for which a thin page without virtual time may show more by its timers."""
 
@@ -169,7 +171,16 @@ class ReadinessWaiter:
         quiet_with_data_s: float = QUIET_WITH_DATA_S,
         stop: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first."""
+        """Wait until the page is ready. Return False if `limit_s` passed or `stop` returned True first.
+
+        Args:
+            limit_s: Maximum seconds to wait.
+            may_be_thin: False if the page is known to have content, so that little text does not delay it.
+            may_skip: False forbids virtual time for idle time in this wait.
+            quiet_s: Seconds without activity before a page is ready.
+            quiet_with_data_s: The same for a page that fetches data.
+            stop: Called before each sample.
+        """
         end = self._ends_at = time.monotonic() + limit_s
         progress = self.progress if may_be_thin else None
         while time.monotonic() < end and not stop():
@@ -206,7 +217,7 @@ class ReadinessWaiter:
         return False
 
     async def sample(self) -> DomSample | None:
-        """Take one sample, or return None if the page cannot answer."""
+        """Take one sample, or return None if the page cannot answer. A script that blocks the answer is ended."""
         limit_s = self._answer_limit_s()
         try:
             raw = await self.evaluate(self._sample_script, limit_s=limit_s)
@@ -238,7 +249,12 @@ class ReadinessWaiter:
         return value
 
     async def evaluate_object(self, expression: str, *, limit_s: float) -> str:
-        """Evaluate an expression and return the id of its object. Retry once after a new document."""
+        """Evaluate an expression and return the id of its object. Retry once after a new document.
+
+        Raises:
+            TimeoutError: The page does not answer.
+            CommandFailedError: The page is between two documents.
+        """
         try:
             answer = await self._evaluate_raw(expression, limit_s)
         except CommandFailedError:

@@ -25,7 +25,10 @@ SKIP_AFTER_S = 0.05
 DATA_HOLDS_S = 1.2
 CODE_HOLDS_S = 0.8
 HOLDS_WHEN_THIN_S = 4.0
-"""Seconds after which a request no longer delays the page: a long poll, or a script host that does not answer."""
+"""Seconds after which a request for data, for code, or of a page without content no longer delays the page.
+
+It may be a long poll, or a script host that does not answer.
+"""
 
 THIN_CHARS = 200
 THIN_HEIGHT = 1.1
@@ -33,15 +36,25 @@ THIN_HEIGHT = 1.1
 
 THIN_WAIT_S = 1.5
 SPINNER_WAIT_S = 3.0
+"""Seconds since the start of the wait after which a thin page, or one with a spinner, is accepted."""
 SPINNER_QUIET_S = 1.0
+"""Seconds without activity before a page with a spinner is accepted."""
 SOCKET_WAIT_S = 1.2
+"""Seconds since the start of the wait in which a page waits for the first message of its web socket."""
 
 DOM_READY_HOLDS_S = 0.5
+"""Seconds after the document was parsed in which its remaining resources delay the page."""
 LOADING_HOLDS_S = 1.5
 LOADING_QUIET_S = 0.8
-"""Seconds. A parser that lacks_content for a script without an answer keeps readyState at "loading" forever."""
+"""Seconds since the start, and without activity, after which a document that is still loading counts as loaded.
+
+A parser that waits for a script without an answer keeps readyState at "loading" forever.
+"""
 BROKEN_QUIET_S = 1.0
-"""Seconds. A document with a broken connection stays at "loading". Earlier samples lack its content."""
+"""Seconds without activity after which a document with a broken connection counts as loaded.
+
+It stays at "loading". Earlier samples lack its content.
+"""
 
 
 class ReadinessDecision(enum.Enum):
@@ -61,14 +74,17 @@ class DomSample:
 
     ready_state: str
     quiet_s: float
+    """Seconds since the last content mutation."""
     contents: int
     """Number of content mutations."""
     text_chars: int
     spinner: bool
+    """True if a loading indicator is visible."""
     height: int
+    """Height of the page in CSS pixels."""
     window_height: int
     selector_matches: bool
-    """True if the selector that the caller lacks_content for matches."""
+    """True if the selector that the caller waits for matches, or if there is none."""
     scripted: bool
     """True if the page has a script."""
     code_hash: str = ""
@@ -112,7 +128,11 @@ class QuietTimers:
 
 
 def decide_readiness(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> ReadinessDecision:
-    """Decide whether the page is ready."""
+    """Return the next step: wait, end, or use virtual time.
+
+    A page is ready when it is loaded, no request delays it, it was idle long enough and it shows content. Without
+    content (little text, or a spinner), virtual time runs ahead once, or more time passes.
+    """
     thin = timers.may_be_thin and _is_thin(sample)
     lacks_content = thin or sample.spinner
     idle_s = _idle_s(sample, network, timers.now)

@@ -1,4 +1,4 @@
-"""A page while it renders: its documents, dialogs, frames and JSON responses."""
+"""Observe a page while it renders: its main documents, dialogs, frames and JSON responses."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ MAX_FRAME_PROCESSES = 100
 MAX_DIALOGS = 10
 """Maximum of dialogs before the script is ended. Alert loops opened a thousand a second."""
 DECODED_LIMIT_BYTES = 64 * 1024 * 1024
+"""Decoded bytes of all responses of a page. A page with more is stopped: it may be a compression bomb."""
 JSON_BUFFER_BYTES = 8 * 1024 * 1024
+"""Bytes of response bodies that the browser stores for one page."""
 MAX_JSON_RESPONSES = 40
 MAX_JSON_CHARS = 512 * 1024
+"""Maximum of JSON responses that are returned, and of characters of each."""
 JSON_LIMIT_S = 1.0
+"""Seconds to read one JSON response from the browser."""
 
 
 class RenderedPage:
@@ -66,7 +70,7 @@ class RenderedPage:
         self._json: dict[str, Event] = {}
 
     def prepare(self) -> Awaitable[object]:
-        """Send the commands that rendering needs.
+        """Set the event handlers and send the commands that rendering needs.
 
         Await the result only in a blank tab: while a response is paused, Chromium answers after the commit, so the
         first milliseconds of the page are not observed.

@@ -1,4 +1,4 @@
-"""Main document at its response stage: status, headers and body are known and nothing is committed."""
+"""Read the response of a main document, paused before it is committed: status, headers, media type and body."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*")
 
 
 def parse_content_length(headers: Mapping[str, str]) -> int | None:
-    """Return the `Content-Length`, or None if it is missing or invalid."""
+    """Return the `Content-Length` in bytes, or None if it is missing or invalid. Names are in lower case."""
     found = _LENGTH.fullmatch(headers.get("content-length", ""))
     return int(found[1]) if found else None
 
@@ -69,7 +69,7 @@ def is_text_type(media_type: str) -> bool:
 
 
 def sniff_media_type(data: bytes) -> str:
-    """Detect the media type of a body without one: HTML, PDF, text or binary."""
+    """Detect the media type of a body without one: HTML, PDF, text or binary, a part of MIME Sniffing (section 7.1)."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if _HTML_TAG.match(head):
         return "text/html"
@@ -98,7 +98,7 @@ TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-en
 
 @dataclass(frozen=True, slots=True)
 class PausedResponse:
-    """One response of the main frame, paused at the response stage."""
+    """One response of the main frame: paused at the response stage (`of`), or already received (`of_received`)."""
 
     request_id: str
     url: str

@@ -18,7 +18,7 @@ from browsers.scripts import DESKTOP
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000
-"""Bytes of bodies. The cache of a tab is in memory."""
+"""Number of cached URLs and bytes of their bodies above which the cache is emptied. It is in memory."""
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _NORMALIZED_URL = re.compile(
@@ -218,6 +218,11 @@ class Tab:
 
         Both reached the next visit in tests. `Storage.clearCookies` would clear those of another context, and disabling
         the cache needs `Network.enable`, whose events cost more than this method.
+
+        Raises:
+            CommandFailedError: the browser refused a command.
+            TimeoutError: the browser does not answer.
+            BrowsersError: the renderer or the browser crashed.
         """
         self.session.remove_handlers()
         await self._finish_abort()
@@ -246,7 +251,10 @@ class Tab:
         await self.session.send("Network.clearBrowserCache", limit_s=CLOSE_LIMIT_S)
 
     async def freeze(self) -> None:
-        """Freeze the tab until the same profile returns: no script runs and no traffic passes."""
+        """Freeze the tab until the same profile returns: no script runs and no traffic passes.
+
+        Raises what `clear_visit_data` raises.
+        """
         self.freezes += 1
         # Disabling ends the settings of the identity.
         self._language = ""

@@ -27,17 +27,20 @@ from browsers.navigation.response import PausedResponse, ResponseBody, is_text_t
 from browsers.navigation.tab import Tab
 
 Enough = Callable[[Snapshot], Awaitable[bool]]
+"""Return True if the response suffices, so that the page is not rendered."""
 
 PREPARE_LIMIT_S = 5.0
 BODY_LIMIT_S = 20.0
 """Seconds. A longer body is read as far as it came."""
 CAPTURE_LIMIT_S = 3.0
+"""Seconds to capture a page on an idle machine."""
 CAPTURE_RESERVE_S = 2.0
 """Seconds reserved before the deadline, to capture a page that never becomes ready."""
 MIN_SETTLE_S = 0.5
 MAX_SETTLE_FACTOR = 2.0
 """Factor by which a page may take longer to settle on a busy machine."""
 LAZY_LIMIT_S = 6.0
+"""Seconds to load lazy content."""
 
 
 @dataclass
@@ -69,7 +72,11 @@ class Visit:
 
     @property
     def leaves_unclean_tab(self) -> bool:
-        """True if the tab cannot be reused: its clock is stopped for good, or its page hung."""
+        """True if the tab cannot be reused.
+
+        Reasons are virtual time, a page that hung or opened dialogs, refused consent, the window size of a picture, and
+        a page of a batch for which the tab was not prepared before the navigation.
+        """
         page = self._page
         # Prepared late: its first milliseconds were not observed.
         if self.request.batch is not None and not self.expects_page:
@@ -82,7 +89,13 @@ class Visit:
         return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
     async def run(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
-        """Make the visit. `take_render_slot` is awaited before the page is rendered. Raises BrowsersError."""
+        """Make the visit. `take_render_slot` is awaited before the page is rendered.
+
+        If the page crashes or the time ends after the response was read, return the unrendered response.
+
+        Raises:
+            BrowsersError: There is no result.
+        """
         limit = asyncio.timeout_at(asyncio.get_running_loop().time() + max(0.0, self.deadline_at - time.monotonic()))
         try:
             async with limit:

@@ -136,7 +136,7 @@ class BrowserHandle:
 
     @property
     def is_worn(self) -> bool:
-        """True if it has reached a limit of age, visits or memory and should be replaced."""
+        """True if it has reached a limit of age, visits or shared memory and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
         guard = self.chromium.memory_guard
         return (
@@ -148,7 +148,7 @@ class BrowserHandle:
 
     @asynccontextmanager
     async def lease(self, request: Request) -> AsyncIterator[TabLease]:
-        """Lease a clean tab for one visit. Keep or close the tab afterwards, also if the visit failed.
+        """Lease a clean tab for one visit. Afterwards, keep a reusable tab and close any other.
 
         Raises BrowserGoneError if the browser crashed, or was broken and was killed.
         """
@@ -274,14 +274,14 @@ class BrowserHandle:
             self.prepare_tabs()
 
     def prepare_tabs(self) -> None:
-        """Open tabs in advance, because it takes longer than a whole peek."""
+        """Open one more tab in advance if too few are ready: opening one takes longer than a whole peek."""
         coming = len(self._ready) + len(self._cleaning) + self._opening
         if self.is_alive and coming < self._settings.warm_tabs:
             self._opening += 1
             self._in_background(self._open_ahead())
 
     async def drain(self, limit_s: float) -> None:
-        """Accept no more visits and wait for the running visits to end."""
+        """Accept no more visits, and wait up to `limit_s` for the running visits, longer for sessions."""
         self.retired = True
         if self.lent:
             try:

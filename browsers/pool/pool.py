@@ -24,6 +24,7 @@ from browsers.settings import BrowserSettings
 log = logging.getLogger(__name__)
 
 DRAIN_LIMIT_S = 20.0
+"""Seconds that a browser to be replaced waits for its visits."""
 MEMORY_SAMPLE_VISITS = 50
 """Visits between two memory samples. A sample costs milliseconds of kernel time."""
 TAB_BYTES = 40_000_000
@@ -45,16 +46,18 @@ class BrowserState:
     version: str
     sandboxed: bool
     lent: int
+    """Tabs that visits and sessions use now."""
     peeks: int
     renders: int
     tabs_opened: int
     tabs_renewed: int
     age_s: float
     memory_bytes: int | None
+    """Proportional set size at the last sample, or None if unknown."""
 
 
 class Pool:
-    """Own the driver, the browsers and their tabs."""
+    """Own Playwright's driver and one browser for each tier."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
         """Start browsers on first use."""

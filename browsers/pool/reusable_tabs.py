@@ -22,14 +22,14 @@ from browsers.navigation.tab import Tab
 MAX_IDLE_TABS = 5
 """Maximum of idle profile tabs per browser, 40 MB each on engine pages: the engines of a search and a few more."""
 IDLE_TTL_S = 60.0
-"""Seconds. A caller that has not returned by then is probably finished."""
+"""Seconds for which a profile tab is kept. A caller that has not returned by then is probably finished."""
 VISITS_PER_TAB = 50
 """Maximum of visits in one tab, because pages leave memory behind in their process."""
 
 MAX_BATCH_TABS = 8
 """Maximum of idle batch tabs per browser, 30 MB each: as many as render slots."""
 BATCH_TTL_S = 3.0
-"""Seconds. The next page of a batch comes at once or not at all."""
+"""Seconds for which a batch tab is kept. The next page of a batch comes at once or not at all."""
 PAGES_PER_PROCESS = 25
 """Maximum of pages in one process. Each page leaves a megabyte behind."""
 
@@ -105,7 +105,7 @@ class IdleTabs(Generic[Key]):
         return None
 
     def put(self, key: Key, tab: Tab) -> list[Tab]:
-        """Add a tab and return the tabs to close for it."""
+        """Add a tab, and return the tabs that it replaces or evicts, which the caller must close."""
         replaced = self.take_all(lambda idle: self._one_per_key and idle.key == key)
         self._tabs.append(_IdleTab(key, tab, self._clock()))
         excess = self._tabs[: -self._limit]
