@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment of the monotonic clock."""
+    """Time at which a call must end, in seconds of the monotonic clock."""
 
     at: float
 

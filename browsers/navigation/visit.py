@@ -74,8 +74,8 @@ class Visit:
     def leaves_unclean_tab(self) -> bool:
         """True if the tab cannot be reused.
 
-        Reasons are virtual time, a page that hung or opened dialogs, refused consent, the window size of a picture, and
-        a page of a batch for which the tab was not prepared before the navigation.
+        Reasons are virtual time, a page that hung or opened dialogs, refused consent, and the window size of a picture.
+        The page of a batch is another, if the tab was not prepared before the navigation.
         """
         page = self._page
         # Prepared late: its first milliseconds were not observed.

@@ -1,1 +1,1 @@
-"""Read long lists of URLs into files; an interrupted job continues where it stopped."""
+"""Read long lists of URLs, or whole sites, into files; an interrupted job continues where it stopped."""

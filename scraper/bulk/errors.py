@@ -57,7 +57,7 @@ _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def to_bulk_error(error: Exception, folder: Path) -> BulkError:
-    """Convert an error of disk or database to an error for the user."""
+    """Convert an exception while writing to `folder` to an error for the user; log internal errors."""
     if not isinstance(error, OSError | apsw.Error):
         log.error("internal error while writing", exc_info=error)
         return BulkError(

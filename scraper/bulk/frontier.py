@@ -91,16 +91,18 @@ class FrontierCounts:
     pages: int = 0
     """Distinct pages within the job's limit."""
     done: int = 0
+    """Pages of these that are written, also those that failed."""
     lines: int = 0
     """Lines of the URL list."""
     repeated: int = 0
+    """Lines whose URL an earlier line has."""
 
 
 class Frontier:
     """Access to the frontier file; only one thread may use it at a time."""
 
     def __init__(self, folder: Path, *, limit: int | None = None) -> None:
-        """Open or create the file.
+        """Open or create the file. Pages with numbers above `limit` are not read.
 
         Raises:
             apsw.Error: It cannot be opened, or is not a frontier of this version.
@@ -144,7 +146,7 @@ class Frontier:
             self._connection.execute("DELETE FROM facts; DELETE FROM pages; DELETE FROM hosts")
 
     def add_lines(self, lines: Iterable[ListLine]) -> None:
-        """Add the pages of a URL list."""
+        """Add the pages of a URL list, `LINES_PER_TRANSACTION` lines in one transaction; then the list is complete."""
         host_ids: dict[str, int] = dict(self.select("SELECT name, id FROM hosts"))
         count = 0
         lines = iter(lines)
@@ -195,7 +197,7 @@ class Frontier:
         return added
 
     def list_start_pages(self) -> list[JobPage]:
-        """Return the pages of the list of a crawl, read or not."""
+        """Return the start pages of a crawl, read or not."""
         count = int(self.get_fact("start_pages") or 0)
         rows = self.select(
             "SELECT pages.id, coalesce(url, key), hosts.name, coalesce(problem, '') FROM pages "
@@ -218,7 +220,7 @@ class Frontier:
         return [HostBacklog(*row) for row in self.select(_HOSTS, (self._last,))]
 
     def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
-        """Return pages of a host that are not done, with numbers above `after`, in the order of the list."""
+        """Return up to `count` pages of a host that are not done, by number, with numbers above `after`."""
         return [JobPage(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 
     def counts(self) -> FrontierCounts:

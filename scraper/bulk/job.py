@@ -85,7 +85,7 @@ class BulkJob:
             thread.shutdown()
 
     async def counts(self) -> FrontierCounts:
-        """Return the number of pages and of those that are written."""
+        """Return the numbers of pages, written pages, lines and repeated lines."""
         return await self._run_in_thread(self._frontier.counts)
 
     async def hosts(self) -> list[HostBacklog]:
@@ -93,7 +93,7 @@ class BulkJob:
         return await self._run_in_thread(self._frontier.list_hosts)
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
-        """Return the next `count` pages of each host after the page with the given number."""
+        """Return up to `count` pages that are not done of each (host number, page number), after that page."""
         requests, list_waiting = list(after_by_host), self._frontier.list_waiting
         return await self._run_in_thread(
             lambda: [list_waiting(host, after=after, count=count) for host, after in requests]

@@ -45,7 +45,7 @@ class CrawlOptions:
     """Start pages; each begins the crawl of its site, or of its folder."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    """Patterns of paths, as in `CrawlScope`."""
+    """Patterns of paths to read, and not to read, as in `CrawlScope`."""
     max_pages: int = 100_000
     """Pages of all sites together."""
 
@@ -72,10 +72,10 @@ class JobSpec:
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """One line of the URL list."""
+    """One page of a job: a distinct line of the URL list, or a page that a crawl found."""
 
     number: int
-    """Position among the distinct lines, from 1."""
+    """Position among the distinct lines and the pages added later, from 1."""
     url: str
     host: str
     problem: str = ""
@@ -83,7 +83,7 @@ class JobPage:
     is_batched: bool = field(default=False, compare=False)
     """True if other pages of its host are read before or after it."""
     is_start: bool = field(default=False, compare=False)
-    """True for the start page of a crawl, with which the lists of its site are read."""
+    """True for the start page of a crawl, with which robots.txt, sitemaps and feeds of its site are read."""
     site: int = field(default=0, compare=False)
     """Position of its site among the start pages of a crawl, from 0."""
 
@@ -143,9 +143,9 @@ class PageOutcome:
     snapshot: Snapshot | None = None
     """Response and DOM, if the output format stores them."""
     crawled: bytes = b""
-    """Links and sketch of the page, as `dump_page` writes them; empty unless the job is a crawl."""
+    """Links and text fingerprint of the page, from `dump_page`; empty unless the job is a crawl."""
     facts: bytes = b""
-    """Robots.txt and lists of its site, as `dump_facts` writes them; only for the start page of a crawl."""
+    """Robots.txt, sitemap and feed entries of its site, from `dump_facts`; only for the start page of a crawl."""
 
     @property
     def code(self) -> str:
@@ -158,7 +158,9 @@ class OutputPosition:
     """Position up to which the output is on the disk; later rows do not count as written."""
 
     file: int = 1
+    """Number of the file, from 1."""
     offset: int = 0
+    """Bytes of the file."""
 
 
 class IdSet:

@@ -45,13 +45,15 @@ class PageResult:
     """Monotonic time at which its last request had reached the host; None if no request was made."""
     error: errors.ScraperError | None = None
     complete: Callable[[], Awaitable[PageOutcome]] | None = None
-    """Return the outcome with JSON-LD, without contacting the host; None if nothing is missing."""
+    """Return the outcome with JSON-LD; None if nothing is missing.
 
+    The host is not contacted, except for the start page of a crawl.
+    """
     gap_s: float | None = None
     """Seconds between two requests that its host requires; None if unknown."""
 
     async def get_outcome(self) -> PageOutcome:
-        """Return the outcome with JSON-LD."""
+        """Return the complete outcome, with JSON-LD and in a crawl with links."""
         return self.outcome if self.complete is None else await self.complete()
 
 
@@ -69,7 +71,7 @@ class PageVisit:
 
 
 class JobPageReader:
-    """Read the pages of one job."""
+    """Read the pages of one job. Subclasses add to the results."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
         """Create a reader.
@@ -209,7 +211,7 @@ _SCRIPT_END = re.compile(r"</script\b", re.IGNORECASE)
 def extract_json_ld_part(html: str) -> str:
     """Return the JSON-LD scripts and the base element of a page as HTML, or an empty string.
 
-    Parsing the whole page for them took 5 ms, and sending it to a worker another one; this takes .1.
+    Parsing the whole page for them took 5 ms, and sending it to a worker another one; this takes .1 ms.
     """
     if _JSON_LD_TYPE not in html and _JSON_LD_TYPE not in html.lower():
         return ""

@@ -1,4 +1,4 @@
-"""Read the pages that a schedule selects, with limited concurrency."""
+"""Start the pages that a schedule selects, with limited concurrency, and retry or deliver them when they end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ CHECK_S = 0.5
 """Seconds between two checks of the allowed concurrency."""
 
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
+"""Read one page. It must not raise errors of the page."""
 Deliver = Callable[[PageOutcome], Awaitable[None]]
+"""Receive the outcome of a page; wait while the receiver is busy."""
 
 
 class PageRunner:
@@ -79,7 +81,7 @@ class PageRunner:
         """Read pages until `is_over` returns True; then give running pages a short time to finish.
 
         Raises:
-            BaseException: An exception of `deliver`, or the argument of `fail`.
+            BaseException: An exception of `read` or `deliver`, or the argument of `fail`.
         """
         self._is_over = is_over
         try:

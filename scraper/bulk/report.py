@@ -155,16 +155,20 @@ class Report:
     """Results of a job so far."""
 
     run: str
+    """ID of the job."""
     complete: bool
+    """True if every page is written."""
     lines: int
     """Lines of the URL list."""
     pages: int
     """Distinct pages."""
     repeated: int
     written: int
+    """Pages in the output: those that were read and those that failed."""
     read: int
     failed: int
     by_method: dict[str, int]
+    """Pages that were read, by `http`, `browser`, `document` and `cache`."""
     errors: tuple[ErrorSummary, ...]
     hosts: int
     largest_hosts: tuple[HostReport, ...]
@@ -182,7 +186,7 @@ class Report:
 
 
 def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
-    """Return the report of a job, which may be incomplete."""
+    """Return the report of a job, which may be incomplete; `this_run` has the figures of `Report.this_run`."""
     counts = frontier.counts()
     outcomes: dict[str, int] = dict(frontier.select(_BY_OUTCOME))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)

@@ -24,7 +24,10 @@ DEAD_AFTER = 8
 """Consecutive failures after which a site counts as unreachable. With the pauses, these take a minute or two, in which
 servers are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
 SILENT_S = 8.0
-"""Seconds. Name lookups and connections time out after ten seconds; a host that failed so slowly is not retried."""
+"""Seconds. An unreachable host that failed this slowly is not retried.
+
+Name lookups and connections time out after ten seconds.
+"""
 BROWSER_TRIES = 5
 """Attempts per page after failures of the browser."""
 BROWSER_PAUSE_S = 1.0
@@ -51,7 +54,7 @@ class _Site:
 
 
 class RetryPolicy:
-    """Count the failures of pages and sites in one process."""
+    """Count the failures of pages and sites in one process, and decide on retries."""
 
     def __init__(self) -> None:
         """Start without failures."""

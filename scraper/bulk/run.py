@@ -38,7 +38,7 @@ async def run_bulk(
     notify: Callable[[str], None] = lambda _: None,
     watch: Callable[[BulkJob], contextlib.AbstractAsyncContextManager[None]] = lambda _: contextlib.nullcontext(),
 ) -> Report:
-    """Read a list of URLs into a folder; running the same job again continues it.
+    """Read a list of URLs, or crawl sites, into a folder; running the same job again continues it.
 
     Args:
         spec: The job.
@@ -67,7 +67,10 @@ async def run_bulk(
 
 
 def make_job_settings(spec: JobSpec, settings: Settings) -> Settings:
-    """Return the settings for a process of the job, with the job's concurrency."""
+    """Return the settings for a process of the job, with its concurrency and limits per host.
+
+    Crawls obey robots.txt.
+    """
     settings = dataclasses.replace(settings, host_pages=spec.rate.per_host, host_gap_s=spec.rate.gap_s)
     if spec.crawl is not None:
         # The URLs were not chosen by a person.
@@ -104,7 +107,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
 
 
 def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
-    """Return the number of pages to read at once: that of the job, or as many as the browsers have slots."""
+    """Return the number of pages to read at once: that of the job, or as many as the browsers have slots now."""
     status = browsers.status()
     return rate.concurrency or status.peek_slots + status.render_slots
 

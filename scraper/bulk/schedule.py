@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from scraper.bulk.model import CrawlRate, JobPage
 
 LOW_PAGES = 16
-"""Pages of a host in the schedule; with fewer, more are requested."""
+"""Pages of a host in the schedule; with fewer, `pop_hosts_needing_pages` returns the host."""
 MARGIN = 1.5
 """Factor by which other hosts get more slots than calculated, because their pages may take longer."""
 RECHECK_AFTER = 32
@@ -42,7 +42,7 @@ class _Host:
 
 
 class Schedule:
-    """Hosts of a job and their next pages."""
+    """Queue of the hosts of a job and their next pages. Times are seconds of the monotonic clock."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Schedule:
         self._check_supply(host)
 
     def add_pages(self, name: str, pages: Iterable[JobPage], *, now: float) -> None:
-        """Add pages of a host."""
+        """Add pages of a host that is in the schedule."""
         host = self._hosts[name]
         host.pages.extend(pages)
         self._enqueue(host, now)
@@ -103,7 +103,7 @@ class Schedule:
         self.add_pages(name, pages, now=now)
 
     def pop_hosts_needing_pages(self) -> list[str]:
-        """Return the hosts that need more pages, and clear the list."""
+        """Return the names of the hosts that need more pages, and clear the list."""
         names = list(self._needs_pages)
         self._needs_pages.clear()
         return names

@@ -1,4 +1,7 @@
-"""Read lists of URLs from text, JSON lines, CSV or Parquet. Unusable lines are reported, never dropped."""
+"""Read lists of URLs from text, JSON lines, CSV or Parquet. Unusable lines become entries with a problem.
+
+Empty lines, and lines of text that begin with #, are skipped.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ class ListLine:
 
 
 def read_lines(source: str) -> Iterator[ListLine]:
-    """Yield the lines of a file or of standard input; the file's extension determines its format.
+    """Yield the lines of a file or of standard input; the file's extension determines its format. It may end with .gz.
 
     Raises:
         UrlListError: The list cannot be read, or has no column `url`.
@@ -72,7 +75,7 @@ def _read_source(source: str) -> Iterator[ListLine]:
 
 
 def compute_fingerprint(source: str) -> str:
-    """Return a hash of the list; an empty string for standard input, which can be read only once.
+    """Return the SHA-256 of the file; an empty string for standard input, which can be read only once.
 
     Raises:
         UrlListError: The list cannot be read.

@@ -1,1 +1,1 @@
-"""Caches of pages and results, and single flight for what is missing from them."""
+"""Caches of pages and results, and single flight: callers that need the same missing result share its load."""

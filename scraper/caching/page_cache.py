@@ -1,4 +1,4 @@
-"""Stored pages: look-up under the current rules, conditional requests (RFC 9110, 13), and queries."""
+"""Look up stored pages under the current settings, search them, and revalidate them (RFC 9110, section 13)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class PageCache:
     ) -> Stored[Reading]:
         """Look up the caller's page of a canonical URL, read by one of `methods`.
 
-        A page older than `max_age_s` seconds (by default the operator's limit) may be returned for revalidation.
+        A page older than `max_age_s` seconds (by default the operator's limit) is returned as `stale` if it has
+        validators.
         """
         limit_s = self._default_age_s if max_age_s is None else max_age_s
         entry = await self.store.get(
@@ -67,7 +68,7 @@ class PageCache:
     async def recent(
         self, *, principal: str = "local", limit: int = 50, before: int | None = None
     ) -> list[CachedPageSummary]:
-        """Return pages, newest first, from the one after the number `before`."""
+        """Return pages, newest first; with `before`, only those after the entry with this number in the list."""
         return await self.store.list_recent(principal=principal, allowed=self._exceptions, limit=limit, before=before)
 
     async def page(self, url: str, *, principal: str = "local") -> Reading | None:

@@ -19,13 +19,14 @@ T = TypeVar("T")
 MEMORY_TTL_S = 900.0
 """Seconds for which a result stays in memory. Callers page through texts that must not be on disk."""
 MAX_RESULTS = 32
+"""Results in memory."""
 MAX_CHARACTERS = 20_000_000
 """Characters of all results in memory; a longer result is stored alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored(Generic[T]):
-    """Result of a look-up in the store: a fresh result, or one to revalidate, or neither."""
+    """Outcome of a look-up in the store: a fresh result, or a stale one to revalidate, or neither."""
 
     fresh: T | None = None
     stale: T | None = None
@@ -33,7 +34,7 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Load(Generic[T]):
-    """A result that a caller needs, with the functions that look it up or load it."""
+    """Request for a result: its keys, and the functions that look it up in the store or load it."""
 
     key: Hashable
     """Loads with equal keys are shared. Other servers compare its `repr`."""

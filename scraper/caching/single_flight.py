@@ -26,7 +26,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 CANCEL_LIMIT_S = 3.0
-"""Seconds in which canceled work may release its resources."""
+"""Seconds to wait until canceled work has released its resources."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,10 @@ class SingleFlight(Generic[K, T]):
         return len(self._flights)
 
     async def join(self, key: K, work: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of the work in flight for `key`, or of `work` if there is none."""
+        """Return the result of the work in flight for `key`, or of `work` if there is none.
+
+        The work is canceled when its last caller is canceled. Every caller gets its exception.
+        """
         flight = self._flights.get(key) or self._start(key, work)
         flight.callers += 1
         try:
@@ -113,9 +116,9 @@ class Codec(Generic[T]):
 
     dump: Callable[[T], bytes]
     load: Callable[[bytes], T]
-    """Raises ValueError for the format of another version."""
+    """Parse a result. Raise ValueError for the format of another version."""
     mark_cached: Callable[[T], T]
-    """Applied to a result that was complete before it was requested."""
+    """Return a copy marked as cached, for a result that was complete before it was requested."""
 
 
 READINGS: Codec[Reading] = Codec(dump, functools.partial(load, Reading), mark_reading_cached)

@@ -1,4 +1,4 @@
-"""Run a tool and print its answer for people: plain Markdown, JSON, or the text that an agent gets."""
+"""Run a tool and print its answer: plain Markdown for people, JSON, or the text that an agent gets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
 
 
 def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
-    """Add the output options --json, --format and -o, and --marked for texts from the web."""
+    """Return a decorator that adds the options --json, --format and -o; with `has_marks`, also --marked."""
 
     def decorate(command: F) -> F:
         if has_marks:
@@ -60,6 +60,9 @@ def print_answer(
 
     Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
     output file has such a suffix. If a URL cannot be reached, its replacement in `other_urls` is read instead.
+
+    Raises:
+        UsageError: A setting is invalid, or the folder of the output file does not exist.
     """
     output: Path | None = flags.get("output")
     if output is not None and not output.absolute().parent.is_dir():
@@ -90,7 +93,7 @@ def print_answer(
 
 
 def print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
-    """Print several pages; each URL without a scheme is tried with https and then with http."""
+    """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http."""
     guesses = [guess_urls(url) for url in urls]
     call = {**flags, "urls": [url for url, *_ in guesses]}
     return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})

@@ -88,7 +88,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
 def run_job(
     spec: JobSpec, settings: Settings, cluster: str | None, *, as_json: bool, minutes: float | None = None
 ) -> int:
-    """Run a job, print its progress and its report, and return the exit code; stop it after some minutes."""
+    """Run a job, print its progress and its report, and return the exit code; stop it after `minutes`."""
     level = "warning" if settings.log_level == "info" else settings.log_level
     watcher = _Watcher()
     logging.basicConfig(
@@ -119,7 +119,7 @@ def run_job(
 
 
 def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:
-    """Return the job of the options of `bulk`."""
+    """Return the job for the options of `bulk`, by their parameter names; the gap defaults to the settings."""
     from scraper.bulk.model import CrawlRate, Format, JobSpec
 
     gap_s, hours = options["gap"], options["max_age_h"]

@@ -42,7 +42,10 @@ class ServerCommand:
 
     @classmethod
     def of_this_process(cls) -> ServerCommand:
-        """Return the absolute path of the running program, so that it also starts without a PATH."""
+        """Return the command of the running program with its absolute path, so that it also starts without a PATH.
+
+        In an environment of uvx, which may be deleted, the command starts uvx.
+        """
         program = shutil.which(sys.argv[0]) or sys.argv[0]
         if _UVX_CACHE.search(program):
             return cls(shutil.which("uvx") or "uvx", ("search-mcp", "stdio"))

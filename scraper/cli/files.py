@@ -1,4 +1,4 @@
-"""Write files atomically."""
+"""Write output files of commands atomically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALL_MAY_READ = 0o666
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Replace a file atomically. Links and its mode are preserved; devices and pipes are written directly.
+    """Replace a file atomically. Symbolic links and the mode are preserved; devices and pipes are written directly.
 
     Raises:
         ClickException: The file cannot be written; its previous version is unchanged.

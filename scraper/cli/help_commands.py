@@ -20,12 +20,14 @@ _VARIABLE = "_SEARCH_MCP_COMPLETE"
 
 
 _SHORT_NAMES = {"extract": "extract-structured"}
+"""Commands by their short names."""
 
 
 class CommandGroup(click.Group):
     """All commands of `search-mcp`; the help lists them in sections."""
 
     sections: Mapping[str, tuple[click.Command, ...]] = {}
+    """Commands of the help by title of their section."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name, the name of its tool or a short name: `read_doc` is `read-doc`."""

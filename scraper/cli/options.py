@@ -1,4 +1,4 @@
-"""Options for the settings, and the help section that lists them."""
+"""Command-line options of the settings, and a command class whose help lists them in a section."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ WEB_ONLY = frozenset(
 SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings of servers; other commands ignore them."""
 LOG = frozenset({"config_file", "log_level"})
+"""Settings that most commands have."""
 STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
 """Settings of the cache and the indexes."""
 _VISITS = frozenset(
@@ -71,7 +72,10 @@ class Command(click.Command):
 
 
 def with_settings(only: Collection[str] | None = None, *, without: Collection[str] = ()) -> Callable[[F], F]:
-    """Add an option for each of the settings; the command receives the values by field name."""
+    """Return a decorator that adds an option for each setting; the command receives the values by field name.
+
+    `only` limits the settings, None takes all; those in `without` are left out.
+    """
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):
@@ -108,7 +112,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
 
 
 def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a shell completion that suggests these values."""
+    """Return a function for click's shell completion that suggests these values."""
     return lambda ctx, parameter, start: [value for value in values if value.startswith(start)]
 
 

@@ -1,6 +1,7 @@
-"""Tests of `doctor`: read a local page that needs JavaScript and a web page, and query all engines and sources.
+"""Tests of `doctor` that use the network or a browser: read two pages, and query all engines and sources.
 
-The local page is served on loopback, under a name that the browsers map to it, so it needs no network.
+The first page needs JavaScript. It is served on loopback, under a name that the browsers map to it, and needs no
+network. The other is a page of the web.
 """
 
 from __future__ import annotations
@@ -133,7 +134,10 @@ class LiveResult:
 
 
 async def ask_all(settings: Settings, on_result: Callable[[LiveResult], None]) -> list[LiveResult]:
-    """Query all engines and sources; `on_result` is called with each result as soon as it is known."""
+    """Query all engines and sources, and return the results in the order of their registries.
+
+    `on_result` is called with each result as soon as it is known.
+    """
     from scraper.engines.registry import ENGINES
     from scraper.engines.sources.registry import SOURCES
 

@@ -32,8 +32,8 @@ def run_tool(
 ) -> ToolAnswer:
     """Run a tool and return its answer. A signal closes all resources and raises KeyboardInterrupt.
 
-    If URLs cannot be reached, the call is repeated with their replacements in `other_urls`. `make` creates a variant of
-    the tool for the command line.
+    With `as_json`, a tool that has an argument `format` returns JSON. If URLs cannot be reached, the call is repeated
+    with their replacements in `other_urls`. `make` creates a variant of the tool for the command line.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.

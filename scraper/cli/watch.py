@@ -33,8 +33,11 @@ _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _EARLY_SHARE = 0.05
 """Share of the interval by which a page may be checked early, because cron starts at slightly different times."""
 EXEC_LIMIT_S = 60.0
+"""Seconds for the command of `--exec`, for each changed page."""
 _DEADLINE_S = 120.0
+"""Seconds to read all pages that are due."""
 _ROW_TOKENS = 4_000
+"""Tokens of the changes of one page."""
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -44,9 +47,12 @@ class WatchedPage:
 
     url: str
     every_s: int
+    """Minimum seconds between two checks."""
     added_at: float
     checked_at: float = 0.0
+    """Unix time of the last check, 0 before the first; `added_at` is one too."""
     status: str = "new"
+    """Status of `PageChange`, `failed`, or `new` before the first check."""
 
 
 @click.group()

@@ -1,4 +1,4 @@
-"""Replace names of tools and arguments in messages by commands and options."""
+"""Replace names of tools and arguments in messages by commands and options of the command line."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ TOOLS = (
     "search fetch fetch_batch read_doc research compare map crawl changes see browse extract_structured cache_search "
     "engines web_search instant_answer search_index search_add_document search_create_index find_tools"
 ).split()
+"""Names of all tools that have a command."""
 _POSITIONAL = frozenset({"url", "urls", "query", "question", "source", "doc_id", "index_name"})
 _OPTIONS = {
     "engines": "--engine",
@@ -42,7 +43,7 @@ _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>
 
 
 def verb_of(tool: str) -> str:
-    """Return the command for a tool."""
+    """Return the name of the command for a tool: `read_doc` gives `read-doc`."""
     return _VERBS.get(tool, tool.replace("_", "-"))
 
 
@@ -57,7 +58,7 @@ def for_command_line(text: str) -> str:
 
 
 def answer_for_command_line(text: str) -> str:
-    """Convert an answer's own sentences with `for_command_line`; text from the web stays unchanged."""
+    """Convert the sentences of an answer with `for_command_line`; regions of untrusted text stay unchanged."""
     parts = _SEALED.split(text)
     # Each sealed region gives two parts: the region and its id.
     return "".join(part if at % 3 else for_command_line(part) for at, part in enumerate(parts) if at % 3 != 2)

@@ -13,8 +13,9 @@ from cachetools import LRUCache
 from scraper.coordination.protocols import Lease, Limit, RetryLater, SharedState, ThrottleTerms
 
 MAX_LIMIT_KEYS = 10_000
+"""Keys of limits in memory. With more, the least recently used one is evicted."""
 MAX_LEASE_KEYS = 4_096
-"""Keys in memory. With more, keys without leases and cooldowns are evicted."""
+"""Keys of leases in memory. With more, keys without leases are evicted, those without effect first."""
 _ROUNDING_S = 1e-6
 
 
@@ -39,7 +40,10 @@ class LocalLimits:
         self._full_at: LRUCache[tuple[str, str], float] = LRUCache(max_keys)
 
     async def take(self, limit: Limit, key: str, *, servers: int = 1) -> float:
-        """Count one event against this server's share; return 0 or the seconds until it is allowed."""
+        """Count one event against this server's share of the limit, one of `servers`.
+
+        Return 0 if it is allowed, else the seconds until it is; then it is not counted.
+        """
         now = self._clock()
         interval_s = servers / limit.per_second
         burst = max(1.0, limit.burst / servers)
@@ -73,7 +77,7 @@ class LocalLeases:
         self._numbers = itertools.count()
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """Return a lease under these terms, or the time until there is one."""
+        """Return a lease under these terms, or the seconds until there may be one."""
         now, leases = self._clock(), self._keys.get(key)
         if leases is not None:
             if leases.cooldown_until > now:
@@ -101,7 +105,7 @@ class LocalLeases:
                 del self._keys[lease.key]
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
-        """Start a cooldown."""
+        """Start a cooldown of a key, unless a longer one runs."""
         leases = self._leases(key)
         leases.cooldown_until = max(leases.cooldown_until, self._clock() + seconds)
 

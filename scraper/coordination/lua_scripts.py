@@ -1,6 +1,6 @@
 """Lua scripts that Valkey or Redis runs atomically, in one round trip; every key expires.
 
-Times are those of the service, so that servers with different clocks agree.
+Times are those of the service, so that servers with different clocks agree. Durations are in milliseconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ TAKE_LIMIT = LuaScript(
     return '0'
     """
 )
-"""Count one event (GCRA, as in `LocalLimits`); return the milliseconds to wait, or 0."""
+"""Count one event (GCRA, as in `LocalLimits`); return the milliseconds to wait, or 0, as text.
+
+KEYS: time at which the full burst is available. ARGV: interval between events, burst in events.
+"""
 
 TAKE_LEASE = LuaScript(
     _NOW
@@ -53,7 +56,11 @@ TAKE_LEASE = LuaScript(
     return {0, 0}
     """
 )
-"""Take a lease: {0} granted, {1, ms} cooldown, {2} all leases are held, {3, ms} the gap is not over."""
+"""Take a lease: {0, 0} granted, {1, ms} cooldown, {2, 0} all leases are held, {3, ms} the gap is not over.
+
+KEYS: held leases, cooldown, gap. ARGV: token of the lease, requests at once (0 for no limit), gap, time until a lease
+expires.
+"""
 
 RENEW_LEASES = LuaScript(
     _NOW
@@ -65,6 +72,7 @@ RENEW_LEASES = LuaScript(
     end
     """
 )
+"""Renew leases. KEYS: held leases of each host. ARGV: time until a lease expires, then one token for each key."""
 
 START_HOST_COOLDOWN = LuaScript(
     """
@@ -72,6 +80,7 @@ START_HOST_COOLDOWN = LuaScript(
     if redis.call('PTTL', KEYS[1]) < ms then redis.call('SET', KEYS[1], 1, 'PX', ms) end
     """
 )
+"""Start a cooldown of a host, unless a longer one runs. KEYS: cooldown. ARGV: its duration."""
 
 BEGIN_WORK = LuaScript(
     """
@@ -86,7 +95,11 @@ BEGIN_WORK = LuaScript(
     return {1}
     """
 )
-"""Claim work: {0} granted, {1} another server does it, {2, value} it is done."""
+"""Claim work: {0} granted, {1} another server does it, {2, value} it is done.
+
+A granted claim deletes an old result. KEYS: claim, result. ARGV: token of the claim, time until it expires, 1 if an
+existing result may be returned.
+"""
 
 RENEW_CLAIMS = LuaScript(
     """
@@ -96,7 +109,10 @@ RENEW_CLAIMS = LuaScript(
     end
     """
 )
-"""Renew claims, also those that the service has lost."""
+"""Renew claims, also those that the service has lost.
+
+KEYS: claims. ARGV: time until a claim expires, then one token for each key.
+"""
 
 COMPLETE_WORK = LuaScript(
     """
@@ -105,15 +121,18 @@ COMPLETE_WORK = LuaScript(
     redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
     """
 )
-"""Publish the result, unless another server has taken over. The claim is deleted first: if there is no memory for the
-value, another server does the work."""
+"""Publish the result, unless another server has taken over.
+
+The claim is deleted first: if there is no memory for the value, another server does the work. KEYS: claim, result.
+ARGV: token of the claim, value, time until the result expires.
+"""
 
 GIVE_UP_WORK = LuaScript(
     """
     if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
     """
 )
-"""End a claim without a result."""
+"""End a claim without a result. KEYS: claim. ARGV: token of the claim."""
 
 SET_ENGINE_COOLDOWN = LuaScript(
     _NOW
@@ -124,6 +143,10 @@ SET_ENGINE_COOLDOWN = LuaScript(
     redis.call('PEXPIRE', KEYS[1], math.max(left, 0) + tonumber(ARGV[5]))
     """
 )
+"""Store the cooldown of an engine.
+
+KEYS: cooldown. ARGV: reason, step, number of faults, time left, time for which it is stored after its end.
+"""
 
 GET_ENGINE_COOLDOWN = LuaScript(
     _NOW
@@ -133,7 +156,7 @@ GET_ENGINE_COOLDOWN = LuaScript(
     return {row[1], row[2], row[3], string.format('%.0f', row[4] - now)}
     """
 )
-"""Return the cooldown of an engine with the milliseconds left."""
+"""Return the cooldown of an engine: {reason, step, faults, ms left}, or {} if there is none. KEYS: cooldown."""
 
 REGISTER = LuaScript(
     _NOW
@@ -145,7 +168,10 @@ REGISTER = LuaScript(
     return {redis.call('ZCARD', KEYS[1]), new}
     """
 )
-"""Register this server; return the number of servers, and 1 if this one was unknown."""
+"""Register this server; return the number of servers, and 1 if this one was unknown.
+
+KEYS: servers. ARGV: name of this server, time after which a server without a heartbeat is removed.
+"""
 
 _THROTTLING = (TAKE_LIMIT, TAKE_LEASE, RENEW_LEASES, START_HOST_COOLDOWN, SET_ENGINE_COOLDOWN, GET_ENGINE_COOLDOWN)
 ALL = (*_THROTTLING, BEGIN_WORK, RENEW_CLAIMS, COMPLETE_WORK, GIVE_UP_WORK, REGISTER)

@@ -25,12 +25,12 @@ WAITING_BYTES = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class BlockStart:
-    """Response to the start of a block."""
+    """Answer of the collector to a process that starts a block."""
 
     remaining: tuple[int, ...]
     """Numbers of the pages to read."""
     was_started: bool
-    """True if another process has started the block before and may have visited its hosts recently."""
+    """True if another process or an earlier run may have requested pages of its hosts recently."""
 
 
 class RowCollector:
@@ -50,14 +50,17 @@ class RowCollector:
         self._is_stopped = False
 
     async def start_block(self, block: int, numbers: tuple[int, ...]) -> BlockStart:
-        """Start or continue a block; no pages remain if the job was stopped."""
+        """Start or continue the block with these page numbers; no pages remain if the job was stopped."""
         was_started = block in self._started or time.monotonic() < self._paused_until
         self._started.add(block)
         remaining = () if self._is_stopped else tuple(one for one in numbers if one not in self._submitted)
         return BlockStart(remaining, was_started)
 
     async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        """Add pickled outcomes; return False if the job was stopped."""
+        """Add the pickled list of outcomes of these page numbers; return False if the job was stopped.
+
+        Wait while `WAITING_BYTES` are not yet collected.
+        """
         async with self._changed:
             await self._changed.wait_for(lambda: self._bytes < WAITING_BYTES or self._is_stopped)
             for number in numbers:
@@ -68,7 +71,7 @@ class RowCollector:
         return not self._is_stopped
 
     async def collect(self, wait_s: float) -> list[bytes]:
-        """Return the outcomes submitted since the last call; wait up to `wait_s` seconds for the first one."""
+        """Return the pickled lists submitted since the last call; wait up to `wait_s` seconds for the first one."""
         async with self._changed:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
@@ -133,7 +136,7 @@ class BlockPageRunner:
         """Read `concurrency()` pages at once.
 
         `on_restarted_block` is called for a block that another process has started. With `respects_robots`, a host may
-        require a gap between requests. With `keeps_hosts`, it may be in several blocks.
+        require a gap between requests. With `keeps_hosts`, a host may be in several blocks.
         """
         self._collector = collector
         self._rate = rate

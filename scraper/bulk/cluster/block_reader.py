@@ -35,7 +35,12 @@ class BlockReader:
     def __init__(
         self, spec: JobSpec, settings: Settings, collector: ActorHandle[Any], *, keep_snapshots: bool, is_resumed: bool
     ) -> None:
-        """Open the services. `is_resumed` is True if an earlier run may have requested pages of any host recently."""
+        """Open the services. `is_resumed` is True if an earlier run may have requested pages of any host recently.
+
+        Raises:
+            TimeoutError: The services did not open within `OPEN_LIMIT_S`.
+            SettingsError: The browsers cannot be configured.
+        """
         # Ray logs many lines; failed pages are in the output.
         logging.basicConfig(level=logging.ERROR)
         self._spec = spec
@@ -50,7 +55,10 @@ class BlockReader:
         self._pages: BlockPageRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
 
     def __call__(self, block: pa.Table) -> dict[str, list[int]]:
-        """Read one block and return how many of its pages were read here."""
+        """Read one block from `make_table`.
+
+        Return its number as `block`, and the number of its pages that were read here as `read`.
+        """
         number = block.column("block")[0].as_py()
         read = self._submit(self._pages.read(number, _load_pages(block))).result()
         return {"block": [number], "read": [read]}
@@ -109,7 +117,7 @@ async def _run_in_background(pages: BlockPageRunner) -> AsyncIterator[None]:
 
 
 def make_table(number: int, pages: list[JobPage]) -> pa.Table:
-    """Return a block as a table for Ray Data."""
+    """Return a block as a table for Ray Data, with one row for each page and the block's number in every row."""
     return pa.table(
         {
             "block": pa.array([number] * len(pages), pa.int64()),

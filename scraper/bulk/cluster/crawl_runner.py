@@ -22,13 +22,13 @@ from scraper.bulk.model import JobPage, PageOutcome
 from scraper.settings import Settings
 
 BLOCK_PAGES = 16
-"""Pages of a site that are sent to a process at once: the fewer, the more is known when they are chosen."""
+"""Pages of a site that are sent to a process at once. With fewer, more links are known when pages are chosen."""
 SITES_PER_PROCESS = 32
-"""Sites that one process reads at once; their hosts may be asked for few pages at once."""
+"""Sites that one process reads at once: many, because few pages of a host may be requested at once."""
 COLLECT_WAIT_S = 0.2
 """Seconds that one call waits for outcomes."""
 BLOCK_TRIES = 3
-"""Processes that may try one block."""
+"""Attempts to read one block; another process gets it after its process has died."""
 CLOSE_LIMIT_S = 10.0
 
 
@@ -49,7 +49,7 @@ class CrawlProcess:
 
 
 class CrawlRun:
-    """One run of a crawl; sites stay with their process, which knows when their hosts were asked."""
+    """One run of a crawl; sites stay with their process, which knows when their hosts were requested last."""
 
     def __init__(
         self,
@@ -78,7 +78,8 @@ class CrawlRun:
         """Read until nothing is left that is worth a visit, or `stop` is set.
 
         Raises:
-            BulkError: Rows cannot be written, or a block ends its processes.
+            BulkError: Rows cannot be written, or the processes of a block died `BLOCK_TRIES` times.
+            RayError: The cluster was lost.
         """
         try:
             while True:

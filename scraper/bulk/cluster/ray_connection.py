@@ -35,6 +35,8 @@ STORE_BYTES = 256 << 20
 async def connect_cluster(address: str) -> AsyncIterator[None]:
     """Connect to a cluster, or start a new one, for the block.
 
+    `address` is `host:port`, a `ray://` URL, `auto` for the cluster of this machine, or `local` for a new one.
+
     Raises:
         BulkError: No cluster answers at the address.
     """
@@ -62,7 +64,7 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
 
 
 def get_first_line(error: BaseException) -> str:
-    """Return the first line of a Ray error, because such errors can have many lines."""
+    """Return the first line of a Ray error, up to 300 characters: such errors can have many lines."""
     return str(error).strip().partition("\n")[0][:300]
 
 
@@ -134,7 +136,10 @@ class _RayThread:
 
 
 def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Future[None]:
-    """Run `work` in a new daemon thread, which does not delay the end of the program."""
+    """Run `work` in a new daemon thread, which does not delay the end of the program.
+
+    The returned future ends with `work`, or fails with its exception.
+    """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     threading.Thread(target=run_and_notify, args=(loop, work, done), name=name, daemon=True).start()

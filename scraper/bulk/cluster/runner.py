@@ -47,7 +47,7 @@ PASSES_LIMIT = 3
 
 
 async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify) -> None:
-    """Read pages until the list is complete or `stop` is set.
+    """Read pages until the list is complete or `stop` is set; show messages to the user with `notify`.
 
     Raises:
         BulkError: The cluster is unavailable, pages remain after all passes, or rows cannot be written.
@@ -234,12 +234,12 @@ HOSTS_PER_LOOKUP = 200
 
 
 def block_size(pages: int, processes: int) -> int:
-    """Return the number of pages of a block, if hosts are small enough."""
+    """Return the minimum pages of a block for a job of `pages` pages; large hosts make larger blocks."""
     return max(MIN_BLOCK_PAGES, min(MAX_BLOCK_PAGES, pages // (processes * TOTAL_BLOCKS_PER_PROCESS)))
 
 
 async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
-    """Yield the remaining pages in blocks of whole hosts, largest hosts first."""
+    """Yield the remaining pages in blocks of whole hosts, largest hosts first; only the last has under `size` pages."""
     block_pages: list[JobPage] = []
     all_hosts = await job.hosts()
     for start in range(0, len(all_hosts), HOSTS_PER_LOOKUP):

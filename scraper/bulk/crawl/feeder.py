@@ -14,7 +14,7 @@ from scraper.bulk.schedule import Schedule
 
 
 class CrawlFeeder:
-    """Keeps a few pages of each site in the schedule: the fewer, the more is known when a page is chosen."""
+    """Keep a few pages of each site in the schedule. With fewer, more links are known when a page is chosen."""
 
     def __init__(
         self, job: BulkJob, planner: CrawlPlanner, schedule: Schedule, *, on_pages: Callable[[], None]
@@ -31,14 +31,14 @@ class CrawlFeeder:
         is_paused = job.is_resumed and job.spec.rate.gap_s > 0
         self._free_at = time.monotonic() + job.spec.rate.gap_s if is_paused else -math.inf
         self.is_done = False
-        """True if nothing is read and nothing is left that is worth a visit."""
+        """True if no page is being read and none is left that is worth a visit."""
 
     def notify(self) -> None:
-        """Check if the schedule needs more pages."""
+        """Wake up `run`, because the schedule may need more pages."""
         self._changed.set()
 
     async def deliver(self, outcome: PageOutcome) -> None:
-        """Learn from a page, write its row, and choose further pages."""
+        """Add the links of a page to the planner, queue its row for writing, and wake up `run`."""
         await self._job.deliver(self._planner.take(outcome))
         self._changed.set()
 
@@ -63,7 +63,7 @@ class CrawlFeeder:
 
 
 async def choose_pages(job: BulkJob, planner: CrawlPlanner, site: int, count: int) -> list[JobPage]:
-    """Return the next pages of a site, which are pages of the job from now on."""
+    """Choose up to `count` further pages of a site, add them to the job and return them; first only its start page."""
     if count <= 0:
         return []
     start = planner.release_start(site)
@@ -80,7 +80,7 @@ async def choose_pages(job: BulkJob, planner: CrawlPlanner, site: int, count: in
 
 
 async def open_planner(job: BulkJob) -> CrawlPlanner:
-    """Return the planner of a crawl, with what its written pages taught."""
+    """Return the planner of a crawl, restored from the pages that are already written."""
     options = job.spec.crawl
     assert options is not None
     start_pages = await job.list_start_pages()

@@ -1,4 +1,4 @@
-"""Read one page of a crawl with all its links, and the lists of a site with its start page."""
+"""Read one page of a crawl with all its links; with a start page, also robots.txt, sitemaps and feeds of its site."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
 FACTS_LIMIT_S = 300.0
-"""Seconds for the lists of a site, which may have 200 files."""
+"""Seconds for the sitemaps and feeds of a site, which may have 200 files."""
 
 
 class CrawlPageReader(JobPageReader):
-    """Reader of the pages of a crawl."""
+    """Read the pages of a crawl and add their links to the outcomes."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
         """Create a reader that requests every page, because a cached page has only the links of its content."""
@@ -31,7 +31,7 @@ class CrawlPageReader(JobPageReader):
         self._writes_snapshots = keep_snapshots
 
     async def read(self, page: JobPage) -> PageResult:
-        """Read a page; its outcome has the links when it is complete."""
+        """Read a page. `PageResult.get_outcome` returns its outcome with the links, also for a failed page."""
         result = await super().read(page)
         if result.error is None:
             return result

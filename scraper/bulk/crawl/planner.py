@@ -1,7 +1,7 @@
 """Decide which pages of several sites a job reads next. No I/O.
 
-Each site has the frontier of a crawl. Pages are taken in the order in which they are written, so that a job that was
-killed comes to the same decisions from the written pages.
+Each site has the frontier of a crawl. Pages that were read are added in the order in which they are written, so that a
+job that was killed comes to the same decisions from the written pages.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class _Site:
     frontier: CrawlFrontier
     facts: SiteFacts = field(default_factory=SiteFacts)
     is_begun: bool = False
-    """True if its start page was taken; before, nothing else is known."""
+    """True if its start page was read; before, no other URL of it is known."""
     reading: set[int] = field(default_factory=set)
-    """Numbers of the pages that were released and not taken."""
+    """Numbers of the pages that were chosen and are not read yet."""
 
 
 class CrawlPlanner:
-    """Sites of a job, and the pages of them that are being read."""
+    """Choose the next pages of each site of a job, and track the pages that are being read."""
 
     def __init__(self, options: CrawlOptions, start_pages: Sequence[JobPage]) -> None:
-        """Begin with the start pages, one for each site."""
+        """Begin with the start pages, one for each site, which share the maximum number of pages."""
         self._max_pages = options.max_pages
         per_site = max(1, options.max_pages // max(1, len(start_pages)))
         self._sites = [
@@ -50,14 +50,14 @@ class CrawlPlanner:
         """Pages that were read or are being read."""
 
     def restore(self, visited: Iterable[tuple[int, str, bytes, bytes]]) -> None:
-        """Take the written pages of an earlier run: site, URL, page and facts."""
+        """Add the written pages of an earlier run, from `Frontier.iter_crawled`: site, URL, page and facts."""
         for at, _, page, facts in visited:
             self.released += 1
             self._take(self._sites[at], load_page(page), load_facts(facts)[0] if facts else None)
 
     @property
     def reading_count(self) -> int:
-        """Number of pages that were released and not taken."""
+        """Number of pages that were chosen and are not read yet."""
         return sum(len(site.reading) for site in self._sites)
 
     @property
@@ -79,11 +79,11 @@ class CrawlPlanner:
         return self._sites[site].start.host
 
     def count_reading(self, site: int) -> int:
-        """Return the pages of a site that are being read or wait for it."""
+        """Return the number of pages of a site that were chosen and are not read yet."""
         return len(self._sites[site].reading)
 
     def release_start(self, site: int) -> JobPage | None:
-        """Return the start page of a site, once."""
+        """Return the start page of a site at the first call, None later or if the job has its maximum of pages."""
         one = self._sites[site]
         if one.is_begun or one.reading or self.released >= self._max_pages:
             return None
@@ -93,7 +93,7 @@ class CrawlPlanner:
         return one.start
 
     def choose(self, site: int, count: int) -> list[str]:
-        """Return up to `count` URLs of a site that are worth most; each must be added or refused."""
+        """Return up to `count` URLs of a site, the most promising first. Call `add` or `refuse` for each."""
         frontier = self._sites[site].frontier
         urls: list[str] = []
         while self._sites[site].is_begun and len(urls) < count and self.released < self._max_pages:
@@ -105,12 +105,12 @@ class CrawlPlanner:
         return urls
 
     def add(self, site: int, page: JobPage) -> JobPage:
-        """Note that a chosen URL is a page of the job; return the page."""
+        """Record that a chosen URL has become a page of the job; return the page with its site."""
         self._sites[site].reading.add(page.number)
         return replace(page, site=site)
 
     def refuse(self, site: int, url: str) -> None:
-        """Note that the job has a chosen URL already in another form."""
+        """Record that the job has a chosen URL already in another form."""
         self.released -= 1
         frontier = self._sites[site].frontier
         # A second answer, because a page that is busy is tried once more.
@@ -118,7 +118,10 @@ class CrawlPlanner:
             frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
 
     def take(self, outcome: PageOutcome) -> PageOutcome:
-        """Learn from a page that was read; return it as it is to be written."""
+        """Update the frontier of a site with a page that was read; return the outcome to write.
+
+        It differs from the argument if the page was not requested, or looks like the site's page for missing URLs.
+        """
         site = self._sites[outcome.page.site]
         site.reading.discard(outcome.page.number)
         row = outcome.row
@@ -136,7 +139,7 @@ class CrawlPlanner:
         return outcome
 
     def summarize_left_out(self) -> list[tuple[str, int, str]]:
-        """Return reason, number and an example of what was left out, most first."""
+        """Return reason, number and an example of the URLs that are not read, most frequent reasons first."""
         counts: Counter[str] = Counter()
         examples: dict[str, str] = {}
         for site in self._sites:

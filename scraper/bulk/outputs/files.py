@@ -105,7 +105,7 @@ def remove_later_files(folder: Path, position: OutputPosition, *patterns: re.Pat
 
 
 Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
-"""Convert rows to the bytes to append."""
+"""Return the bytes of rows to append to the file."""
 
 
 class RollingOutput:

@@ -25,7 +25,7 @@ class JsonlOutput(RollingOutput):
 
 
 def row_to_dict(row: OutputRow) -> dict[str, Any]:
-    """Convert a row to a JSON object."""
+    """Return a row as a dict of JSON values; dates are texts in ISO 8601."""
     return {
         "url": row.url,
         "final_url": row.final_url,
