@@ -18,7 +18,9 @@ class Limit:
     name: str
     """Name of what is limited: `calls`, `searches`."""
     burst: int
+    """Events allowed at once."""
     per_second: float
+    """Events a second in the long run."""
 
 
 class RateLimits(Protocol):
@@ -35,6 +37,7 @@ class ThrottleTerms:
     at_once: int = 0
     """Requests in flight; 0 for no limit."""
     gap_s: float = 0.0
+    """Minimum seconds between the starts of two requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +53,18 @@ class RetryLater:
     """No lease is available now."""
 
     seconds: float
-    """Seconds until the next attempt; infinite until a lease is given back."""
+    """Seconds until the next attempt; infinite if no attempt can succeed before a lease is given back."""
     known: bool = True
-    """True if no lease can be available earlier. Otherwise one may be given back at any time."""
+    """True if no lease can be available before `seconds` have passed. False if one may be given back at any time."""
     is_cooldown: bool = False
-    """True if the host requested a cooldown."""
+    """True if the key is in a cooldown."""
 
 
 class Leases(Protocol):
     """Leases on hosts and engines. Keys are hosts, and `engine:NAME` for engines."""
 
     async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
-        """Return a lease under these terms; it expires soon after its server ends."""
+        """Return a lease under these terms, or the time to wait; a lease expires soon after its server ends."""
 
     def give_back(self, lease: Lease) -> None:
         """End a lease; returns at once."""
@@ -158,7 +161,7 @@ class SharedStateStatus:
 
 
 class SharedState(Protocol):
-    """All short-lived state, opened by `open_shared_state`. The methods of this class are those of a single server."""
+    """All short-lived state, opened by `open_shared_state`. The default methods serve a server that runs alone."""
 
     is_alone: bool = True
     """True if there are no other servers; then no caller waits for a service."""

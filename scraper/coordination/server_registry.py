@@ -16,10 +16,10 @@ ASSUMED_SERVERS = 2
 
 
 class ServerRegistry:
-    """The servers that share one state."""
+    """List of the live servers that share one state, stored in Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:
-        """Register servers through the client."""
+        """Use the client; call `register` to add this server."""
         self.servers = ASSUMED_SERVERS
         """Number of servers last seen alive, including this one."""
         self.name = secrets.token_hex(6)

@@ -33,19 +33,24 @@ time, and a service that is down costs one second once."""
 CONNECT_S = 4.0
 """Seconds. Time limit of connecting, login and checks, which take several round trips."""
 SLOWDOWN = 8
-"""Factor of the average time that a command may take: with a new connection it takes four round trips, and slow
-networks vary."""
+"""Multiple of the average command time, as the time limit on slow networks. A new connection takes four round trips,
+and slow networks vary."""
 HEARTBEAT_S = 3.0
+"""Seconds between two heartbeats."""
 FIRST_RETRY_S = 0.25
+"""Seconds. Mean pause after the first failed attempt to connect; it doubles up to `LAST_RETRY_S`."""
 LAST_RETRY_S = 3.0
-"""Seconds. As long as a heartbeat. With ten, one server of two found the service eight seconds later than the other,
-when it was back after six, and both read the same pages meanwhile."""
+"""Seconds. Maximum mean pause between two attempts to connect, as long as a heartbeat. With ten, one server of two
+found the service eight seconds later than the other, when it was back after six, and both read the same pages
+meanwhile."""
 SLOW_S = 0.05
 """Seconds. A slower command delays a fetch noticeably."""
 CONNECTIONS = 32
+"""Maximum connections to the service."""
 MAX_QUEUED = 4_000
 """Commands sent without waiting. Beyond this the newest are dropped; their keys expire by themselves."""
 PIPELINE = 64
+"""Maximum queued commands sent in one pipeline."""
 LAST_WEIGHT = 0.1
 """Weight of the last command in the average time."""
 
@@ -94,13 +99,13 @@ class ValkeyClient:
         self._tasks = [asyncio.create_task(self._maintain()), asyncio.create_task(self._send_queue())]
 
     async def wait_connected(self, limit_s: float) -> None:
-        """Wait until the service has answered or failed for the first time."""
+        """Wait until the service has answered or failed for the first time, at most `limit_s` seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._first.wait()
 
     def key(self, kind: str, name: str) -> str:
-        """Return the full name of a key; the braces assign keys of one name to one slot."""
+        """Return the full name of a key; keys with equal text in the braces have the same hash slot."""
         return f"{self._prefix}{kind}:{{{name}}}"
 
     async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:

@@ -31,7 +31,7 @@ class ValkeyState(SharedState):
         self._valkey.on_heartbeat = self._renew
 
     async def wait_connected(self, limit_s: float) -> None:
-        """Wait until the service has answered or failed for the first time."""
+        """Wait until the service has answered or failed for the first time, at most `limit_s` seconds."""
         await self._valkey.wait_connected(limit_s)
 
     def cooldowns(self, local: Cooldowns) -> Cooldowns:
@@ -141,7 +141,7 @@ class ValkeyBlobs:
         self._valkey = valkey
 
     async def get(self, key: str) -> bytes | None:
-        """Return the file stored under a key, or None."""
+        """Return the file stored under a key, or None; also None while the service is down."""
         with contextlib.suppress(ValkeyUnavailableError):
             found = await self._valkey.command("GET", self._valkey.key("text", key))
             return found if isinstance(found, bytes) else None

@@ -49,7 +49,7 @@ class ValkeyLimits:
 
 
 LEASE_S = 5 * HEARTBEAT_S
-"""Seconds after which the lease of a server that ended expires."""
+"""Seconds after its last heartbeat at which the leases of a server expire."""
 POLL_S = 0.1
 """Seconds between two polls for a lease of another server. A page takes a multiple of this."""
 
@@ -95,7 +95,7 @@ class ValkeyLeases:
             self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in held))
 
     def publish(self) -> None:
-        """Publish leases and cooldowns after the service was down."""
+        """Publish leases and cooldowns; call this after the service was down."""
         self.renew()
         for key, seconds in self._local.cooldowns().items():
             self._publish_cooldown(key, seconds)
@@ -132,7 +132,7 @@ class ValkeyLeases:
 
 
 COOLDOWN_MEMORY_S = 6 * 3_600.0
-"""Seconds after the end of a cooldown in which a further one is longer."""
+"""Seconds. If an engine fails again within this time after a cooldown, the next cooldown is longer."""
 
 
 class ValkeyCooldowns:
@@ -165,7 +165,7 @@ class ValkeyCooldowns:
             self._published[engine, egress] = cooldown
 
     def publish(self) -> None:
-        """Publish cooldowns that have not ended after the service was down."""
+        """Publish the cooldowns that have not ended; call this after the service was down."""
         for (engine, egress), cooldown in self._published.items():
             if cooldown.until > time.time():
                 self._send(engine, egress, cooldown)
