@@ -12,7 +12,7 @@ _FOLDERS = re.compile(r"(?<![\w:/.~-])/(?:[\w.+@~-]+/)*(?=[\w.+@~-])")
 
 
 def hide_folders(text: str) -> str:
-    """Return the text of a system error without the folders of paths, which callers must not learn."""
+    """Remove the folders of paths from the text of a system error, because callers must not see them."""
     return _FOLDERS.sub("", text)
 
 
@@ -23,7 +23,7 @@ class ScraperError(Exception):
     retryable: bool = False
 
     def __init__(self, message: str, *, target: str = "", next_step: str = "", retryable: bool | None = None) -> None:
-        """Store the message, the URL or argument, and the next step."""
+        """Store the message, the URL or argument, and the next step; `retryable` overrides that of the class."""
         super().__init__(message)
         self.target = target
         self.next_step = next_step
@@ -102,7 +102,7 @@ class OutsideRootError(PolicyError):
 
 
 class RobotsDisallowedError(PolicyError):
-    """The site's robots.txt forbids the page, and the operator obeys it."""
+    """The site's robots.txt forbids the page, and this server is configured to obey it."""
 
     code = "robots"
 
@@ -156,7 +156,7 @@ class HttpStatusError(SiteRefusedError):
     code = "http_error"
 
     def __init__(self, message: str, *, status: int, target: str = "", next_step: str = "") -> None:
-        """Set the message and the status code."""
+        """Set the message and the status code, which decides if a retry makes sense."""
         super().__init__(
             message, target=target, next_step=next_step, retryable=status in {408, 425, 429, 500, 502, 503, 504}
         )
@@ -182,7 +182,7 @@ class UnreadableError(ScraperError):
 
 
 class UnsupportedTypeError(UnreadableError):
-    """The response is not a page."""
+    """The format of the response is not supported, or not by this tool."""
 
     code = "unsupported_type"
 

@@ -17,11 +17,14 @@ from scraper.model import InstantAnswer, RelatedTopic
 _ADDRESS = "https://api.duckduckgo.com/"
 _SITE = "https://duckduckgo.com/"
 _BODY_BYTES = 2_000_000
-"""Bytes. The largest measured response has 60 kB."""
+"""Maximum bytes of a response. The largest measured response has 60 kB."""
 
 MAX_TEXT = 3_000
+"""Characters of an answer, abstract or definition."""
 MAX_SHORT = 300
+"""Characters of a heading, label or name."""
 MAX_URL = 2_000
+"""Characters."""
 MAX_TOPICS = 40
 MAX_FACTS = 30
 
@@ -55,7 +58,7 @@ def build_request(query: str, language: str) -> Request:
 
 
 def parse(text: str) -> InstantAnswer | None:
-    """Parse the JSON response. Return None for any other text or JSON: it is a block, not an empty answer."""
+    """Parse the JSON response. Return None for any other text or JSON: it is a block page, not an empty answer."""
     try:
         data = json.loads(text)
     except ValueError:

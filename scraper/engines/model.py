@@ -35,6 +35,7 @@ class SearchQuery:
 
     text: str
     page: int = 1
+    """Page of results, counted from 1."""
     freshness: str | None = None
     """`day`, `week`, `month` or `year`."""
     include_domains: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class EngineResult:
     """URL of the page, without the redirect of the engine where it can be decoded."""
     snippet: str = ""
     date: datetime | None = None
-    """Aware. Relative dates are resolved against the time of the response."""
+    """Date with time zone. Relative dates are resolved against the time of the response."""
     source: str | None = None
     """Publisher, if the engine names one."""
     source_url: str | None = None
@@ -124,13 +125,13 @@ class Engine:
     """Request through the home page, used when plain requests fail."""
     kind: EngineKind = EngineKind.PAGE
     category: str | None = None
-    """Category that asks a source; None for a search engine."""
+    """Category whose queries use this source; None for a search engine."""
     is_by_name: bool = False
-    """True for a source that is only asked by name, not for its category."""
+    """True for a source that is queried only if a caller names it, not for its category."""
     per_day: int = 0
     """Requests a day that a source allows; 0 for no published limit."""
 
     @property
     def is_source(self) -> bool:
-        """Return True for a source with a documented API, False for a search engine."""
+        """Return True for a source of one category, False for a general search engine."""
         return self.category is not None

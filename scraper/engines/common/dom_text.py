@@ -11,7 +11,9 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.text.sanitize import clean_line
 
 MAX_TITLE = 400
+"""Characters of a title."""
 MAX_SNIPPET = 2_000
+"""Characters of a snippet."""
 
 BLOCKS = frozenset(
     "address article aside blockquote button caption center cite dd details dialog div dl dt fieldset figure "

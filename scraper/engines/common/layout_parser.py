@@ -1,4 +1,4 @@
-"""Parse a result page by a layout: CSS selectors of rows, titles, links and snippets."""
+"""Parse a result page with the CSS selectors of an engine for rows, titles, links and snippets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ResultLayout:
     address: Callable[[Element], str] | None = None
     """Read the target URL from an attribute of the row."""
     drops: Select | None = None
-    """Selects decoration to remove from a snippet."""
+    """Selects decoration; the first match is removed from a snippet."""
 
 
 def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:

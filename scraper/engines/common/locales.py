@@ -33,7 +33,10 @@ class Locale:
 
 
 def parse_locale(tag: str) -> Locale:
-    """Parse a language tag; return en-US if it is invalid."""
+    """Parse a language tag; return en-US if it is invalid.
+
+    A tag without a country gets the main country of its language, or US if the language is not listed.
+    """
     match = _TAG.match(tag.strip())
     if match is None:
         return Locale("en", "US")

@@ -49,9 +49,13 @@ class PageMarks:
 
     title: str = ""
     ids: frozenset[str] = frozenset()
+    """Values of the attributes `id` and `data-testid`."""
     classes: frozenset[str] = frozenset()
     addresses: str = ""
-    """URLs of scripts, frames, forms and images as written, one per line, cut to 2,000 characters each."""
+    """URLs of scripts, frames, forms and images and targets of `http-equiv`, as written.
+
+    One per line, cut to 2,000 characters each.
+    """
     scripts: str = ""
     """First characters of the inline scripts."""
     opening: str = ""
@@ -65,6 +69,7 @@ class ResultPage:
     root: Element | None
     url: str
     host: str
+    """Without `www.`."""
     status: int
     redirects: tuple[str, ...] = ()
     marks: PageMarks = field(default_factory=PageMarks)
@@ -79,12 +84,12 @@ class ResultPage:
 
 
 def snapshot_text(snapshot: Snapshot) -> str:
-    """Return the HTML of a snapshot, decoded from the body if there is no other."""
+    """Return the HTML of a snapshot; if it has none, decode its body as UTF-8."""
     return snapshot.html or snapshot.body.decode("utf-8", "replace")
 
 
 def build_result_page(snapshot: Snapshot) -> ResultPage:
-    """Build the result page of a snapshot."""
+    """Parse a snapshot, collect the markup that identifies block pages, and remove invisible elements."""
     root = parsing.parse_html(snapshot_text(snapshot)).root
     parts = redirect_unwrapping.split_url(snapshot.url)
     return ResultPage(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
 """Categories that filter the results of search engines."""
 SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
-"""Categories that ask sources only."""
+"""Categories for which only sources are queried, and no search engine."""
 CATEGORIES = PAGE_CATEGORIES + SOURCE_CATEGORIES
 
 CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(

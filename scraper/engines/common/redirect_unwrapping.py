@@ -34,7 +34,7 @@ def split_url(url: str) -> SplitResult | None:
 
 
 def is_web_url(url: str) -> bool:
-    """Return True if a text is an http or https URL."""
+    """Return True if a text is an http or https URL of at most 16,000 characters."""
     return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split_url(url) is not None
 
 

@@ -22,7 +22,7 @@ FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "mont
 
 
 def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | None:
-    """Return a request that submits the last selected form; of two forms, the first leads back."""
+    """Return a request that submits the last selected form, or None without one; of two forms, the first leads back."""
     forms = select(page.root) if page.root is not None else []
     target = page.absolute(forms[-1].get("action")) if forms else ""
     inputs = _INPUTS(forms[-1])[:_MAX_FIELDS] if forms else []
@@ -31,7 +31,7 @@ def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | N
 
 
 def next_page_link(page: ResultPage, select: Select, engine: str) -> Request | None:
-    """Return a request for the first selected link."""
+    """Return a request for the first selected link, or None without one."""
     links = select(page.root) if page.root is not None else []
     target = page.absolute(links[0].get("href")) if links else ""
     return _rendered(engine, target) if target else None
@@ -58,7 +58,10 @@ def _rendered(engine: str, url: str, **fields: Any) -> Request:
 
 
 def query_text(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR ") -> str:
-    """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`."""
+    """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`.
+
+    The category `blog` adds the word "blog".
+    """
     domains = query_operators.category_domains(query.category, query.include_domains)
     return query_operators.join_query(
         query.text,

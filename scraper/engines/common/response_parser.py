@@ -83,7 +83,10 @@ _BY_STATUS = {
 
 
 def find_block_page(page: ResultPage) -> BlockSignature | None:
-    """Return the signature that matches a page without organic rows, or None."""
+    """Return the signature of a block page by its markup, else by its status code, or None.
+
+    Call this only for pages without organic rows.
+    """
     urls = "\n".join((page.url, *page.redirects))
     return next((one for one in SIGNATURES if one.name and _matches(page, one, urls)), _BY_STATUS.get(page.status))
 
@@ -118,6 +121,7 @@ class ParseRules:
     none: Select | None = None
     """Selects an element that exists only on pages without results."""
     next: Callable[[ResultPage], Request | None] | None = None
+    """Build the request for the next page of results."""
     shells: frozenset[str] = frozenset()
     """Ids of the empty containers that scripts fill with results."""
 

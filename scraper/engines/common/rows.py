@@ -44,6 +44,7 @@ def is_labeled_as_ad(block: Element, title: str = "") -> bool:
 
 
 MAX_ROWS = 200
+"""Candidate links that are located as rows."""
 MIN_SNIPPET_CHARS = 40
 """Characters. Shorter texts are labels, not sentences."""
 
@@ -62,7 +63,9 @@ class LinkCandidate:
 
     link: Element
     href: str
+    """Absolute URL of the link."""
     url: str
+    """Target of `href`, with decoded redirects."""
     heading: Element | None
     heads: bool
     """True if the heading is inside the link."""
@@ -79,7 +82,7 @@ class RowLocation:
 
 
 def locate_rows(candidates: Sequence[LinkCandidate], count: int) -> list[RowLocation]:
-    """Return the rows of the first `count` candidates."""
+    """Locate the rows of the first `count` candidates; the links of the other candidates bound them."""
     link_counts = _count_links(candidates[:MAX_ROWS])
     rows = []
     for candidate in candidates[:count]:

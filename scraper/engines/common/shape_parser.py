@@ -56,7 +56,7 @@ DEFAULT_WEIGHTS = ShapeWeights()
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Group of links of one shape, with features from 0 to 1."""
+    """Group of links of one shape. The features are shares from 0 to 1, measured on its first rows."""
 
     candidates: tuple[LinkCandidate, ...]
     count: float

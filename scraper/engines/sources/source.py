@@ -1,4 +1,4 @@
-"""Build sources: engines whose results are a JSON or Atom document."""
+"""Build sources: engines for one kind of result, most of them with JSON or Atom responses."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from scraper.extract.dom.xpath import Element
 ROWS = 10
 """Results requested from each source."""
 MAX_BYTES = 5_000_000
+"""Maximum bytes of a response."""
 _MAX_ROWS = 100
 _MAX_FACT = 200
 _MAX_AUTHORS = 3
@@ -84,6 +85,7 @@ def json_parser(read_row: ReadRow, *path: str, empty: Mapping[str, object] | Non
     """Return a parser of JSON responses whose rows are the list at a path of keys.
 
     A response without this list has no results if it contains the items of `empty`; otherwise its layout has changed.
+    `empty={}` matches only an empty object.
     """
     return functools.partial(_parse_json, read_row, path, dict(empty) if empty is not None else None)
 
@@ -221,7 +223,7 @@ def clean_text(value: object, limit: int = dom_text.MAX_SNIPPET) -> str:
 
 
 def parse_date(value: object) -> datetime | None:
-    """Return the time of an ISO date or of seconds of the epoch, or None."""
+    """Return the time of an ISO date (UTC if it has no time zone) or of seconds of the epoch, or None."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
