@@ -1,1 +1,1 @@
-"""Find code blocks and their languages in HTML."""
+"""Find code blocks and their languages in HTML, and normalize their markup."""

@@ -52,7 +52,7 @@ MAX_FORMATTED_JSON = 300_000
 
 
 def format_json(text: str) -> str:
-    """Return valid JSON with indentation if it is short, else the text unchanged."""
+    """Return valid JSON with indentation if it is short, else the text without surrounding white space."""
     if len(text) > MAX_FORMATTED_JSON:
         return text.strip()
     try:

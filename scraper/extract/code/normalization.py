@@ -32,7 +32,7 @@ _BUTTON_TEXT = re.compile(
 
 
 def normalize_code_blocks(root: Element, class_names: str) -> None:
-    """Turn every code block in a tree into a `pre`. `class_names` are the class names of the tree."""
+    """Turn every code block in a tree into a `pre`. `class_names` holds all class names, to skip needless searches."""
     _normalize_generated(root, class_names)
     _add_diff_signs(root, class_names)
     for block in list(root.iter("pre")):
