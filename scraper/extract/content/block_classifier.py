@@ -35,7 +35,10 @@ _FOREST_TYPES = {"forest_trees": "i2", "forest_features": "i2", "forest_first": 
 
 
 def average_columns(matrix: Matrix, lengths: Floats) -> Floats:
-    """Return the means of each row of a matrix (columns x blocks): all weighted by block length, then all plain."""
+    """Return the mean of each column over all blocks: weighted by block length plus one, then unweighted.
+
+    `matrix` has the shape (columns, blocks), `lengths` (blocks), and the result (2 x columns).
+    """
     weights = lengths + 1
     return np.concatenate((matrix @ weights / weights.sum(), matrix.mean(axis=1)))
 
@@ -47,8 +50,10 @@ class PageTypeClassifier:
     coefficients: NDArray[np.float32]
     """Shape (types, 2 x columns)."""
     intercepts: NDArray[np.float32]
+    """Shape (types)."""
     means: NDArray[np.float32]
     deviations: NDArray[np.float32]
+    """Shape (2 x columns), like `means`: both standardize the averages."""
 
     def predict(self, averages: Floats) -> Floats:
         """Return the probability of each of `PAGE_TYPES` from the result of `average_columns`."""
@@ -63,7 +68,7 @@ class ModelWeights:
     """Weights of a trained model."""
 
     linear: NDArray[np.float32]
-    """Weight of each bucket of the hashed features."""
+    """Weight of each bucket of the hashed features. Shape (`hashed_features.BUCKETS`)."""
     columns: tuple[str, ...]
     """Names of the matrix columns, in the order that forest, net and page types expect."""
     forest: TreeNodes
@@ -71,7 +76,10 @@ class ModelWeights:
     page_types: PageTypeClassifier
 
     def save(self, file: IO[bytes]) -> None:
-        """Write the weights as a compressed npz archive; equal weights give equal bytes."""
+        """Write the weights as a compressed npz archive; equal weights give equal bytes.
+
+        The linear weights are rounded to 16 bits.
+        """
         scale = np.float32(max(float(np.abs(self.linear).max()), 1e-9) / _QUANTIZATION_STEPS)
         arrays: dict[str, Any] = {
             "linear": np.round(self.linear / scale).astype(np.int16),
@@ -162,7 +170,7 @@ class BlockClassifier:
 
 
 def is_confident(probabilities: Floats, lengths: Floats) -> bool:
-    """Return True if the best selection of blocks has a high expected F1."""
+    """Return True if the best selection of blocks has an expected F1 above `_CONFIDENT_F1`."""
     return estimate_f1(select_by_expected_f1(probabilities, lengths), probabilities, lengths) > _CONFIDENT_F1
 
 
@@ -173,6 +181,6 @@ def sigmoid(logits: Matrix) -> Floats:
 
 @cache
 def load_bundled_classifier() -> BlockClassifier:
-    """Load the model of the package once per process."""
+    """Load the model that is shipped with this package, `weights.npz`, once per process."""
     with resources.files(__package__).joinpath("weights.npz").open("rb") as file:
         return BlockClassifier(ModelWeights.load(file))

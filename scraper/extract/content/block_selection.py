@@ -23,7 +23,7 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 
 def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[str, float]) -> BlockMask:
-    """Return a mask of the content blocks of a page, from the probabilities of its blocks and page types."""
+    """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
     p = suppress_footers(page, probabilities)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types)
@@ -42,8 +42,9 @@ def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[st
 def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     """Select the blocks above the probability threshold with the greatest expected F1.
 
-    Blocks are taken in order of probability. For n words with n p expected content words, F1 is 2 sum(n p) / (sum(n) +
-    sum over all blocks (n p)). A fixed threshold would cost .009 of F1.
+    Blocks are taken in order of probability. A block of n words with the probability p has n p expected content words.
+    The expected F1 is 2 sum(n p) / (sum(n) + sum over all blocks (n p)), where the first two sums are over the selected
+    blocks. A fixed threshold would cost .009 of F1.
     """
     lengths = lengths + _LEAST_LENGTH
     order = np.argsort(-p, kind="stable")
@@ -88,7 +89,7 @@ def drop_duplicate_elements(
 
 
 def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats, cells: BlockMask) -> BlockMask:
-    """Deselect longer texts that were selected before; table cells may repeat a text."""
+    """Deselect blocks of more than `_MIN_REPEATED` characters that repeat a selected block, except `cells`."""
     remaining = chosen.copy()
     blocks = np.flatnonzero(chosen & (characters > _MIN_REPEATED))
     repeated = np.ones(len(blocks), np.bool_)
@@ -98,7 +99,7 @@ def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats,
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text; of lists of pages, only the names of the items."""
+    """Return the blocks of list items, which may repeat a text; on listing pages, only the names of the items."""
     if types["forum"] >= _MAX_FORUM:
         return np.zeros(page.n, np.bool_)
     listed = page.cards >= _MIN_LISTED

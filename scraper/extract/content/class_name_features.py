@@ -90,19 +90,26 @@ class ClassNameFeatures(NamedTuple):
     """Features of an element that depend only on its names."""
 
     tag: int
+    """Number of the tag in `TAGS`."""
     areas: int
+    """Bit mask of `AREAS`."""
     kinds: int
+    """Bit mask of `KINDS`."""
     side_kinds: int
     """`COMMENTS` and `TEASERS` bits. For sections and headings the id is ignored, as it may only repeat the title."""
     path_part: int
     """Hash of tag and class together, for paths."""
     tag_part: int
+    """Hash of the tag alone, for paths."""
     tokens: tuple[int, ...]
     """Hashes of the tag, of each class and its parts, and of the roles."""
 
 
 def analyze_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
-    """Return the features of an element's names; results are cached."""
+    """Return the features of an element's names; results are cached.
+
+    `names` holds the classes, then `#` and the id. `roles` holds role, itemprop and itemtype, separated by spaces.
+    """
     return _analyze(tag[:_MAX_NAME], names[:_MAX_NAMES], roles[:_MAX_NAMES])
 
 

@@ -1,6 +1,6 @@
 """Select lists and tables below headings such as "Ingredients" or "Specifications".
 
-The model rates each of their blocks alone as unlikely content.
+The model rates each of these blocks, taken alone, as unlikely content.
 """
 
 from __future__ import annotations

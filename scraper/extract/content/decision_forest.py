@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_LEAVES = 32
+"""Leaves of a tree."""
 _PLANES = 5
 """Bits of a leaf number."""
 
@@ -38,13 +39,16 @@ _NO_ROWS: Ints = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class TreeNodes:
-    """Inner nodes of all trees, and the leaf values (trees x 32)."""
+    """Inner nodes of all trees, one entry per node in each array, and the leaf values (trees x 32)."""
 
     trees: NDArray[np.int64]
+    """Index of the node's tree."""
     features: NDArray[np.int64]
+    """Row of the feature matrix that the node compares."""
     thresholds: NDArray[np.float32]
     """A value of at most the threshold goes left."""
     first: NDArray[np.int64]
+    """First leaf of the node, which is also the first leaf of its left child."""
     last: NDArray[np.int64]
     """End of the leaf range of the left child: a value above the threshold cannot reach these leaves."""
     leaves: NDArray[np.float32]
@@ -173,7 +177,7 @@ def _distinct_comparisons(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[
 def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     """Return the nodes whose right sides form each bit plane of each tree, and the start of each group.
 
-    Each step to the right changes the number of the first reachable leaf. An exclusive combination of the changed bits
+    Each step to the right changes the number of the first reachable leaf. An exclusive or of the changed bits
     of all steps gives the bits of the leaf number. In Gray code neighbors differ by one bit.
     """
     first, last = nodes.first[order], nodes.last[order]

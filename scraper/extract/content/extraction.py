@@ -39,7 +39,7 @@ class Content:
     text: str
     """Text of the content blocks, one per line."""
     build_tree: Callable[[], Element]
-    """Remove all other elements from the page's tree and return the element with the content."""
+    """Remove the other elements from the page's tree in place, and return the element with the content."""
     page_type: str | None = None
     confidence: float = 0.0
     """Expected F1 of the selection; 0 if no selection was made. Of 1,358 pages, those above .95 have a mean F1 of .98,
@@ -49,7 +49,10 @@ class Content:
 
 
 def extract_content(page: PageTree, model: BlockClassifier) -> Content:
-    """Return the content of a page; the tree is not changed until `Content.build_tree` is called."""
+    """Return the content of a page. The tree is changed when `Content.build_tree` is called.
+
+    On pages that are too small or too large for the model, navigation and the like are removed from the tree at once.
+    """
     segments = segment(page.body)
     if _is_footer_alone(segments):
         return Content("", lambda: etree.Element("body"))

@@ -23,6 +23,7 @@ Matrix: TypeAlias = NDArray[np.float32]
 Named: TypeAlias = dict[str, NDArray[np.generic]]
 
 SCORE_PREFIX = "score_"
+"""Prefix of the columns of the linear model."""
 _MAX_SCORE = 60.0
 
 
@@ -38,13 +39,16 @@ def compute_columns(page: PageStatistics) -> Named:
 
 
 def compute_score_columns(scores: Floats) -> Named:
-    """Return the scores of the linear model as columns by name."""
+    """Return the scores of the linear model, clipped to -60 to 60, as columns by name.
+
+    `scores` has the shape (scores, blocks), as `compute_scores` returns it.
+    """
     names = (SCORE_PREFIX + name for name in SCORE_NAMES)
     return dict(zip(names, np.clip(scores, -_MAX_SCORE, _MAX_SCORE), strict=True))
 
 
 def stack_columns(columns: Named, names: Sequence[str], blocks: int) -> Matrix:
-    """Stack the named columns as the rows of a matrix with the shape (columns, blocks)."""
+    """Stack the named columns as the rows of a float32 matrix with the shape (columns, blocks)."""
     values = np.empty((len(names), blocks), np.float32)
     for row, name in enumerate(names):
         values[row] = columns[name]

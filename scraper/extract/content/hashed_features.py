@@ -21,10 +21,14 @@ from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
 
 _BITS = 17
 BUCKETS = 1 << _BITS
+"""Number of buckets, and of weights of the linear model."""
 
 SCORE_NAMES = ("own", "around", "text", "heading", "least", "above", "all")
-"""Columns of the linear model: the four groups, the least score of an element on the path, the score of the parent,
-and the sum of the groups."""
+"""Columns of the linear model, which are sums of learned weights.
+
+The scores of the four groups, the least `around` score of the element and its ancestors (at most 0), the `around` score
+of the parent, and the sum of the four groups.
+"""
 
 _DIGITS = re.compile(r"\d")
 _HEAD_WORDS = 12
@@ -46,7 +50,7 @@ _STEP = np.uint64(0x100000001B3)
 
 @dataclass(frozen=True, slots=True)
 class FeatureGroup:
-    """Buckets, and the row of each."""
+    """Buckets of one group of features, and for each bucket the row that it belongs to."""
 
     rows: Ints
     buckets: Ints
@@ -54,7 +58,7 @@ class FeatureGroup:
 
 @dataclass(frozen=True, slots=True)
 class HashedFeatures:
-    """All buckets: `own` and `around` by distinct names, `text` and `heading` by block."""
+    """All buckets of a page. Rows of `own` and `around` are distinct element names; rows of the others are blocks."""
 
     own: FeatureGroup
     around: FeatureGroup
@@ -65,7 +69,7 @@ class HashedFeatures:
 
 
 def hash_features(page: PageStatistics) -> HashedFeatures:
-    """Return the buckets of a page."""
+    """Hash the names and words of a page into buckets."""
     tokens = [names.tokens for names in page.name_features]
     counts = np.array([len(some) for some in tokens], np.int64)
     codes = np.fromiter(chain.from_iterable(tokens), np.uint64, int(counts.sum()))
@@ -153,7 +157,7 @@ def _hash_words(words: Sequence[str]) -> _Codes:
 
 
 def compute_scores(page: PageStatistics, features: HashedFeatures, weights: NDArray[np.float32]) -> Floats:
-    """Return the columns `SCORE_NAMES` for each block with the shape (scores, blocks)."""
+    """Return the columns `SCORE_NAMES` with the shape (scores, blocks); `weights` has the shape (`BUCKETS`)."""
     own, around = (
         np.bincount(group.rows, weights[group.buckets], len(page.name_features))[page.name_ids]
         for group in (features.own, features.around)

@@ -19,7 +19,7 @@ _NEAR_TITLE = (-200, 400)
 _PLAIN_WORDS = 20
 _PLAIN_LINKS = 0.35
 _STEPS, _SHORT_STEPS = (1, 2, 3, -1, -2, -3), (1, 2, -1, -2)
-"""Distances to neighbors; negative ones are after the block."""
+"""Distances to neighbors; negative ones are after the block. `neural_net.NEIGHBOR_STEPS` has the opposite sign."""
 _RADII = (4, 10, 25)
 
 
@@ -156,9 +156,10 @@ _MAX_TOPIC_DISTANCE = 300
 
 
 def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
-    """Return for each topic in `TOPICS` the distance to the last line above that mentions it, such as "comments".
+    """Return for each topic in `TOPICS` the distance in blocks to the last line that mentions it, such as "comments".
 
-    The columns `under_` contain True if no heading stands between that line and the block.
+    That line may be the block itself, with the distance 0; the maximum is 300. The columns `under_` contain True if no
+    heading stands between that line and the block.
     """
     lines = [
         (number, text)

@@ -1,7 +1,8 @@
 """Neural net that classifies the blocks of pages for which the decision forest is not confident.
 
 Each block has a state vector. In each of two layers a block receives the mean states of several spans of blocks around
-it, and of the blocks with the same path. Long blocks have more weight than short ones.
+it, and of the blocks with the same path. Long blocks have more weight than short ones. Each layer normalizes the states
+by their root mean square (RMSNorm) and adds its output to them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scraper.extract.content.feature_matrix import Matrix
 from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
 
 NEIGHBOR_STEPS = (-2, -1, 1, 2)
-"""Offsets of the neighbor blocks that a block receives separately."""
+"""Offsets of the neighbor blocks that a block receives separately; positive ones are after the block."""
 
 _LEVELS = 6
 SPAN_COUNT = len(NEIGHBOR_STEPS) + 2 + _LEVELS
@@ -32,7 +33,10 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Spans of blocks, and for each block of the page the index of its span. Several blocks may share a span."""
+    """One span for each block of a page. Several blocks may share a span.
+
+    `starts` and `ends` are the block ranges of the distinct spans; `block_spans` is the index of each block's span.
+    """
 
     starts: Ints
     ends: Ints
@@ -45,13 +49,13 @@ class Neighborhood:
 
     spans: tuple[TextSpan, ...]
     paths: Ints
-    """Number of each block's path, without gaps."""
+    """Number of each block's path, consecutive from 0."""
     weights: Floats
-    """Weight of each block in a mean."""
+    """Weight of each block in a mean: the square root of its length plus one."""
 
 
 def build_neighborhood(page: PageStatistics) -> Neighborhood:
-    """Return the spans of each block, except its single neighbors, and the paths and weights."""
+    """Return the spans, paths and weights of the blocks of a page; single neighbors need no spans."""
     index, start = page.index, np.zeros(1, np.int64)
     before = TextSpan(np.zeros_like(index), index, index)
     whole = TextSpan(start, start + page.n, np.zeros_like(index))
@@ -67,10 +71,16 @@ class ContextLayerWeights:
     """Weights of one layer that mixes the states of other blocks into each block."""
 
     scale: Array
+    """Factors of the normalized states. Shape (width)."""
     own: Array
+    """Shape (width, width)."""
     context: Array
-    """Matrices for each of `NEIGHBOR_STEPS`, each span and the path, stacked vertically."""
+    """Matrices for each of `NEIGHBOR_STEPS`, each span and the path, stacked vertically.
+
+    Shape ((`SPAN_COUNT` + 1) x width, width).
+    """
     bias: Array
+    """Shape (width)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +89,19 @@ class NeuralNetWeights:
 
     low: Array
     high: Array
+    """Bounds to which the columns are clipped. Shape (columns)."""
     means: Array
     deviations: Array
+    """Mean and standard deviation of the columns. Shape (columns)."""
     columns: Array
     """Shape (columns, width of the state)."""
     tags: Array
     """One row for each tag."""
     bias: Array
     rounds: tuple[ContextLayerWeights, ...]
+    """Layers, in order."""
     out: Array
+    """Shape (width)."""
     out_bias: Array
 
 

@@ -22,8 +22,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15
 _LONG_LINKS = 0.4
-"""Words and share of characters in links. A long plain block has at least this many words and a smaller share of
-links."""
+"""Share of characters in links. A long plain block has at least `_LONG_WORDS` words and fewer links."""
 
 _STEP = 0x100000001B3
 _UNSPACED_WORD = 2
@@ -36,7 +35,7 @@ _UNSPACED = re.compile(f"[{_NO_SPACES}]")
 _WORD = re.compile(r"\w+")
 _ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
 _ASCII_WORDS = bytes(code if _WORD.match(chr(code)) else ord(" ") for code in range(128)).ljust(256)
-"""Letters, and a space for all else. Splitting with this table takes a quarter of the time of the expression."""
+"""Word characters, and spaces for all else. Splitting with this table takes a quarter of the time of the expression."""
 
 
 def split_words(text: str) -> list[str]:
@@ -67,7 +66,7 @@ def compute_prefix_sums(values: NDArray[np.generic]) -> Floats:
 
 
 class PageStatistics:
-    """Numbers of a page with at least one block.
+    """Arrays of numbers about the blocks and elements of a page with at least one block.
 
     The annotated attributes are set by the feature groups that run first and read by later groups.
     """
@@ -159,7 +158,8 @@ class PageStatistics:
     def combine_ancestors(self, own: NDArray[Number], combine: np.ufunc, neutral: int) -> NDArray[Number]:
         """Combine the values of each element with those of its ancestors; one row for each element.
 
-        Each step doubles the number of levels, so `combine` must not depend on the order. `neutral` does not change it.
+        Each step doubles the number of levels, so `combine` must not depend on the order. `neutral` is
+        its identity.
         """
         values = np.concatenate((own, np.full((1, *own.shape[1:]), neutral, own.dtype)))
         for jump in self._jumps:

@@ -35,7 +35,7 @@ _CERTAIN = 0.8
 """Probability. A heading with at least this stays without its text."""
 
 _MIN_PLAIN_SHARE, _CERTAIN_ARTICLE = 0.05, 0.95
-"""Minimum share of the words in long plain blocks that an article keeps."""
+"""Minimum share of the words in long plain blocks that an article keeps; minimum probability of an article."""
 
 
 def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
@@ -95,6 +95,7 @@ class SectionSpan(NamedTuple):
     end: int
     """Index after the heading's last block, where its section begins."""
     next_heading: int
+    """Start of the next heading of any level."""
     section_end: int
     """Start of the next heading of the same or a higher level."""
     container_end: int
@@ -121,7 +122,7 @@ def find_headings(page: PageStatistics) -> list[SectionSpan]:
 
 
 def select_headings(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
-    """Select headings of sections that are selected. The title of the page is stated apart."""
+    """Select headings of selected sections, except those of level 1: the title of the page is returned separately."""
     completed = chosen.copy()
     for heading in find_headings(page):
         at, section = (

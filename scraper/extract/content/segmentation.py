@@ -32,14 +32,18 @@ class Elements:
 
     tags: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
+    """Index of the parent; -1 for the body."""
     first: list[int] = field(default_factory=list)
+    """Index of the first block."""
     last: list[int] = field(default_factory=list)
     """Index after the last block."""
     depths: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     """Class, then `#` and the id."""
     roles: list[str] = field(default_factory=list)
+    """Role, itemprop and itemtype in lower case, separated by spaces; empty without any."""
     children: list[int] = field(default_factory=list)
+    """Number of block-level children."""
     positions: list[int] = field(default_factory=list)
     """Position among the children of the parent, inline elements included."""
     nodes: list[Element] = field(default_factory=list)
@@ -51,6 +55,7 @@ class Segments:
 
     texts: list[str] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
+    """Index of the element that each block belongs to."""
     preformatted: list[bool] = field(default_factory=list)
     collapsed: list[bool] = field(default_factory=list)
     """True for text that is hidden until a click."""

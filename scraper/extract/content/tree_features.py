@@ -18,7 +18,7 @@ _CANDIDATE_WORDS = 8
 _CANDIDATE_LINKS = 0.5
 _CANDIDATE_CHARACTERS = 1_500
 _CANDIDATE_WEIGHTS = (0.3, 1.0, 0.6, 0.3)
-"""Score that a passage gives to its element, the parent, and so on, as in readability.js."""
+"""Share of its score that a passage gives to its element, the parent, and so on, similar to readability.js."""
 _CORE_SHARES = (0.6, 0.9)
 
 
@@ -65,7 +65,10 @@ def _kinds(page: PageStatistics) -> Columns:
 
 
 def find_ancestors(page: PageStatistics, levels: int) -> list[Ints]:
-    """Return, for each level, the ancestor of each block that holds more blocks than the level below."""
+    """Return one array per level with an ancestor of each block, which holds more blocks than that of the level below.
+
+    At most three wrappers with equal blocks are skipped between two levels.
+    """
     found = [page.find_nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):
         above = page.up[found[-1]]
