@@ -175,7 +175,11 @@ def _choose(found: Sequence[tuple[Element, str]], totals: Mapping[str, float]) -
 
 
 def copy_body(elements: Sequence[Element], others: Collection[Element]) -> Element:
-    """Return a copy of a post's text without signature, buttons and other posts, with quotations as `blockquote`."""
+    """Return a copy of a post's text in one element, without signature and buttons.
+
+    Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts. If `others` is not
+    empty, a single element is wrapped too.
+    """
     if len(elements) == 1 and not others:
         body = copy.deepcopy(elements[0])
         body.tail = None
@@ -226,7 +230,7 @@ def _wrap(elements: Sequence[Element]) -> Element:
 
 
 def read_texts(body: Element) -> tuple[str, str]:
-    """Return the own text of a post, and the text that it quotes."""
+    """Return the text that the author of a post wrote, and the text that the post quotes."""
     segments = segment(body)
     elements = segments.elements
     quoted = [False] * len(elements.tags)

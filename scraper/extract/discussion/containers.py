@@ -37,6 +37,7 @@ POST_NAME = re.compile(
     r"discussion|kommentar|beitrag|commentaire|comentario|отзыв|koment)",
     re.IGNORECASE,
 )
+"""Shapes whose names suggest posts."""
 _REPLY_NAME = re.compile(
     r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
 )
@@ -62,6 +63,7 @@ class Container:
     author: Label | None = None
     date: Label | None = None
     shape: str = ""
+    """Tag with class or id, or a schema.org type such as `@Comment`, that all containers of a kind share."""
     stamps: list[Element] = field(default_factory=list)
     """Elements with the date of the post."""
 
@@ -87,7 +89,10 @@ class _Candidate:
 
 
 def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
-    """Return the containers of all posts in document order."""
+    """Return the containers of all posts in document order.
+
+    `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
+    """
     shapes = _group_by_shape(labels)
     found: dict[Element, Container] = {}
     used: set[Element] = set()

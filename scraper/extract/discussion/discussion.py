@@ -46,6 +46,7 @@ class Discussion:
     posts: tuple[Post, ...] = ()
     containers: list[Container] = field(default_factory=list)
     bodies: list[Element] = field(default_factory=list)
+    """Copies of the text of each post."""
     remarks: list[Container] = field(default_factory=list)
     """Comments on posts of another kind, as question sites have them below answers."""
 

@@ -14,7 +14,7 @@ from scraper.extract.text.sanitize import clean_line
 
 MAX_NAME = 60
 MAX_LABELS = 100_000
-"""Labels. A thread of 10,000 posts has four per post."""
+"""Maximum number of labels. A thread of 10,000 posts has four per post."""
 
 _MAX_LABEL = 120
 _MIN_AUTHORS = 2
@@ -112,14 +112,17 @@ class Label:
 
     element: Element
     key: tuple[str, ...]
-    """Tag and classes of the element and its parent: equal for the labels of one template."""
+    """Key that labels of one template share: tag and classes of the element and its parent.
+
+    Keys of authors begin with a rank; the most certain one sorts first.
+    """
     text: str
     is_date: bool
     moment: datetime | None = None
 
 
 def may_have_posts(body: Element, classes: str | None) -> bool:
-    """Return True unless the page has no marks of authors; costs a fraction of `find_labels`."""
+    """Return False if no class or link hints at authors; takes a fraction of the time of `find_labels`."""
     return classes is None or _GATE.search(classes.lower()) is not None or len(_USER_LINKS(body)) > 1
 
 
@@ -170,7 +173,7 @@ def find_labels(body: Element) -> list[Label]:
 
 
 def _analyze_class(name: str) -> tuple[bool, bool]:
-    """Return if a class value names an author, and if it names a date."""
+    """Return two flags: the class value names an author; it names a date."""
     if not name:
         return False, False
     authors, others, dates = zip(*map(_analyze_name, name.split() or [""]), strict=True)
@@ -179,7 +182,7 @@ def _analyze_class(name: str) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=20_000)
 def _analyze_name(name: str) -> tuple[bool, bool, bool]:
-    """Return if a single name means an author, something beside an author, and a date; pages share most names."""
+    """Return three flags: a single name means an author, something beside an author, a date; pages share most names."""
     patterns = (AUTHOR_CLASS, _NOT_AUTHOR, _DATE_CLASS)
     author, other, date = (pattern.search(name) is not None for pattern in patterns)
     return author, other, date
