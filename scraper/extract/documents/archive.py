@@ -21,6 +21,7 @@ from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
 
 MAX_LISTED = 500
+"""Entries of an archive that are listed."""
 MAX_INFLATED_BYTES = 64_000_000
 """Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
 _XZ_MEMORY_BYTES = 128 << 20

@@ -1,4 +1,4 @@
-"""Charts of Office files: title, type and data of each chart as a table."""
+"""Charts of Office Open XML files as tables, and the relationships between the parts of such files."""
 
 from __future__ import annotations
 

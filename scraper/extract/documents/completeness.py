@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 MAX_LOST_SHARE = 0.03
 """Ratio of letters. A page that loses more is completed from another reader, or reported."""
 WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
-"""Ratio of a line's letters that the page lacks: nearly all, or single ones, as in formulas."""
+"""Ratio of a line's letters that the page lacks: most of them, or a few, as in formulas."""
 _MAX_LINES = 2_000
 """Lines of one page that are compared."""
 _MAX_LISTED_PAGES = 20
@@ -25,14 +25,14 @@ def count_letters(text: str) -> Counter[str]:
 
 
 def count_written_letters(markdown: str) -> Counter[str]:
-    """Count the letters of Markdown without those of LaTeX commands."""
+    """Count the letters of Markdown without those of LaTeX commands, `<br>` and comments."""
     return count_letters(_remove_markup(markdown))
 
 
 def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[str] | None = None) -> Counter[str]:
     """Return the expected letters that are neither in this Markdown nor in `elsewhere`.
 
-    Formulas are written as LaTeX: their Greek letters appear as names there.
+    If the Markdown contains a formula, only ASCII letters count: Greek letters are written as LaTeX names there.
     """
     lost = expected - count_written_letters(markdown)
     if lost and elsewhere:
@@ -89,7 +89,10 @@ def add_missing_lines(markdown: str, lines: Sequence[str]) -> tuple[str, tuple[s
 
 
 def format_loss_warning(what: str, lost: Mapping[int, Counter[str]], total: int) -> str:
-    """Return the warning about pages that lack letters."""
+    """Return a warning that begins with `what` and names the share of lost letters and the pages.
+
+    `total` is the number of letters in the document.
+    """
     pages = sorted(lost)
     listed = ", ".join(map(str, pages[:_MAX_LISTED_PAGES])) + (", ..." if len(pages) > _MAX_LISTED_PAGES else "")
     share = 100 * total_letters(lost.values()) / max(1, total)

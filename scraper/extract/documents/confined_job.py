@@ -1,4 +1,4 @@
-"""Job of a single-use process: load the reader of a document, give up all rights, then parse the document."""
+"""Job of a single-use process: load the reader of a document, enter the sandbox, then parse the document."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean_line
 
 MAX_FILES = 30
+"""Files inside of one document that are read."""
 _PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 _MAX_NAME_CHARS = 200
 

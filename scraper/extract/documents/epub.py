@@ -30,7 +30,12 @@ _CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a book."""
+    """Return the text of a book.
+
+    Raises:
+        EncryptedDocumentError: The book is protected by DRM.
+        MalformedDocumentError: The book has no chapters.
+    """
     parts = Parts(data)
     if _ENCRYPTION in parts and any(method.encode() in parts.read(_ENCRYPTION) for method in _DRM_METHODS):
         raise EncryptedDocumentError(

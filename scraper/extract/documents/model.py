@@ -28,11 +28,11 @@ class ParseRequest:
     pages: tuple[int, ...] = ()
     """Pages to read, counted from 1; empty starts at the first page."""
     plain_reader: bool = False
-    """Use the fallback reader of the format: slower and plainer, but with no shared code."""
+    """Use the fallback reader of the format, if it has one: plainer, and based on another parser."""
     keep_pictures: bool = False
     """Return a document that consists of pictures, instead of an error."""
     picture_of: int = 0
-    """Page to render, instead of reading the document; 0 for none."""
+    """Number of the page to render, counted from 1, instead of reading the document; 0 for none."""
     more_care: bool = False
     """Also use the result of the fallback reader where it is better; costs more time."""
 
@@ -56,7 +56,7 @@ class ParsedDocument:
     """The document was encrypted, and the password (or an empty one) opened it."""
     warnings: tuple[str, ...] = ()
     deserves_more_care: bool = False
-    """Reading it with `more_care` would give a better text."""
+    """Reading it with `more_care` may give a better text."""
     text: str = ""
     """Markdown without markup, for search. Created by the reader process: 4 MB of it take .4 s."""
 

@@ -29,7 +29,7 @@ class _Level:
     pattern: str = "%1."
     start: int = 1
     restarts_after: int | None = None
-    """Level whose count restarts this one; None means any higher level."""
+    """Level, from 1, whose count restarts this one, as do higher levels. None means any higher level, 0 none."""
     legal: bool = False
 
     @property
@@ -47,6 +47,7 @@ class Numbering:
     abstract: Mapping[str, str] = field(default_factory=dict)
     """Abstract numbering of each list; lists with the same one share their counts."""
     overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)
+    """Start of levels that a list sets itself, by list and level."""
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     _started: set[NumberingLevel] = field(default_factory=set)
 
@@ -108,7 +109,7 @@ def _format_label(level: _Level, levels: Mapping[int, _Level], counts: Mapping[i
 
 
 def find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
-    """Return the list of a paragraph style, directly or inherited."""
+    """Return the list and level that a paragraph style sets or inherits, or None."""
     level: int | None = None
     for _ in range(_LEVELS):
         element = styles.get(style or "")

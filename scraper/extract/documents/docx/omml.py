@@ -62,7 +62,7 @@ _TEMPLATES = {
 
 
 def convert_to_latex(formula: Element) -> str:
-    """Return one formula without delimiters."""
+    """Convert one formula to LaTeX without `$` delimiters, cut to 20,000 characters."""
     return " ".join(_convert_children(formula, 0).split())[:_MAX_CHARS]
 
 

@@ -25,7 +25,7 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.text.sanitize import clean_line
 
 FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
-"""Placeholder of a formula, whose characters would be escaped as Markdown."""
+"""Placeholder with the number of a formula, chart or picture, whose characters would be escaped as Markdown."""
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
@@ -45,9 +45,9 @@ _MAX_HEADING_CHARS = 250
 def write_computed_text(
     body: Element, styles: Mapping[str, Element], numbering: Numbering, charts: Mapping[str, str]
 ) -> list[str]:
-    """Change a body in place; return the formulas and charts that its placeholders refer to by number.
+    """Change a body in place; return the formulas, charts and picture descriptions of its placeholders, by number.
 
-    `charts` is the Markdown of charts by relationship.
+    Text that Word hides is removed. `charts` is the Markdown of charts by relationship ID.
     """
     _move_text_boxes(body)
     _join_drop_capitals(body)

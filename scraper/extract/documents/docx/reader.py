@@ -66,7 +66,11 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a Word file."""
+    """Return the text of a Word file.
+
+    Raises:
+        MalformedDocumentError: The file is damaged.
+    """
     parts = Parts(data)
     main = _find_main_part(parts)
     document = parts.xml(main)

@@ -1,4 +1,4 @@
-"""WordprocessingML names and element access."""
+"""Namespaces of WordprocessingML and helpers to read and create its elements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def text_element(text: str) -> Element:
 
 
 def text_of_paragraph(paragraph: Element) -> str:
-    """Return the text of a paragraph without that of formulas and hidden instructions."""
+    """Return the text of a paragraph, without formulas, field instructions and deleted text."""
     return "".join(text.text or "" for text in paragraph.iter(W + "t"))
 
 
