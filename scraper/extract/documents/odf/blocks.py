@@ -51,7 +51,7 @@ class OdfBlockWriter:
         """One if the document has a title, which moves its headings one level down."""
 
     def document(self, body: Element) -> str:
-        """Return the body of a document as HTML."""
+        """Return the body of a document as HTML; its lists are joined in place."""
         join_lists(body)
         paragraphs = body.iter(ns.TEXT + "p", ns.TEXT + "h")
         self._lower = int(any(self._styles.text_format(element, "paragraph").title for element in paragraphs))
@@ -69,7 +69,7 @@ class OdfBlockWriter:
         return "".join(blocks)
 
     def notes(self) -> str:
-        """Return the footnotes so far as a list."""
+        """Return the footnotes that were collected so far as an HTML list."""
         return f"<ol>{''.join(self.inline.notes)}</ol>" if self.inline.notes else ""
 
     def _block(self, element: Element, depth: int) -> Iterator[str]:

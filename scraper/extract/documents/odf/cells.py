@@ -23,6 +23,7 @@ from scraper.extract.dom.xpath import Element, text_of
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_CELLS = 500_000
+"""Cells of one table, like `MAX_ROWS` and `MAX_COLUMNS`."""
 _MAX_REPEATS = 100
 """Repetitions of a row or cell with content; empty ones at the end are dropped."""
 _MAX_DEPTH = 20
@@ -50,10 +51,10 @@ class OdfGrid:
 
     rows: list[list[OdfCell]] = field(default_factory=list)
     is_truncated: bool = False
-    """Rows or columns beyond the limits were dropped."""
+    """True if the first row beyond the limits has text. Columns beyond the limit are dropped without notice."""
 
     def split_merged_cells(self) -> list[list[str]]:
-        """Return the texts by row; merged cells repeat theirs, unless it is long or spans the whole grid."""
+        """Return the texts by row; merged cells repeat short texts, unless they are large or as wide as the grid."""
         texts = [[cell.text for cell in row] for row in self.rows]
         width = max(map(len, texts), default=0)
         for y, row in enumerate(self.rows):
@@ -69,7 +70,7 @@ class OdfGrid:
 
 
 def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
-    """Read the cells of a table."""
+    """Read the cells of a table within the limits; a repeated row without text is read once."""
     grid, remaining = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
         cells = _cells(row, text_of_cell)
@@ -152,7 +153,7 @@ class EmbeddedObjects:
         self._roots: dict[Element, Element | None] = {}
 
     def formula(self, frame: Element) -> str:
-        """Return the formula in a frame; empty if there is none or it cannot be read."""
+        """Return the formula in a frame as MathML, as text if it is very long; empty if there is none."""
         holder = frame.find(ns.DRAW + "object")
         root = None if holder is None else self._root(holder)
         math = None if root is None else next(root.iter(ns.MATH + "math"), None)

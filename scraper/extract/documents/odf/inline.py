@@ -45,7 +45,7 @@ class Inline:
     """Names of the comments whose passage has an end mark."""
 
     def html(self, element: Element, *, bare: bool = False) -> str:
-        """Return the content of a paragraph; `bare` leaves out bold where all of it is bold."""
+        """Return the content of a paragraph; `bare` leaves out bold, as for headings."""
         return "".join(self._pieces(element, bare, 0)).strip()
 
     def code(self, element: Element) -> str:

@@ -37,7 +37,11 @@ _MAX_COMMENTS = 500
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a text or a presentation."""
+    """Return a text or a presentation.
+
+    Raises:
+        EncryptedDocumentError: The document needs a password.
+    """
     kind = sniff_kind(data)
     parts = _open(data)
     content, common = parts.xml("content.xml"), parts.xml_or_none("styles.xml")
@@ -148,7 +152,11 @@ def _text(shape: Element) -> str:
 
 
 def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the sheets of a workbook, each as a heading with tables, charts and comments."""
+    """Return the sheets of a workbook, each as a heading with tables, charts and comments.
+
+    Raises:
+        EncryptedDocumentError: The workbook needs a password.
+    """
     parts = _open(data)
     content = parts.xml("content.xml")
     sheets = content.findall(f"{ns.OFFICE}body/{ns.OFFICE}spreadsheet/{ns.TABLE}table")

@@ -1,4 +1,4 @@
-"""Meaning of OpenDocument styles: heading level, bold, lists, hidden text, and list counters."""
+"""Resolve OpenDocument styles to heading level, text format and list labels, and count list items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Counter:
         return self.levels.get(at, alone)
 
     def count(self, at: int, start: int | None = None) -> int:
-        """Increment the count of a level; deeper levels restart."""
+        """Increment the count of a level, or set it to `start`, and return it; deeper levels restart."""
         for above in range(1, at):
             # A skipped level counts as begun: 2.1.1 is followed by 2.2.
             if 1 in self._counts:
@@ -102,9 +102,10 @@ class ListLevel:
 
 @dataclass
 class OdfStyles:
-    """All styles of a file; earlier parts take precedence."""
+    """All styles of a file."""
 
     roots: tuple[Element, ...]
+    """Roots of the parts with styles; earlier ones take precedence."""
     _formats: dict[tuple[str, str], OdfTextFormat] = field(default_factory=dict)
 
     def text_format(self, element: Element, family: str) -> OdfTextFormat:

@@ -21,6 +21,6 @@ def get_attribute(element: Element, name: str) -> str:
 
 
 def get_int_attribute(element: Element, name: str, default: int) -> int:
-    """Return an integer attribute, or `default` if it is no number or too long."""
+    """Return an attribute of at most nine digits as an integer, else `default`, also for negative numbers."""
     value = get_attribute(element, name)
     return int(value) if value.isdecimal() and len(value) < 10 else default

@@ -28,7 +28,13 @@ _ADVICE = "Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`),
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return paragraphs and tables; the styles of headings and lists are not read."""
+    """Return paragraphs and tables; the styles of headings and lists are not read.
+
+    Raises:
+        EncryptedDocumentError: The file needs a password.
+        MalformedDocumentError: The file is damaged.
+        UnsupportedTypeError: The format is older than 1997.
+    """
     streams = CompoundFile(data)
     main = streams.read(_MAIN)
     try:

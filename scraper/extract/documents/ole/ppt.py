@@ -33,7 +33,12 @@ class _Record(NamedTuple):
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the texts of the slides; tables and lists appear as plain text."""
+    """Return the texts of the slides; tables and lists appear as plain text.
+
+    Raises:
+        EncryptedDocumentError: The file needs a password.
+        MalformedDocumentError: The file is damaged.
+    """
     streams = CompoundFile(data)
     stream = streams.read(_MAIN)
     if "EncryptedSummary" in streams:
