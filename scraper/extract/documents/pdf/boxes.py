@@ -11,7 +11,7 @@ _SLACK = 1.0
 
 
 class Box(NamedTuple):
-    """Rectangle in points; the origin is that of the page."""
+    """Rectangle in points. In PDFium the origin is the bottom left of the page, in `PageText` the top left."""
 
     x0: float
     y0: float
@@ -48,17 +48,17 @@ def center(box: Box) -> tuple[float, float]:
 
 
 def widen(box: Box) -> Box:
-    """Return a box with an area: that of spaces and thin letters may have none."""
+    """Return a box that is .1 points larger on each side, because spaces and thin letters may have no area."""
     return Box(box.x0 - 0.1, box.y0 - 0.1, box.x1 + 0.1, box.y1 + 0.1)
 
 
 def intersect(one: Box, other: Box) -> Box:
-    """Return the part that both boxes share."""
+    """Return the part that both boxes share; its sides are in reverse order if they share none."""
     return Box(max(one.x0, other.x0), max(one.y0, other.y0), min(one.x1, other.x1), min(one.y1, other.y1))
 
 
 def transform(box: Box, matrices: tuple[Matrix, ...]) -> Box:
-    """Return the box of a transformed box, from the innermost form outwards."""
+    """Return the bounding box of a box transformed by the matrices of its forms, from the innermost outwards."""
     for m in matrices:
         corners = [
             (m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f) for x in (box.x0, box.x1) for y in (box.y0, box.y1)
@@ -69,5 +69,5 @@ def transform(box: Box, matrices: tuple[Matrix, ...]) -> Box:
 
 
 def scale(matrices: tuple[Matrix, ...]) -> float:
-    """Return the factor by which matrices enlarge."""
+    """Return the factor by which matrices enlarge, along the axis that they enlarge more."""
     return math.prod(max(math.hypot(m.a, m.b), math.hypot(m.c, m.d)) for m in matrices)

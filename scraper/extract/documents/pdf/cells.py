@@ -31,7 +31,14 @@ def merge_lines(
     across: Sequence[RuledLine],
     wrapped: frozenset[int] = frozenset(),
 ) -> list[list[str]]:
-    """Join the lines of a table into rows; a cell of several lines becomes one cell."""
+    """Join the lines of a table into rows; a cell of several lines becomes one cell.
+
+    Args:
+        lines: Lines of the table.
+        grid: Texts by line and column.
+        across: Horizontal lines of the page; no row extends over one.
+        wrapped: Lines that only continue the line above, by `find_wrapped_lines`.
+    """
     headers = _count_headers(grid)
     groups = _group_by_leading(lines, grid, across) or group_adjacent(
         range(len(lines)), lambda group, index: _continues(lines, grid, across, group, index, headers, wrapped)
@@ -136,7 +143,7 @@ def _are_years(cells: Sequence[str]) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Return True for a number, a unit without letters, or a mark for a missing number."""
+    """Return True for a number with signs and units such as `%`, or a mark for a missing number such as `n/a`."""
     return _NUMERIC.fullmatch(cell) is not None
 
 
@@ -217,7 +224,7 @@ class TextLine:
 
     @property
     def gaps(self) -> list[tuple[float, float]]:
-        """Free intervals between its segments."""
+        """Horizontal intervals between its segments."""
         return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
 
 

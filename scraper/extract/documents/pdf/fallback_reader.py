@@ -14,7 +14,7 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf.markdown_writer import join_pages
 
 MAX_PAGES = 300
-"""This reader has a tenth of the speed of the main reader."""
+"""Pages. This reader has a tenth of the speed of the main reader."""
 _PYPDF_ERRORS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
     AssertionError, ZeroDivisionError, NotImplementedError,
@@ -33,7 +33,13 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of the pages, without tables."""
+    """Return the text of the pages, without tables.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        ContentTooLargeError: It expands to more bytes than the limit of pypdf.
+        MalformedDocumentError: pypdf cannot read it.
+    """
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
         count = min(len(reader.pages), 1_000_000)

@@ -33,7 +33,7 @@ _MIN_BACKGROUND = 4.0
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Hidden text objects of a page, by handle, and the boxes of the visible ones."""
+    """Hidden text objects of a page, by handle, and the boxes of the visible ones, or nothing if none is hidden."""
 
     hidden: Mapping[int, Box]
     visible: tuple[Box, ...]
@@ -51,7 +51,7 @@ class _Painted(NamedTuple):
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
-    """Declare the types of the functions that this module calls."""
+    """Declare the ctypes signatures of the PDFium functions that this module calls."""
     pointer, number = ctypes.c_void_p, ctypes.c_int
     values = [pointer] * 4
     for name in (
@@ -76,7 +76,7 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 def find_hidden_text(library: ctypes.CDLL, page: int, *, check_clips: bool = False) -> HiddenText:
-    """Return the hidden text objects of a page; `check_clips` also finds text outside of its clip."""
+    """Return the hidden text objects of a page; `check_clips` also finds text outside of its clipping path."""
     return _PageScan(library, page).find(check_clips=check_clips)
 
 

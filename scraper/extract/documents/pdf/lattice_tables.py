@@ -34,6 +34,7 @@ class LatticeGrid:
     runs: tuple[TextRun, ...]
     rows: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[float, float], ...] = ()
+    """Left and right edge of each column."""
     first_y1: float = 0.0
     """Lower end of its first band."""
 

@@ -17,10 +17,12 @@ class TextRun(NamedTuple):
     x1: float
     y1: float
     size: float
+    """Font size in points."""
     bold: bool = False
     mono: bool = False
     """True if the font is monospaced and the run may be code."""
     fixed_width: bool = False
+    """True if the font is monospaced, for code and prose."""
     mark: int | None = None
     """Marked content ID, if the file is tagged."""
     block: int = -1
@@ -35,7 +37,7 @@ class TextRun(NamedTuple):
 
 
 class RuledLine(NamedTuple):
-    """A straight line at `at`, from `start` to `end` along the other axis."""
+    """A horizontal or vertical line at `at`, from `start` to `end` along the other axis, in points."""
 
     at: float
     start: float

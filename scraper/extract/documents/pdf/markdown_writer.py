@@ -16,7 +16,7 @@ _MARKDOWN_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|`
 
 
 def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
-    """Return the blocks as Markdown, with nested lists."""
+    """Return the blocks as Markdown, with nested lists; `vocabulary` is that of `join_lines`."""
     texts = ((block.kind is BlockKind.ITEM, text) for block in blocks if (text := _format_block(block, vocabulary)))
     groups = groupby(texts, key=itemgetter(0))
     return "\n\n".join(("\n" if is_list else "\n\n").join(text for _, text in group) for is_list, group in groups)
@@ -38,7 +38,7 @@ def _format_block(block: LayoutBlock, vocabulary: frozenset[str]) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return a paragraph whose start is no Markdown syntax."""
+    """Escape Markdown syntax at the start of a paragraph."""
     return _MARKDOWN_SYNTAX.sub(_escape, text)
 
 

@@ -27,7 +27,7 @@ _NO_TITLE = re.compile(
 
 
 def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
-    """Return title and author if the file declares them."""
+    """Return title and author, or None for what the file does not declare; `xmp` is its XMP metadata."""
     information = b"" if encrypted else _find_information(data)
     title = _PROGRAM.sub("", _read_string(information, b"Title")).strip()
     title = _read_xmp(_TITLE, xmp) or ("" if _NO_TITLE.fullmatch(title) else title)
@@ -89,7 +89,7 @@ _CHOICES = ("combobox", "listbox")
 
 
 def format_form(fields: Iterable[Any]) -> str:
-    """Return the filled fields of a page as a list; empty if none is filled."""
+    """Return the form fields of a page (from liteparse) as a list; empty if none is filled."""
     found: dict[str, str] = {}
     empty: set[str] = set()
     has_input = False

@@ -1,4 +1,4 @@
-"""Narrow columns: words that lie one below another between the rules of a table, hardly further apart than in prose."""
+"""Find narrow columns of tables: words that are aligned between rules, but hardly further apart than in prose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _DISTINCT, _DISTINCT_NUMBERED = 0.5, 0.25
 
 
 def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RuledLine]) -> dict[int, list[int]]:
-    """Return, by the first row below a rule, the ends of the rows above further rules of the same length."""
+    """Find regions of rows between horizontal lines of the same position and length.
+
+    Returns the ends (exclusive) of the possible regions by their first row, the longest region first.
+    """
     regions: dict[int, list[int]] = {}
     if not rows:
         return regions
@@ -65,7 +68,7 @@ def _words(row: LayoutRow) -> Iterator[TextRun]:
 
 
 def find_strips(lines: Sequence[Sequence[TextRun]]) -> list[_Span]:
-    """Return the strips without text that separate columns of words."""
+    """Return the vertical strips without text that separate columns of words."""
     size = max(lines[0], key=lambda word: len(word.text)).size
     usual = sorted(map(len, lines))[len(lines) // 2]
     body = [line for line in lines if len(line) >= max(2, usual / 2)]

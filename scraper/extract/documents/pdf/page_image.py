@@ -28,7 +28,10 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
-    """Return width, height and deflated pixels (Base64) of the page `request.picture_of`; empty if it is none."""
+    """Render the page `request.picture_of` in gray; return an empty dict if it cannot be rendered.
+
+    The dict contains `width` (bytes of a pixel row), `height`, `dpi`, and `pixels` (zlib, then Base64).
+    """
     with pdfium_text.open_document(data, request.password) as document:
         if document is None:
             return {}

@@ -67,7 +67,7 @@ def is_same_color(one: tuple[int, int, int], other: tuple[int, int, int]) -> boo
 
 
 class Contrasts(dict[tuple[int, int, int, int], bool]):
-    """Cache of text fills (red, green, blue, opacity) that tells if they are visible on all backgrounds."""
+    """Cache by text fill (red, green, blue, opacity): True if the fill is visible on all backgrounds."""
 
     def __init__(self, backgrounds: Sequence[tuple[int, int, int]]) -> None:
         """Compare with these backgrounds; call `clear` after one is added."""
@@ -75,6 +75,6 @@ class Contrasts(dict[tuple[int, int, int, int], bool]):
         self._backgrounds = backgrounds
 
     def __missing__(self, fill: tuple[int, int, int, int]) -> bool:
-        """Compare a fill with the backgrounds, and remember the result."""
+        """Compare a fill with the backgrounds, and cache the result."""
         self[fill] = fill[3] != 0 and not any(is_same_color(fill[:3], other) for other in self._backgrounds)
         return self[fill]

@@ -23,7 +23,7 @@ _MARGIN_SHARE = 0.15
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
-    """Declare the types of the functions that this module calls."""
+    """Declare the ctypes signatures of the PDFium functions that this module calls."""
     pointer, number = ctypes.c_void_p, ctypes.c_int
     library.FPDFBitmap_CreateEx.argtypes = [number, number, number, pointer, number]
     library.FPDFBitmap_CreateEx.restype = pointer

@@ -121,7 +121,10 @@ _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
 
 
 def distinguish_code(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
-    """Return the pages with prose of a fixed width as ordinary text: typescripts, and the text layers of scans."""
+    """Clear `mono` on pages of monospaced prose, so that it does not count as code.
+
+    Typescripts and the text layers of scans have such pages.
+    """
     letters = sum(len(run.text) for page in pages for run in page.runs)
     mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
     if mono <= _MOSTLY_MONO * letters:
@@ -151,7 +154,7 @@ _SENTENCE_END = re.compile(r"[.,;:]$")
 
 
 def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
-    """Return the blocks with headings marked as such."""
+    """Return the blocks with headings marked as such; `body_size` is the font size of the body in points."""
     sizes = {block.size for block in blocks if _is_large(block, body_size)}
     groups = group_adjacent(sorted(sizes, reverse=True), lambda group, size: group[-1] - size <= 0.5)
     levels = {size: min(index, _MAX_LEVEL) for index, group in enumerate(groups, 1) for size in group}
@@ -204,7 +207,7 @@ def _is_large(block: LayoutBlock, body_size: float) -> bool:
 
 
 def join_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
-    """Join tables that continue at the top of the next page, on the page where they begin.
+    """Join tables that continue at the top of the next page, on the page where they begin; drop a repeated header.
 
     A page that is one whole table remains separate: a list over many pages would lose its page marks.
     """

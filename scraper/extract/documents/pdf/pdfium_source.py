@@ -55,10 +55,12 @@ _SMALLEST = (
 
 @dataclass(frozen=True, slots=True)
 class PdfSource:
-    """Content of a file."""
+    """Content of a PDF: its pages, metadata and form fields."""
 
     pages: tuple[LayoutPage, ...]
+    """Pages that were read."""
     page_count: int
+    """Pages of the whole file."""
     title: str | None = None
     author: str | None = None
     encrypted: bool = False
@@ -66,7 +68,7 @@ class PdfSource:
     forms: Mapping[int, str] = field(default_factory=dict)
     """Filled form fields, by page."""
     is_xfa_form: bool = False
-    """Its content is not in the pages."""
+    """True if the form content is XML (XFA), which is not in the pages."""
     texts: Mapping[int, PageText] = field(default_factory=dict)
     """Text of the pages as PDFium reads it, by page."""
 

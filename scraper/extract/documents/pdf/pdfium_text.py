@@ -1,4 +1,4 @@
-"""Text of PDF pages as PDFium itself reads it: an independent count, from the library inside of liteparse."""
+"""Read the text of PDF pages by direct calls of PDFium, to check the text from liteparse, which brings the library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POINTERS = ("FPDF_LoadMemDocument64", "FPDF_LoadPage", "FPDFText_LoadPage")
 
 @cache
 def load_library() -> ctypes.CDLL | None:
-    """Return the PDFium library that liteparse brings, or None if this system has it elsewhere."""
+    """Load the PDFium library in the package liteparse, once per process; return None if there is none."""
     folder = Path(liteparse.__file__).parent
     path = next((path for path in sorted(folder.iterdir()) if "pdfium" in path.name), None)
     if path is None:
@@ -74,7 +74,7 @@ def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
-    """Return the lines of pages without hidden and clipped letters, as in `read_texts`."""
+    """Return the lines of pages, counted from 1, without hidden text and text outside of its clipping path."""
     with open_document(data, password) as document:
         return {page: _lines_of_page(*document, page) for page in pages} if document else {}
 

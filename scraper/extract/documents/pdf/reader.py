@@ -43,7 +43,7 @@ _VOCABULARY_PAGES = 300
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load PDFium, and the fallback reader if both are requested."""
+    """Load PDFium, and the fallback reader if `more_care` is requested."""
     pdfium_source.warm_up()
     pdfium_text.load_library()
     if request is not None and request.more_care:
@@ -51,7 +51,12 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
-    """Return the pages of a PDF as Markdown."""
+    """Return the pages of a PDF as Markdown.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: PDFium cannot read it.
+    """
     request = request or ParseRequest()
     source = pdfium_source.load(data, request)
     rtl_pages = [page.number for page in source.pages if is_right_to_left(" ".join(run.text for run in page.runs))]
@@ -120,7 +125,7 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 
 
 def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
-    """Yield the blocks of one flow: drawn tables in grid_index, tables by alignment, paragraphs."""
+    """Yield the blocks of one flow: drawn tables at their positions, tables by alignment, paragraphs."""
     piece: list[LayoutRow] = []
     above: LatticeGrid | None = None
     table: list[tuple[str, ...]] = []

@@ -73,7 +73,7 @@ def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
 
 
 def text_of_row(row: LayoutRow) -> str:
-    """Return the text of a row."""
+    """Return the text of a row, with spaces at gaps."""
     return text_of_runs(row.runs)
 
 
@@ -122,7 +122,10 @@ def _join_right_to_left(runs: Sequence[TextRun]) -> str:
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
-    """Join the lines of a paragraph; remove hyphens at line ends within words."""
+    """Join the lines of a paragraph; remove hyphens at line ends within words.
+
+    `vocabulary` contains the words of the document, in lower case. A word that it contains only with a hyphen keeps it.
+    """
     text = ""
     for line in lines:
         if not text:

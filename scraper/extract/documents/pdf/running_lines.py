@@ -13,7 +13,7 @@ from scraper.extract.documents.pdf.rows import group_rows, text_of_row
 _MARGIN = 0.1
 """Ratio to the page height: area of headers and footers."""
 _MIN_PAGE_SHARE = 0.4
-"""Ratio of the pages, or of those of one side."""
+"""Ratio of half of the pages: left and right pages may have different headers."""
 _FEW_PAGES = 3
 """Pages. In a document of at most this length, a line must repeat on every page, at the same place."""
 _SAME_HEIGHT = 6.0
@@ -30,8 +30,8 @@ _Key = tuple[str, int]
 def remove_running_lines(pages: Sequence[LayoutPage], body_size: float) -> tuple[list[LayoutPage], dict[int, str]]:
     """Remove page numbers, and repeated lines in the margins except for the first of each.
 
-    No page loses its only text. What stays is set like the body, because it is no heading. Returns the pages, and the
-    removed text by page.
+    No page loses its only text. The first line of each gets the font size of the body, because it is no heading.
+    Returns the pages, and the removed text by page.
     """
     running = _find_running_keys(pages)
     shown: set[_Key] = set()

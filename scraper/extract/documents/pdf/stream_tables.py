@@ -52,7 +52,7 @@ _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
 class StreamTable(NamedTuple):
-    """A table between two rows of a flow (the second exclusive)."""
+    """A table in the rows of a flow from `start` to `end` (exclusive)."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class StreamTable(NamedTuple):
 def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RuledLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
-    """Return the tables in a flow of rows, from top to bottom."""
+    """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
     wide = [split_row(row) for row in rows]
     narrow = [split_row(row, _NARROW_GAP) for row in rows]
     regions = find_ruled_regions(rows, across)

@@ -16,7 +16,7 @@ _Table = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class RotatedHeader:
-    """Texts of rotated column headers, and their vertical range."""
+    """Texts of rotated column headers by column, and their vertical range."""
 
     cells: tuple[str, ...]
     y0: float
@@ -39,7 +39,10 @@ _MIN_SUM_SHARE = 0.6
 def find_headers_above(
     rows: Sequence[LayoutRow], columns: Sequence[_Span], top: float, rotated: RotatedHeader | None = None
 ) -> tuple[list[list[str]], int]:
-    """Return the headers above a table by column, and the number of rows they take."""
+    """Return the headers above a table by column, and the number of rows they take.
+
+    `columns` are the left and right edges of the columns, `top` is the upper edge of the table.
+    """
     headers: list[list[str]] = []
     count = 0
     for row in reversed(rows[-_MAX_ROWS:]):

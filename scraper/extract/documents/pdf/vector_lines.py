@@ -1,4 +1,4 @@
-"""Straight lines of a page: drawn, typed as dashes, or edges of boxes; and rotation of pages."""
+"""Find ruling lines of a page: drawn, typed as dashes, or edges of boxes. Also rotate pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from liteparse.types import VectorGraphics
 from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
 
 MAX_LINES = 4_000
-"""A page with more lines is a map or a drawing without tables."""
+"""Lines and shapes. A page with more of them is a map or a drawing without tables."""
 
 _MAX_LINE_WIDTH = 2.5
 """Points. A filled box that is no thicker is a line."""
@@ -24,16 +24,18 @@ _Rules = tuple[RuledLine, ...]
 
 @dataclass(frozen=True, slots=True)
 class VectorLines:
-    """Drawn lines, and the edges of boxes."""
+    """Drawn lines, and the edges of boxes, each sorted by position."""
 
     across: _Rules = ()
+    """Horizontal lines."""
     down: _Rules = ()
+    """Vertical lines."""
     box_across: _Rules = ()
     box_down: _Rules = ()
 
 
 def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
-    """Split text runs into text and rules that are typed as `---`, `===` or `___`; return both."""
+    """Split text runs into text and lines typed as `--------`, `========` or `________`; return both."""
     lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
     if not lines:
         return runs, ()
