@@ -66,7 +66,7 @@ def has_fallback_reader(kind: DocumentKind) -> bool:
 
 
 def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
-    """Import and return the reader of a format.
+    """Import and return the reader of a format; `use_fallback` has no effect if the format has no fallback reader.
 
     Raises:
         ScraperError: No reader exists; the message says what to do.

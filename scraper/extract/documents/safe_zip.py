@@ -16,10 +16,13 @@ from scraper.errors import ContentTooLargeError, EncryptedDocumentError, Malform
 from scraper.extract.dom.xpath import Element
 
 MAX_ENTRIES = 20_000
-"""Documents with a thousand pictures have a few thousand parts."""
+"""Entries of an archive. Documents with a thousand pictures have a few thousand parts."""
 MAX_TOTAL_BYTES = 300_000_000
+"""Decompressed bytes of all parts that are read."""
 MAX_PART_BYTES = 100_000_000
+"""Decompressed bytes of one part."""
 RATIO_FROM_BYTES = 1_000_000
+"""Decompressed bytes above which the compression ratio of a part is limited."""
 MAX_RATIO = 200
 """Compression ratio. XML of documents shrinks to a tenth or twentieth, a zip bomb to a thousandth."""
 _CHUNK_BYTES = 1 << 20
@@ -123,7 +126,12 @@ class Parts:
         return parse_xml(self.read(name), name)
 
     def xml_or_none(self, name: str) -> Element | None:
-        """Return an optional part as a tree, or None if it is missing or damaged."""
+        """Return an optional part as a tree, or None if it is missing or damaged.
+
+        Raises:
+            ContentTooLargeError: It decompresses to more than the limit.
+            EncryptedDocumentError: It needs a password.
+        """
         try:
             return self.xml(name) if name in self else None
         except MalformedDocumentError:

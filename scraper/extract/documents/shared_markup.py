@@ -15,8 +15,9 @@ from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.extract.text.sanitize import clean_line
 
 ITEM_NUMBER = "\ue0f2{}\ue0f3"
-"""Number of a list item, at the start of its text."""
+"""Template of the placeholder for the number of a list item, at the start of its text."""
 CODE_CHARACTERS = re.compile(r"[{}();=<>\[\]$#|]")
+"""Characters by which monospaced text counts as code."""
 MONOSPACED_FONT = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 REPEATED_CHARS = 200
 """Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by one.
@@ -38,7 +39,7 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def html_to_markdown(html: str, url: str) -> str:
-    """Convert HTML blocks to Markdown; resolve links against `url`."""
+    """Convert HTML blocks to Markdown; resolve links against `url`. Merged cells are split."""
     root = parse_html(f"<html><body>{html}</body></html>").root
     if root is None:
         return ""
@@ -140,7 +141,7 @@ class ReviewComments:
         self._lines: list[str] = []
 
     def add(self, author: str, date: str, text: str, *, is_resolved: bool = False) -> str:
-        """Return the placeholder for a comment in the text; empty for a comment without text."""
+        """Return the placeholder for a comment in the text; empty without a text, and after 1,000 comments."""
         if not text.strip() or len(self._lines) >= _MAX_COMMENTS:
             return ""
         facts = (clean_line(author, 100) or "Comment", date[:10], "resolved" if is_resolved else "")

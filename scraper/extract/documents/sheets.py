@@ -27,7 +27,9 @@ MAX_CELLS = 5_000_000
 MAX_STRING_BYTES = 50_000_000
 """Bytes of the texts of all cells; one shared string may be used a million times."""
 MAX_ROWS = 20_000
+"""Rows of one sheet that are shown."""
 MAX_COLUMNS = 100
+"""Columns of one sheet that are shown."""
 MAX_SHOWN_CELLS = 500_000
 """Cells of one sheet. The text of more cells would exceed the character limit anyway."""
 MAX_COUNTED_BYTES = 400_000_000
@@ -55,7 +57,13 @@ _OVERLAP_BYTES = 64
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the sheets of a workbook."""
+    """Return the sheets of a workbook.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: It is damaged.
+        ContentTooLargeError: It exceeds a limit.
+    """
     kind = sniff_kind(data)
     parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     row_counts: dict[str, int] = {}

@@ -42,7 +42,12 @@ _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, Not
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the slides of a presentation."""
+    """Return the slides of a presentation, at most `MAX_SLIDES`.
+
+    Raises:
+        MalformedDocumentError: It is damaged.
+        ContentTooLargeError: It decompresses to more than the limit.
+    """
     parts = Parts(data)
     for name in parts.names:  # Check the limits: python-pptx decompresses every part, of any size.
         parts.read(name)

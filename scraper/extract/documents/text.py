@@ -27,6 +27,7 @@ _MAX_OUTPUT_CHARS = 4_000
 MAX_ROWS = 20_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 500_000
+"""Cells of a CSV file that are shown, like `MAX_ROWS` and `MAX_COLUMNS`."""
 _MAX_CELL_LINES = 500
 _CSV_SAMPLE_LINES = 100
 _DELIMITERS = ",;\t|^~\x1f"
@@ -34,7 +35,11 @@ _DELIMITERS = ",;\t|^~\x1f"
 
 
 def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a plain text; a text that looks like code is fenced."""
+    """Return a plain text; a text that looks like code is fenced.
+
+    Raises:
+        NoContentError: There is no text.
+    """
     text, warnings = decode_text(data, request)
     body = text.strip("\n").rstrip()
     if not body.strip():
@@ -79,7 +84,7 @@ def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a Jupyter notebook as text and code."""
+    """Return a Jupyter notebook as text and code, or its JSON if its structure is unknown."""
     text, warnings = decode_text(data, request)
     try:
         notebook = json.loads(text)
@@ -110,7 +115,11 @@ def _join_lines(lines: Any) -> str:
 
 
 def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the rows as a table with the first row as header."""
+    """Return the rows as a table with the first row as header.
+
+    Raises:
+        NoContentError: There is no text.
+    """
     text, warnings = decode_text(data, request)
     if not text.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")

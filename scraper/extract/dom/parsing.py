@@ -140,7 +140,7 @@ def remove(element: Element) -> None:
 
 
 def is_binary(text: str) -> bool:
-    """Return True if the text is decoded binary data."""
+    """Return True if over a tenth of the first characters are NUL or replacement characters, as in binary data."""
     probe = text[:_BINARY_PROBE]
     return probe.count("\x00") + probe.count("\ufffd") > _BINARY_SHARE * max(len(probe), 1)
 

@@ -26,10 +26,12 @@ class Paragraph:
 
     text: str
     heading: int | None = None
+    """Heading level from 1, or `TITLE`; None for other paragraphs."""
     label: str = ""
     """Bullet or number of a list item."""
     is_item: bool = False
     level: int = 0
+    """Nesting depth of a list item, from 0."""
 
 
 class RtfTableColumn(NamedTuple):
@@ -41,7 +43,7 @@ class RtfTableColumn(NamedTuple):
 
 @dataclass(slots=True)
 class Paragraphs:
-    """Collects the paragraphs, lines of code and table rows of an RTF document and writes them as HTML."""
+    """HTML writer that collects the paragraphs, lines of code and table rows of an RTF document."""
 
     _done: list[tuple[int | None, str]] = field(default_factory=list)
     """Blocks; headings with their levels."""
@@ -52,7 +54,7 @@ class Paragraphs:
     _rows: list[list[str]] = field(default_factory=list)
 
     def add(self, paragraph: Paragraph, *, in_table: bool) -> None:
-        """Add a paragraph."""
+        """Add a paragraph to the current cell with `in_table`, else to the document."""
         if in_table:
             if paragraph.text:
                 bullet = f"{html.escape(paragraph.label)} " if paragraph.is_item and paragraph.label else ""
@@ -80,7 +82,7 @@ class Paragraphs:
         self._cell = []
 
     def end_row(self, columns: Sequence[RtfTableColumn]) -> None:
-        """End a row: it contains the cells since the last row."""
+        """End a row: it contains the cells since the last row; merged cells repeat short texts."""
         above = self._rows[-1] if self._rows else []
         for at, column in enumerate(columns[: len(self._row)]):
             if self._row[at]:
@@ -94,7 +96,7 @@ class Paragraphs:
         self._row = []
 
     def html(self) -> str:
-        """Return all blocks."""
+        """Return all blocks as HTML."""
         if self._cell:
             self.end_cell()
         self.end_row(())

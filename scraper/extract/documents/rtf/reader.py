@@ -23,6 +23,7 @@ from scraper.extract.documents.rtf.tokenizer import (
 from scraper.extract.documents.shared_markup import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
 
 MAX_BYTES = 50_000_000
+"""Bytes of a file that are read."""
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
 _HEADING = re.compile(r"(?:heading|berschrift|titre|titolo|título|rubrik|kop)\s*(\d)\b", re.IGNORECASE)
@@ -43,7 +44,11 @@ _RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a file."""
+    """Return the text of a file.
+
+    Raises:
+        MalformedDocumentError: The file does not begin as RTF.
+    """
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
     reader = _Reader()

@@ -56,7 +56,7 @@ DESTINATIONS = {
     "fldinst": "instruction", "fldrslt": "result", "footnote": "note", "listtext": "label", "pntext": "label",
     "annotation": "comment", "atnauthor": "commentator", "shptxt": "box", "info": "info",
 }  # fmt: skip
-"""Destinations whose text is used."""
+"""Destinations whose text is used, and the names that the reader gives to them."""
 
 SKIPPED = frozenset(
     "colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
