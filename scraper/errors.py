@@ -1,7 +1,7 @@
 """Errors for callers of the tools.
 
-Each error has its URL or argument (`target`), a message (`str(error)`), the next step, a stable `code` for programs,
-and `retryable`, which is True if the same call may succeed later. No message contains the private address of a host.
+Each error has its URL or argument (`target`), a message (`str(error)`), the next step and a stable `code` for programs.
+`retryable` is True if the same call may succeed later. No message contains the private address of a host.
 """
 
 from __future__ import annotations

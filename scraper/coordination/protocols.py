@@ -118,8 +118,8 @@ class WorkClaims(Protocol):
     async def begin(self, key: str, *, waited: bool) -> WorkClaim | WorkCompleted | None:
         """Claim work; return None if another server is doing it, or its result if it has just finished.
 
-        Without `waited`, finished work is repeated. With it, the result is accepted, because the work was in flight
-        when the result was requested, or because the result need not be newer.
+        Without `waited`, finished work is repeated. With it, its result is accepted. Set it if the work was in flight
+        when the result was requested, or if the result need not be newer.
         """
 
     def complete(self, claim: WorkClaim, value: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Registry of the servers that share one state, kept alive by heartbeats."""
+"""Registry of the live servers that share one state; each renews its entry with heartbeats."""
 
 from __future__ import annotations
 

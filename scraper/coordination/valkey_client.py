@@ -41,8 +41,8 @@ FIRST_RETRY_S = 0.25
 """Seconds. Mean pause after the first failed attempt to connect; it doubles up to `LAST_RETRY_S`."""
 LAST_RETRY_S = 3.0
 """Seconds. Maximum mean pause between two attempts to connect, as long as a heartbeat. With ten, one server of two
-found the service eight seconds later than the other, when it was back after six, and both read the same pages
-meanwhile."""
+found the service eight seconds later than the other. The service was back after six, and meanwhile both servers read
+the same pages."""
 SLOW_S = 0.05
 """Seconds. A slower command delays a fetch noticeably."""
 CONNECTIONS = 32

@@ -43,7 +43,7 @@ def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     """Select the blocks above the probability threshold with the greatest expected F1.
 
     Blocks are taken in order of probability. A block of n words with the probability p has n p expected content words.
-    The expected F1 is 2 sum(n p) / (sum(n) + sum over all blocks (n p)), where the first two sums are over the selected
+    The expected F1 is 2 sum(n p) / (sum(n) + sum over all blocks (n p)). The first two sums are over the selected
     blocks. A fixed threshold would cost .009 of F1.
     """
     lengths = lengths + _LEAST_LENGTH

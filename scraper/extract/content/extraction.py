@@ -51,7 +51,7 @@ class Content:
 def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     """Return the content of a page. The tree is changed when `Content.build_tree` is called.
 
-    On pages that are too small or too large for the model, navigation and the like are removed from the tree at once.
+    If a page is too small or too large for the model, its navigation and the like are removed at once.
     """
     segments = segment(page.body)
     if _is_footer_alone(segments):

@@ -26,8 +26,8 @@ BUCKETS = 1 << _BITS
 SCORE_NAMES = ("own", "around", "text", "heading", "least", "above", "all")
 """Columns of the linear model, which are sums of learned weights.
 
-The scores of the four groups, the least `around` score of the element and its ancestors (at most 0), the `around` score
-of the parent, and the sum of the four groups.
+`least` is the least `around` score of the element and its ancestors, at most 0. `above` is the `around` score of the
+parent. `all` is the sum of the four groups.
 """
 
 _DIGITS = re.compile(r"\d")

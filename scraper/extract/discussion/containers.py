@@ -202,7 +202,7 @@ def _tokens(element: Element) -> list[str]:
 
 
 def _type_of(element: Element) -> str:
-    """Return the shape of the schema.org type that an element states, or an empty text."""
+    """Return the shape of the schema.org type that an element declares, or an empty string."""
     kind = element.get("itemtype")
     return "@" + kind.rstrip("/").rpartition("/")[2] if kind else ""
 

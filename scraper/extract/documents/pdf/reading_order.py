@@ -39,7 +39,7 @@ _MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
 _HALF = 0.48, 0.56
 """Ratio to the width of the text: range in which the right one of two equal columns begins."""
 _WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
-"""Mean of words a line in a column of names, and ratio of its lines that are beside a line of the next column."""
+"""Mean words a line in a column of names, and ratio of its lines that are beside one of the next column."""
 _SAME_LINE = 0.2
 """Multiple of the font size."""
 _MAX_SKIPPED = 3
@@ -278,7 +278,7 @@ def _has_prose(column: Sequence[LayoutRow]) -> bool:
 
 
 def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
-    """Return True if a column has few words a line, and nearly all its lines are beside a line of the other column."""
+    """Return True if a column has few words a line, and nearly all lines are beside one of the other column."""
     words = fmean(len(text_of_row(line).split()) for line in one)
     if words > _WORDS_OF_NAMES or len(one) > len(other):
         return False

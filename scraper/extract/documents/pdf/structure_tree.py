@@ -28,7 +28,7 @@ _MAX_ROWS = 2_000
 
 
 def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
-    """Return the blocks of the page by its tags, or None if they do not cover the text or have no useful blocks."""
+    """Return the blocks of a page by its tags, or None if the tags do not cover the text in blocks."""
     if not page.tags:
         return None
     tagged: dict[int, list[TextRun]] = defaultdict(list)
