@@ -41,7 +41,10 @@ _MARKUP_START = re.compile(
 
 
 def is_page(snapshot: Snapshot) -> bool:
-    """Return True if a snapshot is HTML: by its media type, or by its first tag if it is XML or has no type."""
+    """Return True if a snapshot is HTML.
+
+    It was rendered, or its media type says so, or it is XML or has no type and begins with a tag of HTML.
+    """
     if snapshot.rendered or snapshot.media_type in _PAGE_TYPES:
         return True
     return snapshot.media_type in ("", "application/xml", "text/xml") and bool(_MARKUP_START.match(snapshot.html))

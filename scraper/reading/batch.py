@@ -49,7 +49,8 @@ async def read_all(
 ) -> list[T | errors.ScraperError]:
     """Read each URL once, `concurrency` at a time; return results of `read` or errors in the order of the URLs.
 
-    `read` gets a canonical URL and the seconds left. URLs that are not read before the deadline get a timeout error.
+    `read` gets the URL from `parse_target` and the seconds left. URLs that are not read before the deadline get a
+    timeout error.
     """
     outcomes: dict[str, T | errors.ScraperError] = {}
     targets: dict[str, str] = {}

@@ -16,7 +16,7 @@ _MAX_VALUE = 60
 _MAX_LABEL = 45
 """Characters of a label without a value. Matching longer texts took most of the time."""
 _MAX_CLIMB = 3
-"""Ancestors of a label after which its value is searched."""
+"""Elements after which the value of a label is searched: the label and its nearest ancestors."""
 _TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
 _EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
 _MARK = re.compile(r"[:#：]")

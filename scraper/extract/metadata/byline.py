@@ -20,7 +20,7 @@ BYLINE_PREFIX = re.compile(
     r"(?:作者|著者|记者|記者|文|автор|author|autor|auteur|بقلم|כותב|글)\s?[:：/]\s*)",
     re.IGNORECASE,
 )
-"""Words such as "by" before the name of the author, in some thirty languages."""
+"""Words such as "by" before the name of the author, in many languages."""
 _MAX_BYLINE = 120
 _MAX_NAME = 60
 _MAX_WORDS = 6

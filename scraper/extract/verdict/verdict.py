@@ -76,7 +76,7 @@ class PageSignals:
         self.words = count_words(self.text, LONG_WORDS)
         self.short = self.words < SHORT_WORDS
         self.main_words = self.words
-        """Words outside of navigation and side matter; all words if the page is long, or short of scripts."""
+        """Words outside of navigation and side matter; all words if the page is long, or neither short nor scripted."""
         self.consent = 0
         """Characters in consent banners."""
         self.hollow = self.has_buttons = self.asks_password = self.has_fields = self.empty_mount = False
