@@ -1,4 +1,4 @@
-"""Words of queries, titles and snippets for comparison."""
+"""Split queries, titles and snippets into words, to compare them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STOP_WORDS = frozenset(
     "der die das und mit von ist wie les des une est que pour los las del por para con una uno como che per "
     "nao com uma".split()
 )
-"""Stop words, normalized like terms."""
+"""English, German, French, Spanish, Italian and Portuguese stop words, normalized like terms."""
 
 
 def extract_words(text: str) -> frozenset[str]:
@@ -27,7 +27,7 @@ def extract_words(text: str) -> frozenset[str]:
 
 
 def extract_content_words(query: str) -> tuple[str, ...]:
-    """Return the words of a query in order, without operators, short words and stop words."""
+    """Return the distinct words of a query in order, without operators, short words and stop words."""
     words = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
     return tuple(word for word in words if is_ngram(word) or (len(word) >= MIN_LETTERS and word not in _STOP_WORDS))
 

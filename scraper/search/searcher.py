@@ -37,6 +37,7 @@ PARTIAL_AGE_S = 3_600.0
 TEMPORARY_AGE_S = 60.0
 """Seconds. Default age limit of an answer that a new search may improve: the shortest cooldown."""
 TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
+"""Errors of engines after which the default age limit is `TEMPORARY_AGE_S`."""
 HOUR_S = 3_600.0
 
 
@@ -90,7 +91,7 @@ class Searcher:
         await self._service.close()
 
     async def search(self, request: SearchRequest, *, progress: ProgressCallback | None = None) -> SearchAnswer:
-        """Query the engines; those that failed are in `errors` of the answer.
+        """Return merged results, from the cache if they are fresh; engines that failed are in `errors` of the answer.
 
         Raises:
             InvalidArgumentError: An argument is not valid; the message names it.
@@ -127,7 +128,10 @@ class Searcher:
         )
 
     def _select_defaults(self, category: str | None) -> tuple[str, ...]:
-        """Return the default engines for a category: its sources, and search engines."""
+        """Return the default engines for a category.
+
+        A source category uses only its sources, if there are any. Any other category also uses search engines.
+        """
         asked = (source for source in self._sources.values() if category and source.category == category)
         sources = tuple(source.name for source in asked if not source.is_by_name)
         return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)

@@ -1,1 +1,1 @@
-"""Serve the tools over the Model Context Protocol."""
+"""Serve the tools over the Model Context Protocol, a REST interface and a web page."""

@@ -139,7 +139,7 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
 
 
 def find_issuer(settings: Settings) -> OAuthIssuer | None:
-    """Return the OAuth issuer of the settings or None; raise ServerStartError if its settings are incomplete."""
+    """Return the issuer from `make_issuer`, or None; its libraries are imported only if there is one."""
     if settings.issuer is None:
         return None
     from scraper.server.access.oauth_issuer import make_issuer

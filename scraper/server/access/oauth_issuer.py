@@ -1,4 +1,4 @@
-"""Verify tokens of an OAuth issuer with its public keys, and serve its protected-resource metadata.
+"""Verify tokens of an OAuth issuer with its public keys, and serve the metadata that names it (RFC 9728).
 
 The keys come from a file, so that the server needs no network to identify callers. It reads the file again when it
 changes, so that a timer of the operator can renew it.
@@ -25,6 +25,7 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 """Algorithms with public keys. With symmetric keys, everyone who can verify a token could also issue one."""
 _ENDPOINTS = ("/mcp", "/openai/mcp")
 _LEEWAY_S = 30
+"""Seconds that the clocks of issuer and server may differ."""
 _MAX_TOKEN_CHARS = 8_192
 _MAX_SUBJECT_CHARS = 255
 """Characters. Maximum length of a subject in OpenID Connect."""
@@ -44,7 +45,7 @@ class OAuthIssuer:
         self._keys = _Keys.read(keys)
 
     def principal(self, token: str) -> str | None:
-        """Return the subject of a valid token, or None."""
+        """Return `oauth:` and the subject of a valid token, or None."""
         if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
             return None
         try:

@@ -108,7 +108,7 @@ class AccessRules:
 
 
 def principal_of(scope: Mapping[str, Any]) -> str:
-    """Return the caller that `AuthMiddleware` identified, or "" if the server requires no token."""
+    """Return the caller that `AuthMiddleware` identified, or "" if the path requires no token and none was valid."""
     user = scope.get("user")
     return "" if user is None else str(user.access_token.client_id)
 

@@ -220,7 +220,9 @@ class CallDispatcher:
         return await tool.run(services, arguments, call)
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
-        """Run `work` in a task and return its result; the task has ended when this returns or raises.
+        """Run `work` in a task and return its result.
+
+        The task has ended when this returns or raises, unless its cleanup takes longer than `_CLEANUP_S`.
 
         Raises:
             MCPError: The client has disconnected, or the server is shutting down.

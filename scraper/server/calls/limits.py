@@ -29,6 +29,7 @@ _MAX_RETRY_AFTER_S = 60
 
 
 BURST = 60
+"""Default number of events at once."""
 PER_SECOND = 5.0
 """Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
 ms."""
@@ -80,7 +81,7 @@ class ServicesLimits:
 class CallLimiter:
     """Admit calls. Beyond `limit`, only callers with less than an equal share are admitted.
 
-    So a caller with a thousand calls does not lock out others, and the total stays below twice the limit.
+    So a caller with a thousand calls does not lock out others, and the total is at most twice the limit.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Serve the tools over HTTP: two protocol endpoints, probes, metrics and the playground."""
+"""Serve the tools over HTTP: two protocol endpoints, probes, metrics, REST interface and playground."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def _finish_connections(
 
 @contextlib.asynccontextmanager
 async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
-    """Return the protocol endpoint, with sessions and event streams for progress and cancellation."""
+    """Yield the protocol endpoint, with sessions and event streams for progress and cancellation."""
     # AuthMiddleware checks Host and Origin for every route.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     options: Any = {"security_settings": unchecked, "max_request_body_size": _BODY_BYTES}

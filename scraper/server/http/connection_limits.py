@@ -15,7 +15,7 @@ MAX_HEAD_BYTES = 65_536
 MAX_HEADER_FIELDS = 100
 MAX_URL_BYTES = 16_384
 MAX_FRAMING_BYTES = 65_536
-"""Bytes of chunk sizes, chunk extensions and trailers, in addition to the body itself."""
+"""Bytes of chunk sizes, chunk extensions and trailers, beyond as many bytes as the body and `MAX_HEAD_BYTES`."""
 HEAD_S = 10.0
 """Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0

@@ -84,7 +84,7 @@ def _replace_lone(escape: re.Match[bytes]) -> bytes:
 
 
 async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
-    """Read the body of a request; reading stops beyond the limit, and the body is then not valid JSON."""
+    """Read the body of a request up to the part that exceeds the limit; compare `size_bytes` with the limit."""
     parts: list[Message] = []
     size, more = 0, True
     while more and size <= limit_bytes:

@@ -1,1 +1,1 @@
-"""Web page for people: a form for each tool, and the state of the server."""
+"""Web page for people: forms that call the tools, a page as people and agents see it, and the server's state."""

@@ -1,4 +1,4 @@
-"""Serve the playground: a status page, and the comparison of a page as rendered and as extracted.
+"""Serve the playground: the files of its page, the server's state, and a page as rendered and as extracted.
 
 Text of web pages never becomes markup: responses are JSON, the script inserts their strings as text only, and the
 content security policy forbids all foreign scripts, styles, frames, images and addresses. Pictures of pages come from

@@ -21,7 +21,7 @@ from scraper.store.record_logs import RecordsUnavailableError
 _LOG = logging.getLogger(__name__)
 
 POLL_S = 1.0
-"""Seconds between two checks of the store for a cancellation through another server."""
+"""Seconds between two checks of the store for cancellations and responses that other servers received."""
 HEARTBEAT_S = 5.0
 """Seconds between two writes of a running task whose state does not change."""
 STALE_S = 30.0
@@ -47,7 +47,7 @@ class RunningTask:
         self._is_answered = asyncio.Event()
 
     async def report(self, done: float, total: float | None, message: str | None) -> None:
-        """Set the progress in the status of the task."""
+        """Set the progress as the message of the task."""
         steps = f"{done:g}" if total is None else f"{done:g} of {total:g}"
         self.message = f"{steps}: {message}" if message else steps
 

@@ -30,7 +30,9 @@ class TaskState:
     tool: str
     arguments: Mapping[str, Any]
     created_at: float
+    """Seconds of the epoch."""
     updated_at: float
+    """Seconds of the epoch. Without a newer time for `task_runner.STALE_S`, its server counts as ended."""
     status: str = "working"
     message: str = ""
     attempts: int = 1

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
-"""Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""
+"""Seconds. Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
 """Seconds to wait for the state of the cache. Without an answer, one scrape omits it."""
 METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
-"""Requests besides tool calls that are logged as calls."""
+"""Requests that are logged as calls and have a value of the label `tool`; others count as "unknown"."""
 
 Fields = Mapping[str, Any]
 

@@ -75,7 +75,10 @@ def _split_batch(line: str) -> Iterator[str]:
 
 
 def has_unusable_id(message: Mapping[str, Any]) -> bool:
-    """Return True if a request has an id that no response can carry; the SDK treats it as a notification."""
+    """Return True if a message that the SDK took for a notification is a request, whose id no response can carry.
+
+    The id itself is not examined.
+    """
     method = message.get("method")
     return isinstance(method, str) and not method.startswith("notifications/") and "id" in message
 
