@@ -15,20 +15,26 @@ PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "
 STOP_BELOW = 0.12
 """Value from 0 to 1. The crawl ends if the best URL has less."""
 MIN_LEAD = 0.3
+"""Value from 0 to 1. Kinds of URLs with less do not count as leading to content, nor replace a frequent kind."""
 MAX_LEVELS = 10
+"""Levels of links: deeper URLs lose no more value, and no more ancestors are rewarded."""
 MIN_VISITS = 20
 """Visits before the crawl may end because all remaining URLs have a low value."""
 _LEVEL_LOSS = 0.02
+"""Deduction for each link between the start page and the URL."""
 _REPEATED, _REPEATED_LOSS = 8, 0.8
 """Different URLs with the same link text, and the factor for links with more: such texts ("Surprise me") are no
 titles."""
 _BARREN_LOSS = 0.7
+"""Factor for each ancestor without content, as in `Candidate.barren`, of a kind with fewer than three visits."""
 _CHAIN_LOSS, _MIN_CHAIN_VALUE = 0.9, 0.55
+"""Factor for each consecutive ancestor of the same kind, and the lowest product of these factors."""
 _IN_FLIGHT_LOSS = 0.6
 """Factor for each running visit of a kind with fewer than three visits, so that other kinds are tried meanwhile."""
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
 _SELF_FED_LOSS = 0.4
+"""Share of its value that a kind loses if all its URLs were first found on its own pages; else in proportion."""
 _EXPLORE, _EXPLORE_WAITING = 0.25, 8
 """Bonus for a kind with fewer than two visits, and the number of waiting URLs that it must exceed."""
 _NAVIGATE_EVERY = 4
@@ -39,6 +45,7 @@ it."""
 _SCANNED = 50
 """Waiting URLs of a kind that are searched for a navigation page."""
 _NEAR_LEVELS = 2
+"""Links from the start page within which a navigation page counts as near."""
 
 
 class CrawlPriority:
@@ -62,7 +69,11 @@ class CrawlPriority:
         self._term_counts.update(set(self._terms(candidate)))
 
     def rate(self, candidate: Candidate) -> float:
-        """Return the value of a URL by position, depth, language and match with the question."""
+        """Return the value of a URL by position, depth, language and match with the question.
+
+        Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
+        known URLs.
+        """
         place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(MAX_LEVELS, candidate.depth)
         if candidate.texts and all(self._text_counts[text] > _REPEATED for text in candidate.texts):
             place *= _REPEATED_LOSS

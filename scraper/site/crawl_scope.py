@@ -32,7 +32,7 @@ class CrawlScope:
         return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
 
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
-        """Return the reason why a URL of the site is excluded, or an empty string."""
+        """Return the reason why a URL of the site is excluded, or an empty string; `key` is its `page_key`."""
         parsed = ada_url.URL(link.url)
         if link.url != self.start and not self._contains(f"{parsed.pathname}{parsed.search}"):
             return "outside the scope"

@@ -57,9 +57,10 @@ class Crawler:
         `on_facts` is called with the facts before `on_page` is called with the start page.
 
         Raises:
-            FetchTimeoutError: The start page was not read before the deadline.
+            FetchTimeoutError: The start page was not read before the deadline, or its host is busy.
             NetworkError: The start page cannot be reached, and no sitemap or feed names a page.
-            UnreadableError: The same, but it cannot be read.
+            UnreadableError: The start page cannot be read, and no sitemap or feed names a page.
+            OfflineError: This machine has no network.
         """
         start = self._frontier.scope.start
         origin: str = ada_url.URL(start).origin

@@ -79,6 +79,8 @@ class Crawls:
     ) -> CrawlReport:
         """Start a crawl and visit up to `pages` pages.
 
+        If a crawl with `crawl_id` is stored already, it is continued until it has visited `pages` pages.
+
         Raises:
             ScraperError: The start page cannot be read, or the store is unavailable.
         """

@@ -18,6 +18,7 @@ _EQUAL = 0.97
 _CANONICAL = 0.5
 """Similarity from 0 to 1 that a page and its canonical page must have; otherwise the canonical link is ignored."""
 _MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
+"""Words. Shorter pages never count as copies; shorter copies never count as versions."""
 _MIN_SWAPS = 3
 """Pairs of copies that differ in one path segment, before other URLs with this segment are excluded."""
 

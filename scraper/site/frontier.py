@@ -24,6 +24,7 @@ from scraper.site.url_kinds import Candidate, KindTable
 from scraper.site.url_normalization import page_key, site_host
 
 _THIN_WORDS, _FULL_WORDS = 10, 30
+"""Words. Pages with fewer than the first have hardly any text; pages from the second on have full value."""
 _THIN_WORTH = 0.4
 """Value of a short page, which may be an example, a picture or a short entry."""
 _LIST_SHARE = 0.5
@@ -35,9 +36,13 @@ _LOGIN_WORDS = 120
 _STEP_LOSS = 0.7
 """Factor for each list between a list and a page with content."""
 _UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
+"""Value of a list that leads to a kind with fewer than two visits, and number of lists that each kind may rate so."""
 _TEXTS = 6
+"""Link texts that are stored for a URL."""
 _RETRY_STATUSES = (429, 503)
+"""HTTP statuses after which a URL is visited once more, after all others."""
 _MAX_KNOWN = 200_000
+"""URLs of one crawl; further ones are excluded."""
 
 _NO_LINKS = Outlinks()
 """Links of kept pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
@@ -51,7 +56,9 @@ class CrawlFrontier:
     scope: CrawlScope
     question: str | None = None
     max_visits: int = 100
+    """Planned visits, of which one kind of URLs may have only a share."""
     rules: RobotsRules | None = None
+    """Rules of robots.txt; None until it is read."""
     kept: dict[str, CrawledPage] = field(default_factory=dict)
     """Pages with unique content by key, in the order of their visits."""
     visits: int = 0
@@ -93,7 +100,7 @@ class CrawlFrontier:
             self._left_out.add(reason, url)
 
     def next(self) -> str | None:
-        """Return the URL with the highest value, or None if all remaining values are low."""
+        """Return the URL with the highest value, or None if none is left or all remaining values are low."""
         while (candidate := self._choose()) is not None:
             candidate.is_done = True
             key = self._identity.shorten(candidate.key)
@@ -110,7 +117,7 @@ class CrawlFrontier:
         return None
 
     def has_next(self) -> bool:
-        """Return True if `next` would return a URL."""
+        """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
         url = self.next()
         if url is not None:
             self.put_back(url)
@@ -126,7 +133,7 @@ class CrawlFrontier:
             self._kinds.push(candidate, self._ranking.rate(candidate))
 
     def take(self, page: CrawledPage) -> None:
-        """Update the values and add the links of a visited page."""
+        """Update the values and add the links of a visited page, from `next` or from a stored crawl."""
         if not self.visits and not page.problem:
             # The site of a start page that redirects is the one to which it redirects.
             self._host = site_host(ada_url.URL(page.final_url).host)

@@ -32,13 +32,14 @@ _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
     """Return the pages with their scores from 0 to 1, best first.
 
-    Without a question, linked pages come before those of sitemaps, in the order of the site. With a question, a page
-    scores by the question's words in its URL and title or link text; rare words count more.
+    Without a question, linked pages come before those of sitemaps, in the order of the site, and all scores are 0. With
+    a question, a page scores by the question's words in its URL and title or link text. Rare words count more, by
+    BM25's inverse document frequency.
 
     Args:
         pages: Pages in the order in which they were found.
         question: Words to look for; None for the order of the site.
-        language: Language code in the URL of the start page; pages of other languages are ranked lower.
+        language: Language code in the URL of the start page, "" for English; pages of other languages are ranked lower.
     """
     others = [_is_other_language(page, language) for page in pages]
     if not question:
@@ -77,6 +78,6 @@ def split_stems(text: str) -> Iterable[str]:
 
 
 def split_url(url: str) -> str:
-    """Return the words of the path and the query of a URL."""
+    """Return the path and the query of a URL as text: unquoted, with camel case split into words."""
     parsed = ada_url.URL(url)
     return _CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))

@@ -1,4 +1,4 @@
-"""What a crawl reads of a site beside its pages: robots.txt, lists, and the page for missing URLs."""
+"""Read robots.txt, sitemaps, feeds and the page for missing URLs of a site, before its pages are crawled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class SiteFacts:
 
 
 async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
-    """Return the lists of a site and its page for missing URLs, after its robots.txt and its start page were read.
+    """Return the URLs in sitemaps and feeds of a site, and its page for missing URLs.
+
+    Its robots.txt and its start page were read before.
 
     Raises:
         OfflineError: This machine has no network.
@@ -50,7 +52,7 @@ async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -
 
 
 async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
-    """Return the site's page for a URL that does not exist, or None if it has an error status."""
+    """Return the site's page for a URL that does not exist, or None if it has an error status or cannot be read."""
     url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
     try:
         loaded = await reader.load_page(url)
@@ -62,7 +64,7 @@ async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
 
 
 def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
-    """Return facts as compressed JSON, with more values that can be JSON."""
+    """Return facts and the values of `more`, which must be valid in JSON, as compressed JSON."""
     row = {
         **more,
         "robots": facts.robots,

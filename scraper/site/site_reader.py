@@ -24,7 +24,11 @@ class SiteReader(Protocol):
     """Load files and pages of one site."""
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of the robots.txt of an origin, or "" if there is none."""
+        """Return the text of the robots.txt of an origin, or "" if it cannot be loaded.
+
+        Raises:
+            OfflineError: This machine has no network.
+        """
 
     async def load_list(self, url: str) -> SitemapFile:
         """Return the sitemap or feed at a URL.

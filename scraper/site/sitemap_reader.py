@@ -15,6 +15,7 @@ from scraper.site.url_normalization import site_host
 MAX_LIST_FILES = 200
 """Sitemaps and feeds of a site that are requested."""
 MAX_INDEX_DEPTH = 5
+"""Levels of sitemaps that are read: those of robots.txt, those that they name, and so on."""
 LISTS_AT_ONCE = 4
 MAX_FEEDS = 3
 _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
@@ -22,10 +23,10 @@ _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 
 
 class SitemapReader:
-    """Sitemaps and feeds of one site.
+    """Read the sitemaps and feeds of one site into `files`.
 
     `leave_out` is called with reason and URL of each file on another host or above the limit of files. Files that
-    cannot be read are counted in `failures`.
+    cannot be read or that list nothing are counted in `failures`.
     """
 
     def __init__(self, reader: SiteReader, host: str, leave_out: Callable[[str, str], None]) -> None:

@@ -12,6 +12,7 @@ from scraper.site.url_patterns import url_shape
 EXPECTED = 0.85
 """Value from 0 to 1 of a kind without visited pages."""
 CLOSE_BELOW = 0.12
+"""Value from 0 to 1. A kind with less is closed: its URLs are not visited unless it is rewarded."""
 MIN_TRIES = 5
 """Pages of a kind that are read before it may be closed."""
 _MEMORY = 0.3
@@ -41,7 +42,9 @@ class Candidate:
     chain: int = 0
     """Consecutive ancestor pages of the same kind."""
     kind: str = ""
+    """Name of its `UrlKind`."""
     worth: float = 0.0
+    """Value from `CrawlPriority.rate`."""
     language_weight: float = 1.0
     """Factor for a URL that names another language."""
     retries: int = 0
@@ -119,7 +122,7 @@ class UrlKind:
         return None
 
     def absorb(self, other: UrlKind) -> None:
-        """Add the counts and averages of another kind."""
+        """Add the counts of another kind, and average the values by the number of visits."""
         if total := self.tries + other.tries:
             for name in ("content", "lead", "relevance"):
                 mean = (getattr(self, name) * self.tries + getattr(other, name) * other.tries) / total

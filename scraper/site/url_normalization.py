@@ -46,6 +46,9 @@ def page_key(url: str) -> str:
 
     It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session
     id; its parameters are sorted.
+
+    Raises:
+        ValueError: The text is not an absolute URL.
     """
     parsed = ada_url.URL(url)
     path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", parsed.pathname))
@@ -75,7 +78,7 @@ def is_action(url: str) -> bool:
 
 
 def find_language(url: str) -> str:
-    """Return the language code in a folder, the host or a parameter of a URL, or an empty string."""
+    """Return the language code in the first two folders, the first label of the host or a parameter of a URL, or ""."""
     parsed = ada_url.URL(url)
     values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):

@@ -23,13 +23,17 @@ _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 MIN_PAIRS = 2
 """Pairs of equal pages after which a rule holds."""
 _PAIRS_PER_EXCEPTION = 8
+"""Pairs with equal texts that outweigh one pair with different texts."""
 _COMPARED = 3
 """Latest pages with which a page is compared for each rule."""
 _MAX_STEPS = 8
 
 
 def url_shape(key: str) -> str:
-    """Return the pattern of a page key: `/post/{n}?page` for `example.org/post/7?page=2`."""
+    """Return the pattern of a page key: `/post/{n}?page` for `example.org/post/7?page=2`.
+
+    Placeholders are {date}, {n} for numbers, {id} for hexadecimal ids and {slug}; of parameters only the names remain.
+    """
     head, _, query = key.partition("?")
     names = sorted({name for name, _ in parse_qsl(query, keep_blank_values=True)})
     path = "/".join(map(_segment_shape, head.split("/")[1:]))
@@ -42,7 +46,7 @@ def path_shape(key: str) -> str:
 
 
 def is_looping(key: str) -> bool:
-    """Return True if the path repeats itself, as after relative links that lack their first slash."""
+    """Return True if the path repeats itself, as after relative links without first slash, or has over 14 segments."""
     segments = [segment for segment in key.partition("?")[0].split("/")[1:] if segment]
     if len(segments) > _MAX_SEGMENTS:
         return True
@@ -78,7 +82,8 @@ class UrlRules:
     """Learn which differences between URLs of one path pattern do not matter.
 
     A rule shortens a key: it drops a parameter, all parameters, a suffix or a final slash, or lowers the case. It holds
-    after two pairs of keys that it makes equal had equal texts, unless more than one pair in eight had different texts.
+    after two pairs of keys that it makes equal had equal texts. For each pair with different texts, it needs eight with
+    equal texts.
     """
 
     def __init__(self) -> None:

@@ -45,7 +45,11 @@ class WebSiteReader:
         self._deadline = deadline
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded."""
+        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded.
+
+        Raises:
+            OfflineError: This machine has no network.
+        """
         try:
             snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES)
         except errors.OfflineError:
@@ -97,7 +101,10 @@ class WebSiteReader:
 async def extract_links(
     workers: WorkerPool, snapshot: Snapshot | None, document: Document, deadline: Deadline
 ) -> Outlinks:
-    """Return all links of an HTML page; those of its content if another caller made the visit, or it is no HTML."""
+    """Return all links of an HTML page.
+
+    Return only those of its content if another caller made the visit, it is no HTML, or the extraction fails.
+    """
     if snapshot is not None:
         try:
             light = replace(snapshot, body=b"")
