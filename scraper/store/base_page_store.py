@@ -116,7 +116,11 @@ class WriteBehindPageStore(PageStore, ABC):
         return found
 
     async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over one principal's pages, or over all pages if `principal` is None."""
+        """Iterate over one principal's pages, or over all pages if `principal` is None.
+
+        Raises:
+            IncompleteOperationError: The database failed; there may be more pages.
+        """
         await self.flush()
         last = 0
         while True:
@@ -133,7 +137,11 @@ class WriteBehindPageStore(PageStore, ABC):
                     yield entry
 
     async def clear(self, principal: str | None = None) -> int:
-        """Delete one principal's pages, or all pages if `principal` is None, and return their number."""
+        """Delete one principal's pages, or all pages if `principal` is None, and return their number.
+
+        Raises:
+            IncompleteOperationError: The database failed; some pages are left.
+        """
         await self._queue.flush(GET_LIMIT_S)
         count = await self._clear(principal)
         if count is None:

@@ -40,7 +40,7 @@ Statement = tuple[str, tuple[Any, ...]]
 
 
 class WriteBehindSearchCache(SearchCache, ABC):
-    """Search cache with a write queue, using the tables `answers` and `rests`; cooldowns are also in memory."""
+    """Search cache with a write queue, using the tables `answers` and `rests` (cooldowns, which are also in memory)."""
 
     _get_answer: str
     """Statement with the columns of `_answer_key`, the lowest and the highest time."""

@@ -26,7 +26,7 @@ KEY_FILE = "profile.key"
 KEY_BYTES = 32
 MAX_HOSTS = 20
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Form of a profile's name."""
+"""Pattern of a profile's name."""
 _PREFIX = "login/"
 _NONCE_BYTES = 12
 
@@ -58,7 +58,7 @@ class LoginProfile:
 
 
 def load_key(folder: Path, text: str | None) -> bytes:
-    """Return the key in the setting, or that of the data folder, which is created for its owner only.
+    """Return the key in the setting, or that of the data folder. A missing key file is created, readable by its owner.
 
     Raises:
         ProfileKeyError: The key has a wrong form, or its file cannot be read or written.
@@ -100,7 +100,7 @@ class LoginProfiles:
         self._cipher: AESGCM | None = None
 
     async def save(self, principal: str, name: str, hosts: tuple[str, ...], state: LoginState) -> ProfileInfo:
-        """Store a profile in place of one with the same name. Raises ProfileKeyError."""
+        """Store a profile in place of one with the same name; raise ProfileKeyError if the key cannot be read."""
         info = ProfileInfo(name, hosts, round(time.time(), 3))
         nonce = os.urandom(_NONCE_BYTES)
         box = self._get_cipher().encrypt(nonce, state.dump().encode(), _associate(principal, info))

@@ -33,7 +33,7 @@ class RecordsUnavailableError(Exception):
 
 
 class RecordExistsError(Exception):
-    """The log already contains a record with this number, written by another server."""
+    """The log already contains a record with this number, written by another call or server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", Document, Post, Reading, StructuredData, SearchAnswer)
 
 ENTRY_BYTES = 8 * 1024 * 1024
-"""Bytes. A larger page is not stored, because a few of them would evict all others."""
+"""Bytes of JSON before compression. A larger page is not stored: a few of them would evict all others."""
 INDEXED_CHARS = 1_000_000
 """Characters of a page's text in the full-text index; further text is stored but not indexed."""
 
@@ -134,7 +134,7 @@ def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -
 
 
 def compress_reading(reading: Reading, limit_bytes: int) -> bytes | None:
-    """Return a reading as stored, or None if it is too large."""
+    """Return a reading as compressed JSON, or None if its JSON exceeds `limit_bytes` or `ENTRY_BYTES`."""
     data = dump(reading)
     return None if len(data) > min(ENTRY_BYTES, limit_bytes) else zlib.compress(data, 1)
 
@@ -151,7 +151,7 @@ def decompress_reading(data: bytes) -> Reading | None:
 def load_entry(
     principal: str, profile: str, language: str, key: str, allowances_json: str, data: bytes
 ) -> PageEntry | None:
-    """Return the page of the columns of a row, or None if it is unreadable."""
+    """Return the page from the columns of a database row, or None if it is unreadable."""
     reading = decompress_reading(data)
     if reading is None:
         return None

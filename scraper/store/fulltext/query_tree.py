@@ -76,7 +76,7 @@ def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Nod
 
 
 def iter_phrases(node: Node | None, *, with_excluded: bool = True) -> Iterator[PhraseSequence]:
-    """Iterate over every word or phrase in order."""
+    """Iterate over every word or phrase in order; without `with_excluded`, skip those that must not occur."""
     match node:
         case PhraseSequence():
             yield PhraseSequence(node.terms)

@@ -42,7 +42,7 @@ def rank_pages(
     condition: str = "",
     values: tuple[str, ...] = (),
 ) -> list[tuple[float, int]]:
-    """Return score and number of the best `limit` pages, best first.
+    """Return score and number of the best `limit` pages among the newest `RANKED_LIMIT` matches, best first.
 
     `condition`, which begins with AND, restricts the pages; `values` are its parameters.
     """

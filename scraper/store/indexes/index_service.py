@@ -101,7 +101,7 @@ class IndexService:
     async def create(
         self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
     ) -> None:
-        """Create an index."""
+        """Create an index of one principal; `backend` is one of `BACKENDS`."""
         await self._run(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
 
     async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:

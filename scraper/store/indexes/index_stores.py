@@ -58,6 +58,7 @@ class StoredIndex:
     name: str
     tokenizer: Tokenizer
     created_at: float
+    """Seconds of the epoch."""
 
 
 class IndexStore(Protocol):

@@ -17,6 +17,7 @@ from scraper.store.indexes.model import IndexQuery
 from scraper.store.indexes.postings import Postings
 
 SLOPE = 0.25
+"""Weight of the length of a document in its scores, from 0 to 1."""
 COMPACT_AT = 1_000
 """Replaced documents from which the index is rebuilt, if they are also more than the current ones."""
 

@@ -49,7 +49,7 @@ def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 TERMS_LIMIT = 64
-"""Words of a query; further ones are ignored. A pasted page is not a query."""
+"""Words and quoted phrases of a query; further ones are ignored. A pasted page is not a query."""
 
 _PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
 
@@ -86,7 +86,7 @@ class IndexQuery:
 
 
 def parse_query(text: str, tokenizer: Tokenizer) -> IndexQuery:
-    """Parse words, +required, -excluded and "phrases" with an index's tokenizer; no text is an error."""
+    """Parse words, +required, -excluded and "phrases" with an index's tokenizer; every text is accepted."""
     terms: dict[str, None] = {}
     must: dict[str, None] = {}
     must_not: dict[str, None] = {}

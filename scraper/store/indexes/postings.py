@@ -30,7 +30,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 
 class Places(NamedTuple):
-    """Documents and offsets of one word, in order."""
+    """Positions of one word, in order: document, and offset in words from its start."""
 
     documents: _Numbers
     offsets: _Numbers

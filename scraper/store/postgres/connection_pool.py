@@ -77,7 +77,9 @@ class PostgresPool:
     async def run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
         """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
-        It raises PostgresUnavailableError if it fails or takes longer than `limit_s` seconds.
+        Raises:
+            PostgresUnavailableError: It failed, took longer than `limit_s` seconds, or was not tried: too many
+                operations are in progress, or the database was unavailable a moment ago.
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError

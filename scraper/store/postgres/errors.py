@@ -29,6 +29,7 @@ class DatabaseAddress:
     """Host, port, database and user of a URL, without the password."""
 
     host: str
+    """Host and port, as `host:port`."""
     database: str
     user: str
 

@@ -79,7 +79,7 @@ class Lexemes:
 
 
 def make_lexemes(title: list[str], text: list[str]) -> Lexemes:
-    """Return the lexemes of a page."""
+    """Return the lexemes of a page from the words of its title and text."""
     positions: dict[str, list[int]] = {TITLE_PREFIX + COLUMN_START: [1], COLUMN_START: [1]}
     counts: dict[str, int] = {}
     for position, word in enumerate(text, 2):

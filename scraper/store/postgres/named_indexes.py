@@ -19,6 +19,7 @@ from scraper.store.serialization import make_storable
 T = TypeVar("T")
 
 LIMIT_S = 10.0
+"""Seconds for any operation other than reading all documents."""
 LOAD_LIMIT_S = 60.0
 """Seconds. Reading an index of 100,000 documents takes this long."""
 _PUT_LOCK = 0x53_4D_43_49

@@ -60,6 +60,7 @@ class PostgresPageRow:
 
     owner: Owner
     place: bytes
+    """Digest of scope, key and method, from `digest_place`."""
     fields: tuple[Any, ...]
     """Columns from `profile` on."""
     retrieved_at: float
@@ -85,7 +86,11 @@ def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRo
 
 
 def digest_place(scope: CacheScope, key: str, method: str) -> bytes:
-    """Return a digest, since URLs can be longer than an index allows; raise UnicodeEncodeError for half a surrogate."""
+    """Return a digest that identifies a page, since URLs can be longer than an index allows.
+
+    Raises:
+        UnicodeEncodeError: A text contains half a surrogate pair.
+    """
     return _digest((scope.principal, scope.profile, scope.language, key, method))
 
 
@@ -120,7 +125,7 @@ async def _fetch_owner_ids(connection: Connection, digests: list[bytes]) -> dict
 
 
 def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the values of the tables `pages` and `words`."""
+    """Return the values of one row of the tables `pages` and `words`."""
     words = page.words
     marks = [make_owner_mark(owner), *make_window_marks(number), *([LONG_MARK] if words.is_long else [])]
     data = make_vector(words.positions, marks)
@@ -231,7 +236,7 @@ async def clear_some(connection: Connection, principal: str) -> int:
 
 
 async def clear_all(connection: Connection) -> int:
-    """Delete all pages, free the disk space, and return the number of pages."""
+    """Delete all pages and return their number; free the disk space unless other statements use the tables."""
     try:
         async with connection.transaction():
             # All other statements wait behind this lock, so it is acquired immediately or not at all.

@@ -100,7 +100,7 @@ CACHED_S = 600.0
 """Seconds for which the counts of a large cache are reused."""
 CACHED_WORDS = 20_000
 COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
-"""Numbers of the newest pages in which words are counted; larger ones for rare words."""
+"""Sizes, in pages, of the windows of newest pages in which words are counted; larger ones for rare words."""
 
 
 class DocumentFrequencies:
@@ -173,7 +173,7 @@ class PostgresHit:
 async def rank_pages(
     connection: Connection, query: TsQuery, owners: Sequence[int], limit: int, frequencies: DocumentFrequencies
 ) -> list[PostgresHit]:
-    """Return the best `limit` pages of the owners, best first."""
+    """Return the best `limit` pages among the newest matches of the owners, best first."""
     # `newest` and `own` are the numbers of the newest page of all and of these owners. `is_sole` is true if no other
     # owner is known to have pages; one may store its first page at this moment.
     extent = await connection.fetchrow(_EXTENT, list(owners))

@@ -11,6 +11,7 @@ from scraper.store.postgres.errors import PostgresRefusedError
 
 SCHEMA_NAME = "search_mcp"
 VERSION = 2
+"""Version of the tables; `_MIGRATIONS` updates older ones."""
 OLDEST_SERVER = 12
 """Oldest supported major version of PostgreSQL."""
 ENCODING = "UTF8"
@@ -26,7 +27,8 @@ _LOCK = 0x53_4D_43_50_00_01
 WORDS_INDEX = (
     f"CREATE INDEX words_by_vector ON {SCHEMA_NAME}.words USING gin (vector) WITH (gin_pending_list_limit = 1024)"
 )
-"""New words are first in a list that every search reads; a megabyte of it takes 1 ms."""
+"""New words are first in a pending list that every search reads; a megabyte of it takes 1 ms. Above 1,024 kB it is
+merged into the index."""
 _CREATE_RECORDS = f"""
     CREATE TABLE IF NOT EXISTS {SCHEMA_NAME}.records (
         principal text NOT NULL,

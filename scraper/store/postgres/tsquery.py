@@ -32,7 +32,7 @@ RANKED_WORDS_LIMIT = 16
 
 @dataclass(frozen=True, slots=True)
 class TsQuery:
-    """A query for the index."""
+    """A query for PostgreSQL's index, and the parts of it that the index cannot answer exactly."""
 
     conditions: tuple[str, ...]
     """Each is a `tsquery` that all hits match; empty if nothing can match."""
