@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 MAX_PART = 20
+"""Largest number of a part of a whole page."""
 MAX_TARGET_CHARS = 1_000
 _MAX_WARNING = 300
 

@@ -136,6 +136,7 @@ RENDER = Parameter(
 )
 PROFILE = Parameter("profile", StringValue(), "Login to use.")
 FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")
+"""Parameters of several tools, as are `RENDER` and `PROFILE`."""
 
 
 def max_age_parameter(about: str, settings: Settings) -> Parameter:
@@ -189,6 +190,7 @@ class ToolAnswer:
 
 
 Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
+"""Run a tool with arguments that are not parsed yet; raise only CancelledError."""
 Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
 """Function of a tool; it gets parsed arguments and may raise errors."""
 Check = Callable[[Mapping[str, Any]], object]

@@ -16,7 +16,10 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 def schema_of(kind: Any) -> dict[str, Any]:
     """Return the JSON Schema of a type, without references.
 
-    Supported are JSON types, TypedDicts and unions of them.
+    JSON types, TypedDicts and unions of them are supported.
+
+    Raises:
+        TypeError: The type is not supported.
     """
     if kind is Any:
         return {}

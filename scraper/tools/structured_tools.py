@@ -105,7 +105,7 @@ def _check(arguments: Any) -> None:
 
 
 def read_fields(given: dict[str, Any]) -> dict[str, str]:
-    """Return the hint of each field; for a JSON Schema, its properties with their descriptions.
+    """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
 
     Raises:
         InvalidArgumentError: There are no fields, too many, or a hint is no text.

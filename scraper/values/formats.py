@@ -141,7 +141,7 @@ ORIGIN = _pattern_value(
 )
 """An origin, as in the Origin header."""
 KEY_PIN = _pattern_value("base64", _KEY_PIN, "give a SHA-256 in base64: 43 characters and an equals sign")
-"""The hash of a public key."""
+"""The SHA-256 of a public key, in base64."""
 PROXY_URL = _url_value(_is_proxy, "give http://user:password@host:port or socks5://user:password@host:port")
 """The URL of a proxy."""
 STATE_URL = _url_value(_is_state_service, "give redis://user:password@host:port/0, rediss:// for TLS, or unix:///path")
@@ -151,6 +151,6 @@ DATABASE_URL = _url_value(_is_database, "give postgresql://user:password@host:po
 WEB_ADDRESS = CustomValue("URL", _parse_site, "give an absolute http(s) URL such as https://search.example.org")
 """The URL of a website without query, parsed to the URL without a final slash."""
 LANGUAGE = _pattern_value("language tag", _LANGUAGE_TAG, "give a language tag such as en-US, de or zh-Hans")
-"""A language tag."""
+"""A language tag such as en-US, whose form is checked but not its existence."""
 TIME_ZONE = CustomValue("time zone", _parse_time_zone)
 """A time zone of the IANA database."""

@@ -16,6 +16,7 @@ from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 MAX_WORKERS = 4
 MEMORY_BYTES = 1 << 30
+"""Bytes of addresses that a worker may map, and of an answer."""
 START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
@@ -33,6 +34,7 @@ PRELOAD = (
     "scraper.engines.registry",
     "scraper.engines.sources.registry",
 )
+"""Modules that the fork server imports; the function in `module:function` is called too."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

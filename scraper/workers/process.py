@@ -175,7 +175,7 @@ async def wait_for_exit(process: subprocess.Popen[bytes]) -> int:
 
 
 class ForkServerClient:
-    """The process that forks the workers of a pool."""
+    """Start, command and end the process that forks the workers of a pool."""
 
     def __init__(self, *, preload: tuple[str, ...], memory_bytes: int) -> None:
         """Start the process; its modules load in the background."""

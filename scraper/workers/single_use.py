@@ -23,7 +23,7 @@ from scraper.workers.sandbox import SandboxLimits
 JOB = "scraper.extract.documents.confined_job:parse"
 """Function of the job: `function(data, request, confine)`, which returns a JSON object."""
 PRELOAD = ("scraper.extract.documents.confined_job:warm_up",)
-"""Modules loaded by a process that waits for its document."""
+"""Functions that a process calls before it waits for its document, to load their modules."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Environment that limits threads: each thread of a native reader would map 64 MB of addresses of its own."""
@@ -57,7 +57,10 @@ class SingleUseProcesses:
     def __init__(
         self, concurrency: int | None = None, *, limits: ResourceLimits | None = None, keep_warm: bool = True
     ) -> None:
-        """Run up to `concurrency` jobs at once; by default one per CPU, at most 4."""
+        """Run up to `concurrency` jobs at once; by default one per CPU, at most 4.
+
+        With `keep_warm`, one loaded process waits for the next job after each job.
+        """
         self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
         self._limits = limits or ResourceLimits()
         self._keep_warm = keep_warm
