@@ -168,7 +168,8 @@ class Browsers:
         """Visit one URL, with one retry after a temporary failure.
 
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered. A
-        page that crashes its renderer twice, or exceeds a limit of memory or messages, is returned unrendered.
+        page that crashes its renderer (in mode RENDER: twice), or exceeds a limit of memory or messages, is returned
+        unrendered.
 
         Raises:
             BrowsersError: A subclass with the URL and the next step.

@@ -251,7 +251,8 @@ class FairSemaphore(FairQueue):
     def expected_wait_s(self) -> float:
         """Return the estimated seconds that a new visit would wait.
 
-        The estimate is the median time for which visits held a slot, times the visits in the queue, over the slots.
+        The estimate is the median time for which visits held a slot, times the queued visits and this one, over the
+        number of slots.
         """
         return self.held_s() * (self.queued + 1) / self.size
 

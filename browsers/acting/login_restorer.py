@@ -75,7 +75,7 @@ class LoginRestorer:
 
 
 async def read_storage(session: Session) -> dict[str, dict[str, str]]:
-    """Return the local storage of the document in a tab by origin, or an empty dict if it has none."""
+    """Return the local storage of the document in a tab by origin, or an empty dict if it cannot be read."""
     answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
     value = answer.get("result", {}).get("value")
     if not isinstance(value, str):

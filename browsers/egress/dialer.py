@@ -20,7 +20,7 @@ STAGGER_S = 0.25
 """Seconds before the next address is tried: RFC 8305's "connection attempt delay". A dead IPv6 route then costs 257 ms
 once for each host."""
 DIALS_PER_HOST = 32
-"""Simultaneous attempts to connect to one host; further ones wait."""
+"""Simultaneous calls of `connect` to one host; further ones wait."""
 HOSTS_REMEMBERED = 4096
 """Hosts whose working address family is in memory."""
 

@@ -36,7 +36,10 @@ THIN_HEIGHT = 1.1
 
 THIN_WAIT_S = 1.5
 SPINNER_WAIT_S = 3.0
-"""Seconds since the start of the wait after which a thin page, or one with a spinner, is accepted."""
+"""Seconds since the start of the wait after which a thin page, or one with a spinner, is accepted as ready.
+
+They apply while requests, streams or web sockets are open. Otherwise virtual time runs ahead.
+"""
 SPINNER_QUIET_S = 1.0
 """Seconds without activity before a page with a spinner is accepted."""
 SOCKET_WAIT_S = 1.2
