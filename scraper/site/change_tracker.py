@@ -71,8 +71,8 @@ class ChangeTracker:
 
         Args:
             urls: URLs of the pages.
-            since: Compare with the newest version up to this time, or the oldest one if all are later; None for the
-                latest version.
+            since: Compare with the newest version up to this time; None for the latest version. If all versions are
+                later, the oldest is used.
             principal: Owner of the versions.
             deadline_s: Seconds for all pages.
             progress: Called with the number of finished pages.

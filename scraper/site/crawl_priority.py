@@ -34,7 +34,7 @@ _IN_FLIGHT_LOSS = 0.6
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
 _SELF_FED_LOSS = 0.4
-"""Share of its value that a kind loses if all its URLs were first found on its own pages; else in proportion."""
+"""Share of its value that a kind loses if all its URLs were first found on its own pages. Fewer cost less."""
 _EXPLORE, _EXPLORE_WAITING = 0.25, 8
 """Bonus for a kind with fewer than two visits, and the number of waiting URLs that it must exceed."""
 _NAVIGATE_EVERY = 4

@@ -121,8 +121,8 @@ def _cut(outlinks: Outlinks) -> Outlinks:
 def rate_relevance(document: Document, question: Sequence[str]) -> float:
     """Return the match of a page with the stems of a question, from 0 to 1.
 
-    Each stem counts .7 if the text has it at least four times, in proportion if less often, and .3 if the title has it.
-    The result is the mean of the stems.
+    Each stem counts .7 if the text has it at least four times, in proportion if less often. It counts .3 more if the
+    title has it. The result is the mean of the stems.
     """
     if not question:
         return 0.0

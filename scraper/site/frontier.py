@@ -36,7 +36,7 @@ _LOGIN_WORDS = 120
 _STEP_LOSS = 0.7
 """Factor for each list between a list and a page with content."""
 _UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
-"""Value of a list that leads to a kind with fewer than two visits, and number of lists that each kind may rate so."""
+"""Value of a list that leads to a kind with fewer than two visits, and number of such lists for each kind."""
 _TEXTS = 6
 """Link texts that are stored for a URL."""
 _RETRY_STATUSES = (429, 503)

@@ -32,8 +32,8 @@ _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
     """Return the pages with their scores from 0 to 1, best first.
 
-    Without a question, linked pages come before those of sitemaps, in the order of the site, and all scores are 0. With
-    a question, a page scores by the question's words in its URL and title or link text. Rare words count more, by
+    Without a question, linked pages come before those of sitemaps, in the order of the site. All scores are then 0.
+    With a question, a page scores by the question's words in its URL and title or link text. Rare words count more, by
     BM25's inverse document frequency.
 
     Args:

@@ -52,7 +52,7 @@ async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -
 
 
 async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
-    """Return the site's page for a URL that does not exist, or None if it has an error status or cannot be read."""
+    """Return the site's page for a URL that does not exist, or None after an error status or another failure."""
     url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
     try:
         loaded = await reader.load_page(url)

@@ -78,7 +78,7 @@ def is_action(url: str) -> bool:
 
 
 def find_language(url: str) -> str:
-    """Return the language code in the first two folders, the first label of the host or a parameter of a URL, or ""."""
+    """Return the language code in the first two folders, first host label or a parameter of a URL, or ""."""
     parsed = ada_url.URL(url)
     values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):

@@ -81,7 +81,7 @@ class ServicesLimits:
 class CallLimiter:
     """Admit calls. Beyond `limit`, only callers with less than an equal share are admitted.
 
-    So a caller with a thousand calls does not lock out others, and the total is at most twice the limit.
+    So a caller with a thousand calls does not lock out others. The total is at most twice the limit.
     """
 
     def __init__(

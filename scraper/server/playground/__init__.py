@@ -1,1 +1,1 @@
-"""Web page for people: forms that call the tools, a page as people and agents see it, and the server's state."""
+"""Web page for people: forms that call the tools, a page as agents see it, and the server's state."""

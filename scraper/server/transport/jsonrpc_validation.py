@@ -75,9 +75,9 @@ def _split_batch(line: str) -> Iterator[str]:
 
 
 def has_unusable_id(message: Mapping[str, Any]) -> bool:
-    """Return True if a message that the SDK took for a notification is a request, whose id no response can carry.
+    """Return True if a message that the SDK took for a notification is a request.
 
-    The id itself is not examined.
+    Its id is one that no response can carry; this function does not examine it.
     """
     method = message.get("method")
     return isinstance(method, str) and not method.startswith("notifications/") and "id" in message

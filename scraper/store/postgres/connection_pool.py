@@ -78,8 +78,8 @@ class PostgresPool:
         """Run `work` with a connection, and once more if the connection was lost; `work` must be idempotent.
 
         Raises:
-            PostgresUnavailableError: It failed, took longer than `limit_s` seconds, or was not tried: too many
-                operations are in progress, or the database was unavailable a moment ago.
+            PostgresUnavailableError: It failed or took longer than `limit_s` seconds. It is not tried if too many
+                operations are in progress, or if the database was unavailable a moment ago.
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError

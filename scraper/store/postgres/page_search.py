@@ -172,7 +172,7 @@ def _find_phrase(words: list[QueryTerm], text: Sequence[str]) -> list[int]:
 
 
 def _contains_near(phrases: list[list[QueryTerm]], text: Sequence[str], distance: int) -> bool:
-    """Return True if at most `distance` words are between the end of each phrase and the start of the last one."""
+    """Return True if at most `distance` words separate the end of each phrase from the start of the last."""
     starts = [_find_phrase(words, text) for words in phrases]
     if not phrases or not all(starts):
         return False

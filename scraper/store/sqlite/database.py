@@ -216,7 +216,7 @@ class Database:
             self._set_problem(f"{_describe(error)}, and it cannot be moved away ({_describe(obstacle)}): {self.path}")
 
     def _move_away(self, error: Exception) -> None:
-        """Rename a damaged file so that it can be examined, and delete older ones; the next call creates a new file."""
+        """Rename a damaged file so that it can be examined, and delete older ones. The next call creates a new file."""
         moved = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
         for older in self.path.parent.glob(f"{self.path.name}.corrupt-*"):
             older.unlink()
