@@ -7,6 +7,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from scraper.extract.math.tex import FUNCTIONS
+
 MAX_LOST_SHARE = 0.03
 """Ratio of letters. A page that loses more is completed from another reader, or reported."""
 WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
@@ -15,13 +17,21 @@ _MAX_LINES = 2_000
 """Lines of one page that are compared."""
 _MAX_LISTED_PAGES = 20
 _FORMULA = re.compile(r"\$[^$\n]{1,2000}\$")
-_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_COMMAND = re.compile(rf"\\(?!(?:{'|'.join(FUNCTIONS)})\b)[a-zA-Z]+")
+_SYMBOL = re.compile(r"\\[a-zA-Z]+|\\[{}|]|['|]")
+_CODES = {
+    "'": "0", "|": "j", r"\|": "k", r"\{": "f", r"\}": "g", r"\langle": "h", r"\rangle": "i", r"\infty": "1",
+    r"\in": "2", r"\not": "6", r"\neq": "6", r"\mapsto": "7", r"\forall": "8", r"\exists": "9", r"\lfloor": "b",
+    r"\rfloor": "c", r"\lceil": "d", r"\rceil": "e", r"\setminus": "n", r"\sqrt": "p", r"\nabla": "r", r"\int": "s",
+}  # fmt: skip
+"""Letters that PDFium reads for symbols of TeX's fonts, which declare no Unicode."""
 _NOT_TEXT = re.compile(r"<br>|<!--.*?-->")
 
 
 def count_letters(text: str) -> Counter[str]:
     """Count letters and digits, without distinction of case and presentation form."""
-    return Counter(filter(str.isalnum, _fold(text)))
+    counts = Counter(_fold(text))
+    return Counter({character: count for character, count in counts.items() if character.isalnum()})
 
 
 def count_written_letters(markdown: str) -> Counter[str]:
@@ -33,12 +43,14 @@ def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[
     """Return the expected letters that are neither in this Markdown nor in `elsewhere`.
 
     If the Markdown contains a formula, only ASCII letters count: Greek letters are written as LaTeX names there.
+    Symbols that PDFium reads as letters are not lost either.
     """
     lost = expected - count_written_letters(markdown)
     if lost and elsewhere:
         lost -= elsewhere
-    if lost and _FORMULA.search(markdown):
-        return Counter({letter: count for letter, count in lost.items() if letter.isascii()})
+    if lost and (formulas := " ".join(_FORMULA.findall(markdown))):
+        symbols = Counter(_CODES[name] for name in _SYMBOL.findall(formulas) if name in _CODES)
+        return Counter({letter: count for letter, count in lost.items() if letter.isascii()}) - symbols
     return lost
 
 

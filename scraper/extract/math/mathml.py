@@ -7,13 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.math.tex import join_tex
-
-FUNCTIONS = frozenset(
-    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln "
-    "log max min sec sin sinh sup tan tanh Pr".split()
-)
-"""Names of operators with a command in TeX."""
+from scraper.extract.math.tex import FUNCTIONS, join_tex
 
 _COMMANDS = """
 α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda

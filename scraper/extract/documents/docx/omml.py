@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from scraper.extract.documents.docx.xml_names import M, W
 from scraper.extract.dom.xpath import Element
+from scraper.extract.math.tex import FUNCTIONS
 
 _MAX_DEPTH = 60
 _ROW_END = " \\\\ "
@@ -35,10 +36,6 @@ _SYMBOLS = {
     "⟩": r"\rangle", "∥": r"\parallel", "⊥": r"\perp", "∠": r"\angle",
     "%": r"\%", "&": r"\&", "#": r"\#", "\u00a0": " ", "\u2061": "", "\u200b": "",
 }  # fmt: skip
-_FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp lim max min sup inf det dim gcd "
-    "ker arg deg hom Pr".split()
-)
 _NARY = {
     "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint",
     "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
@@ -99,7 +96,7 @@ def _property(element: Element, group: str, name: str, default: str) -> str:
 
 def _run(element: Element, depth: int) -> str:
     text = "".join(part.text or "" for part in element.iter(M + "t", W + "t"))
-    return f"\\{text.strip()} " if text.strip() in _FUNCTIONS else "".join(map(_symbol, text))
+    return f"\\{text.strip()} " if text.strip() in FUNCTIONS else "".join(map(_symbol, text))
 
 
 def _symbol(character: str) -> str:

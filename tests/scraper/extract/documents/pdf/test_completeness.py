@@ -76,6 +76,12 @@ def test_lost_letters_are_those_that_the_markdown_lacks() -> None:
     assert not find_lost_letters(count_letters("a \u03b1"), r"so $a + \alpha$ is")
 
 
+def test_functions_and_symbols_of_formulas_are_not_lost() -> None:
+    assert not find_lost_letters(count_letters("sin x fx0g j y"), r"so $\sin x \{x'\} | y$")
+    assert find_lost_letters(count_letters("gamma x"), r"so $\gamma x$").total() == 5
+    assert find_lost_letters(count_letters("x00"), r"so $x'$") == count_letters("0")
+
+
 def test_missing_lines_are_found_once_per_occurrence() -> None:
     lines, markdown = ["Total of all", "Total of all", "Other words"], "Total of all"
     lost = count_letters("Total of all Other words")
