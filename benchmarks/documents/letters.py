@@ -54,7 +54,7 @@ _MAX_PART_BYTES = 50_000_000
 
 def _letters_of_pdf(data: bytes) -> Counter[str]:
     pdfium_source.warm_up()
-    texts = pdfium_text.read_texts(data, range(1, _MAX_PAGES + 1), None)
+    texts, _ = pdfium_text.read_document(data, range(1, _MAX_PAGES + 1), None)
     counted = count_letters("\n".join(text.text for text in texts.values()))
     has_letters = counted or any(text.hidden_text for text in texts.values())  # Hidden ones must stay out.
     return counted if has_letters else _count_by_pypdf(data)

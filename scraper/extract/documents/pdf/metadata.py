@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import collections
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 
 _TITLE = re.compile(r"<dc:title>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
 _CREATOR = re.compile(r"<dc:creator>.{0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
-_INFO = re.compile(rb"/Info\s+(\d{1,10})\s+(\d{1,5})\s+R")
-_INFO_BYTES = 20_000
-_STRING = rb"/%s\s*(?:\((?P<text>(?:[^()\\]|\\.|\([^()]{0,500}\)){0,2000})\)|<(?P<hex>[0-9A-Fa-f\s]{0,4000})>)"
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
-_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b"", b"\n": b"", b"\r": b"", b"\r\n": b""}
 _PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint) - ")
 _NO_TITLE = re.compile(
     r"(?:untitled|title|powerpoint presentation|document\d*|slide \d+|print"
@@ -26,55 +20,16 @@ _NO_TITLE = re.compile(
 """Titles that programs set: file names and placeholders."""
 
 
-def read_metadata(data: bytes, xmp: str, *, encrypted: bool) -> tuple[str | None, str | None]:
-    """Return title and author, or None for what the file does not declare; `xmp` is its XMP metadata."""
-    information = b"" if encrypted else _find_information(data)
-    title = _PROGRAM.sub("", _read_string(information, b"Title")).strip()
+def choose_metadata(declared: Mapping[str, str], xmp: str) -> tuple[str | None, str | None]:
+    """Return title and author of XMP, else of the document information dictionary."""
+    title = _PROGRAM.sub("", declared.get("Title", "")).strip()
     title = _read_xmp(_TITLE, xmp) or ("" if _NO_TITLE.fullmatch(title) else title)
-    return title or None, _read_xmp(_CREATOR, xmp) or _read_string(information, b"Author") or None
+    return title or None, _read_xmp(_CREATOR, xmp) or declared.get("Author") or None
 
 
 def _read_xmp(pattern: re.Pattern[str], xmp: str) -> str:
     found = pattern.search(xmp)
     return html.unescape(found[1]).strip() if found else ""
-
-
-def _find_information(data: bytes) -> bytes:
-    """Return the bytes around the information dictionary; empty if compressed, encrypted or missing."""
-    reference = _find_last(_INFO, data)
-    if reference is None:
-        return b""
-    start = _find_last(re.compile(rb"(?<!\d)%s\s+%s\s+obj\b" % (reference[1], reference[2])), data)
-    return b"" if start is None else data[start.end() : start.end() + _INFO_BYTES].partition(b"endobj")[0]
-
-
-def _find_last(pattern: re.Pattern[bytes], data: bytes) -> re.Match[bytes] | None:
-    """Return the last match: later changes are appended to the file."""
-    found = collections.deque(pattern.finditer(data), maxlen=1)
-    return found[0] if found else None
-
-
-def _read_string(information: bytes, name: bytes) -> str:
-    found = re.search(_STRING % name, information, re.DOTALL)
-    if found is None:
-        return ""
-    if found["hex"] is not None:
-        digits = re.sub(rb"\s", b"", found["hex"])
-        raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode())
-    else:
-        raw = _ESCAPE.sub(_unescape, found["text"])
-    if raw.startswith((b"\xfe\xff", b"\xff\xfe")):
-        text = raw.decode("utf-16", "replace")
-    elif raw.startswith(b"\xef\xbb\xbf"):
-        text = raw[3:].decode("utf-8", "replace")
-    else:
-        text = raw.decode("cp1252", "replace").replace("\ufffd", "")
-    return " ".join(text.split())
-
-
-def _unescape(match: re.Match[bytes]) -> bytes:
-    escaped = match[1]
-    return bytes([int(escaped, 8) & 0xFF]) if escaped[:1].isdigit() else _ESCAPES.get(escaped, escaped)
 
 
 XFA_FORMS = frozenset({2, 3})

@@ -19,8 +19,8 @@ from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
-from scraper.extract.documents.pdf.metadata import XFA_FORMS, format_form, read_metadata
-from scraper.extract.documents.pdf.pdfium_text import PageText, read_texts
+from scraper.extract.documents.pdf.metadata import XFA_FORMS, choose_metadata, format_form
+from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
 from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
 
 MAX_PAGES = 1_000
@@ -98,7 +98,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         raise EncryptedDocumentError(
             f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
         ) from None
-    texts = read_texts(data, [page.page_num for page in result.pages], request.password)
+    texts, declared = read_document(data, [page.page_num for page in result.pages], request.password)
     remaining_runs = MAX_RUNS
     pages = []
     for page in result.pages:
@@ -108,14 +108,13 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         pages.append(_convert_page(page, remaining_runs))
         remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta
-    encrypted = bool(meta and meta.is_encrypted)
-    title, author = read_metadata(data, meta.xmp or "" if meta else "", encrypted=encrypted)
+    title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
     return PdfSource(
         tuple(pages),
         result.total_pages or result.num_pages,
         title=title,
         author=author,
-        encrypted=encrypted,
+        encrypted=bool(meta and meta.is_encrypted),
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
         forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
         is_xfa_form=result.form_type in XFA_FORMS,

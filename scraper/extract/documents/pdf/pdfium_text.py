@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +22,7 @@ _MAX_PAGE_CHARS = 1_000_000
 _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
 _MAX_COORDINATE = 1e6
+_MAX_INFORMATION_BYTES = 8_000
 _POINTERS = ("FPDF_LoadMemDocument64", "FPDF_LoadPage", "FPDFText_LoadPage")
 
 
@@ -47,6 +48,8 @@ def load_library() -> ctypes.CDLL | None:
     library.FPDFText_GetCharBox.argtypes = [pointer, number, *[ctypes.POINTER(ctypes.c_double)] * 4]
     library.FPDFText_GetTextObject.argtypes = [pointer, number]
     library.FPDFText_GetTextObject.restype = pointer
+    library.FPDF_GetMetaText.argtypes = [pointer, text, pointer, ctypes.c_ulong]
+    library.FPDF_GetMetaText.restype = ctypes.c_ulong
     page_pixels.declare_functions(library)
     hidden_text.declare_functions(library)
     library.FPDF_InitLibrary()
@@ -66,11 +69,27 @@ class PageText:
     """Boxes of the other text, if some is hidden."""
 
 
-def read_texts(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, PageText]:
-    """Return the text of pages, counted from 1; leave out pages that PDFium cannot load."""
+def read_document(
+    data: bytes, pages: Sequence[int], password: str | None
+) -> tuple[dict[int, PageText], Mapping[str, str]]:
+    """Return the text of pages, counted from 1, and the declared title and author.
+
+    Pages that PDFium cannot load are left out.
+    """
     with open_document(data, password) as document:
-        texts = {page: _text_of_page(*document, page) for page in pages} if document else {}
-    return {page: text for page, text in texts.items() if text is not None}
+        if not document:
+            return {}, {}
+        texts = {page: _text_of_page(*document, page) for page in pages}
+        declared = {name: _read_information(*document, name) for name in ("Title", "Author")}
+    return {page: text for page, text in texts.items() if text is not None}, declared
+
+
+def _read_information(library: ctypes.CDLL, document: int, name: str) -> str:
+    """Return an entry of the document information dictionary."""
+    buffer = ctypes.create_string_buffer(_MAX_INFORMATION_BYTES)
+    size = library.FPDF_GetMetaText(document, name.encode(), buffer, len(buffer))
+    text = buffer.raw[: size - 2].decode("utf-16-le", "replace") if 2 < size <= len(buffer) else ""
+    return " ".join(text.replace("\0", "").split())
 
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
