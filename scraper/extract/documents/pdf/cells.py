@@ -230,6 +230,9 @@ class TextLine:
 
 def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> TextLine:
     """Split a row into segments at gaps that are wider than a multiple of the font size."""
+    if len(row.runs) == 1:
+        segments: tuple[Segment, ...] = (Segment(row.runs, row.x0, row.x1),)
+        return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
     groups: list[list[TextRun]] = []
     end = 0.0
     if any(run.fixed_width for run in row.runs):

@@ -203,16 +203,17 @@ def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> li
             index = parent[index]
         return index
 
-    by_band: dict[int, list[int]] = defaultdict(list)
+    by_band: dict[int, tuple[list[float], list[int]]] = defaultdict(lambda: ([], []))
     for j, vertical in enumerate(down):
         for band in range(_band(vertical.start - _TOUCH), _band(vertical.end + _TOUCH) + 1):
-            by_band[band].append(j)
-    for i, horizontal in enumerate(across):
-        beside = by_band.get(_band(horizontal.at), [])
-        first = bisect_left(beside, horizontal.start - _TOUCH, key=lambda j: down[j].at)
+            positions, indexes = by_band[band]
+            positions.append(vertical.at)
+            indexes.append(j)
+    for i, (at, start, end) in enumerate(across):
+        positions, indexes = by_band.get(_band(at), ([], []))
         root = i
-        for j in beside[first : bisect_right(beside, horizontal.end + _TOUCH, key=lambda j: down[j].at)]:
-            if down[j].start - _TOUCH <= horizontal.at <= down[j].end + _TOUCH and parent[len(across) + j] != root:
+        for j in indexes[bisect_left(positions, start - _TOUCH) : bisect_right(positions, end + _TOUCH)]:
+            if down[j].start - _TOUCH <= at <= down[j].end + _TOUCH and parent[len(across) + j] != root:
                 other = find(len(across) + j)
                 if root == i:
                     parent[i] = root = other
@@ -262,8 +263,10 @@ def _is_drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -
     """Return True if lines at this position cover most of an interval; the lines are sorted."""
     first = bisect_left(rules, (at - _SAME_LINE - 1,))
     covered = 0.0
-    for rule in rules[first:]:
-        if rule.at > at + _SAME_LINE + 1:
+    for index in range(first, len(rules)):
+        position, low, high = rules[index]
+        if position > at + _SAME_LINE + 1:
             break
-        covered += max(0.0, min(rule.end, end) - max(rule.start, start))
+        low, high = max(low, start), min(high, end)
+        covered += high - low if high > low else 0.0
     return covered >= (end - start) / 2

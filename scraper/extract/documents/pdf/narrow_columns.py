@@ -32,7 +32,8 @@ def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RuledLine]) -
     regions: dict[int, list[int]] = {}
     if not rows:
         return regions
-    rules = [rule for rule in across if rule.end - rule.start > _MIN_RULE and _touches(rule, rows)]
+    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+    rules = [rule for rule in across if rule.end - rule.start > _MIN_RULE and rule.start < right and rule.end > left]
     places = [sum(row.runs[0].middle < rule.at for row in rows) for rule in rules]
     for index, (top, start) in enumerate(zip(rules, places, strict=True)):
         ends = {
@@ -43,11 +44,6 @@ def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RuledLine]) -
         if ends and start not in regions:
             regions[start] = sorted(ends, reverse=True)
     return regions
-
-
-def _touches(rule: RuledLine, rows: Sequence[LayoutRow]) -> bool:
-    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    return rule.start < right and rule.end > left
 
 
 def split_at_strips(rows: Sequence[LayoutRow]) -> list[TextLine]:

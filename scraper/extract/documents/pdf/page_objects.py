@@ -1,4 +1,4 @@
-"""Read the boxes, text modes and colors of PDF page objects in batches, and compare colors.
+"""Read PDF page objects: boxes, text modes and colors in batches, and single properties; compare colors.
 
 A document of a hundred pages has 50,000 objects. `map` calls a function of the library in half of the time that a
 loop takes.
@@ -7,20 +7,70 @@ loop takes.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import repeat
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from scraper.extract.documents.pdf.boxes import Box, Matrix, intersect, scale, transform
 
 T = TypeVar("T")
 
+TEXT, PATH, IMAGE, SHADING, FORM = 1, 2, 3, 4, 5
+"""Types of page objects (fpdf_edit.h)."""
+NO_TEXT = -1
+"""Text rendering mode of an object that is no text."""
+OPAQUE = 255
 BATCH = 512
 """Objects per batch."""
 _SIDES = 4
 _VALUE_BYTES = 4
+_MAX_RECTANGLE_SEGMENTS, _MAX_CLIP_PATHS, _MAX_CLIP_SEGMENTS = 6, 8, 50
 
-Fields = tuple[int, int, tuple[float, float, float, float] | None, tuple[int, int, int, int] | None]
-"""Handle, text rendering mode (-1 if the object is no text), left, bottom, right and top, and fill color (RGBA)."""
+Fill = tuple[int, int, int, int]
+"""Red, green, blue and opacity."""
+Fields = tuple[int, int, tuple[float, float, float, float] | None, Fill | None]
+"""Handle, text rendering mode, left, bottom, right and top, and fill color."""
+
+
+class PageObject(NamedTuple):
+    """A page object with its box on the page, in the order of painting."""
+
+    kind: int
+    handle: int
+    box: Box
+    order: int
+    matrices: tuple[Matrix, ...] = ()
+    """Matrices of the forms that hold it, from the innermost outwards."""
+    mode: int = NO_TEXT
+    """Text rendering mode."""
+    fill: Fill | None = None
+    """Color of the fill; None for patterns."""
+
+
+def declare_functions(library: ctypes.CDLL) -> None:
+    """Declare the ctypes signatures of the PDFium functions that this module calls."""
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    values = [pointer] * 4
+    for name in (
+        "FPDFPage_CountObjects", "FPDFFormObj_CountObjects", "FPDFPageObj_GetType", "FPDFTextObj_GetTextRenderMode",
+        "FPDFPath_CountSegments", "FPDFPageObj_GetClipPath", "FPDFClipPath_CountPaths",
+    ):  # fmt: skip
+        getattr(library, name).argtypes = [pointer]
+    library.FPDFPageObj_GetClipPath.restype = pointer
+    for name in ("FPDFPage_GetObject", "FPDFFormObj_GetObject"):
+        getattr(library, name).argtypes = [pointer, ctypes.c_ulong]
+        getattr(library, name).restype = pointer
+    library.FPDFPageObj_GetBounds.argtypes = [pointer, *values]
+    library.FPDFPageObj_GetFillColor.argtypes = [pointer, *values]
+    library.FPDFPageObj_GetMatrix.argtypes = [pointer, ctypes.POINTER(Matrix)]
+    library.FPDFTextObj_GetFontSize.argtypes = [pointer, ctypes.POINTER(ctypes.c_float)]
+    library.FPDFPath_GetDrawMode.argtypes = [pointer, ctypes.POINTER(number), ctypes.POINTER(number)]
+    library.FPDFClipPath_CountPathSegments.argtypes = [pointer, number]
+    library.FPDFClipPath_GetPathSegment.argtypes = [pointer, number, number]
+    library.FPDFClipPath_GetPathSegment.restype = pointer
+    library.FPDFPathSegment_GetPoint.argtypes = [pointer, *values[:2]]
 
 
 class _Slots(Generic[T]):
@@ -56,25 +106,73 @@ def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: 
     return zip(handles, modes, boxes.read(has_box), colors.read(has_color), strict=True)
 
 
+def read_matrix(library: ctypes.CDLL, handle: int) -> Matrix:
+    """Return the matrix of an object."""
+    matrix = Matrix()
+    library.FPDFPageObj_GetMatrix(handle, ctypes.byref(matrix))
+    return matrix
+
+
+def font_size(library: ctypes.CDLL, handle: int, matrices: tuple[Matrix, ...]) -> float:
+    """Return the size of a text's font on the page in points; 0 if unknown."""
+    size = ctypes.c_float()
+    if not library.FPDFTextObj_GetFontSize(handle, ctypes.byref(size)):
+        return 0.0
+    own = read_matrix(library, handle)
+    return abs(size.value) * max(math.hypot(own.a, own.b), math.hypot(own.c, own.d)) * scale(matrices)
+
+
+def is_filled(library: ctypes.CDLL, path: PageObject) -> bool:
+    """Return True if the inside of a path is painted."""
+    fill = ctypes.c_int()
+    library.FPDFPath_GetDrawMode(path.handle, ctypes.byref(fill), ctypes.byref(ctypes.c_int()))
+    return fill.value != 0
+
+
+def is_rectangle(library: ctypes.CDLL, path: PageObject) -> bool:
+    """Return True for a path with as few segments as a rectangle."""
+    segments: int = library.FPDFPath_CountSegments(path.handle)
+    return 4 <= segments <= _MAX_RECTANGLE_SEGMENTS
+
+
+def clip_box(library: ctypes.CDLL, one: PageObject) -> Box | None:
+    """Return the box of the page in which an object is painted; None if nothing clips it."""
+    clip = library.FPDFPageObj_GetClipPath(one.handle)
+    count = library.FPDFClipPath_CountPaths(clip) if clip else 0
+    box: Box | None = None
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for path in range(min(max(0, count), _MAX_CLIP_PATHS)):
+        points = []
+        for index in range(min(_MAX_CLIP_SEGMENTS, max(0, library.FPDFClipPath_CountPathSegments(clip, path)))):
+            segment = library.FPDFClipPath_GetPathSegment(clip, path, index)
+            if segment and library.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
+                points.append((x.value, y.value))
+        if points:
+            xs, ys = zip(*points, strict=True)
+            part = transform(Box(min(xs), min(ys), max(xs), max(ys)), one.matrices)
+            box = part if box is None else intersect(box, part)
+    return box
+
+
 _SAME_COLOR = 8
 """Difference of each color channel, of 255, that is not visible."""
-WHITE = (255, 255, 255)
+WHITE = (255, 255, 255, OPAQUE)
 
 
-def is_same_color(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
-    """Return True if the difference of two colors (red, green, blue) is not visible."""
+def is_same_color(one: Fill, other: Fill) -> bool:
+    """Return True if the difference of two colors is not visible, apart from their opacity."""
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])) <= _SAME_COLOR
 
 
-class Contrasts(dict[tuple[int, int, int, int], bool]):
-    """Cache by text fill (red, green, blue, opacity): True if the fill is visible on all backgrounds."""
+class Contrasts(dict[Fill, bool]):
+    """Cache by text fill: True if the fill is visible on all backgrounds."""
 
-    def __init__(self, backgrounds: Sequence[tuple[int, int, int]]) -> None:
+    def __init__(self, backgrounds: Sequence[Fill]) -> None:
         """Compare with these backgrounds; call `clear` after one is added."""
         super().__init__()
         self._backgrounds = backgrounds
 
-    def __missing__(self, fill: tuple[int, int, int, int]) -> bool:
+    def __missing__(self, fill: Fill) -> bool:
         """Compare a fill with the backgrounds, and cache the result."""
-        self[fill] = fill[3] != 0 and not any(is_same_color(fill[:3], other) for other in self._backgrounds)
+        self[fill] = fill[3] != 0 and not any(is_same_color(fill, other) for other in self._backgrounds)
         return self[fill]

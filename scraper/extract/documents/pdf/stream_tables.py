@@ -63,12 +63,17 @@ def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RuledLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
+    regions = find_ruled_regions(rows, across)
+    if not regions and all(len(row.runs) == 1 for row in rows):
+        return []
     wide = [split_row(row) for row in rows]
     narrow = [split_row(row, _NARROW_GAP) for row in rows]
-    regions = find_ruled_regions(rows, across)
     found: list[StreamTable] = []
     at = 0
     while at < len(rows):
+        if len(rows[at].runs) == 1 and at not in regions:
+            at += 1
+            continue
         lines, end, table = _find_ruled_table(rows, wide, at, regions.get(at, ()), across)
         if table is None:
             lines, end = _find_candidate(wide, narrow, at, across)
