@@ -32,6 +32,7 @@ from scraper.extract.documents.pdf import (
     reader,
     reading_order,
     stream_tables,
+    table_rows,
 )
 
 _PROCESSES = 2
@@ -57,7 +58,7 @@ RULES = (
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", cells.WIDE_GAP),
     Rule("columns between rules", stream_tables, "find_ruled_regions", lambda *_: {}),
     Rule("wrapped lines", stream_tables, "find_wrapped_lines", lambda *_: frozenset()),
-    Rule("sentence below a table", stream_tables, "_is_apart", lambda *_: False),
+    Rule("sentence below a table", table_rows, "_is_apart", lambda *_: False),
     Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
     Rule("distance of lines in cells", cells, "_group_by_leading", lambda *_: []),
     Rule("headers above a frame", reader, "find_headers_above", lambda *_: ([], 0)),

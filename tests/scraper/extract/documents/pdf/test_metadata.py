@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from pypdf import PdfWriter
 
 from scraper import errors
 from tests.scraper.extract.documents.builders import parse, pdf_of
@@ -82,6 +85,15 @@ def test_title_is_read_from_the_information_dictionary(declared: str, title: str
     facts = f"<< /Title {declared} /Author (A. Writer) >>".encode("latin-1")
     parsed = parse(one_page(words, "", "", facts, trailer="/Info 5 0 R"))
     assert (parsed.title, parsed.author) == (title, "A. Writer")
+
+
+def test_title_of_an_encrypted_file_is_decrypted() -> None:
+    writer = PdfWriter(clone_from=io.BytesIO(one_page("BT /F1 12 Tf 60 700 Td (Words of the page) Tj ET")))
+    writer.add_metadata({"/Title": "The old harbour"})
+    writer.encrypt("", "owner", algorithm="RC4-128")
+    with io.BytesIO() as file:
+        writer.write(file)
+        assert parse(file.getvalue()).title == "The old harbour"
 
 
 PICTURE = b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\n0\nendstream"  # noqa: E501
