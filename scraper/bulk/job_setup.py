@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import importlib
 import itertools
 import json
@@ -11,6 +12,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import apsw
 
@@ -24,10 +26,12 @@ from scraper.bulk.url_lists import ListLine
 REPORT_EVERY_S = 2.0
 """Seconds between two progress messages while the list is read."""
 _LOCK_NAME = "lock"
+_NO_RECIPE = "none"
 _OUTPUTS = {
     Format.JSONL: ("jsonl", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
+    Format.CSV: ("jsonl", "CsvOutput"),
 }
 
 
@@ -46,7 +50,9 @@ def open_job_files(
     module, name = _OUTPUTS[spec.format]
     output_class = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)
     # These options must be the same in each run.
-    identity = {"--format": spec.format.value, "--render": spec.render, "list": _fingerprint(spec)}
+    recipe = hashlib.sha256(spec.recipe.encode("utf-8", "replace")).hexdigest()[:12] if spec.recipe else _NO_RECIPE
+    identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": _fingerprint(spec)}
+    options: dict[str, Any] = {"fields": tuple(json.loads(spec.recipe)["fields"])} if spec.format is Format.CSV else {}
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
         if not (spec.folder / FILE_NAME).exists():
@@ -61,7 +67,7 @@ def open_job_files(
         _add_list(frontier, spec, lines, notify, is_abandoned)
         if spec.crawl is not None:
             frontier.prepare_crawl()
-        output: Output = output_class(spec.folder, frontier.position)
+        output: Output = output_class(spec.folder, frontier.position, **options)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
@@ -105,6 +111,8 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier)
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
         frontier.set_facts({"order": identity, "run": run, "source": spec.source})
         return
+    # Earlier versions stored no recipe.
+    previous = {"--recipe": _NO_RECIPE, **previous}
     differing = [name for name in identity if previous[name] != identity[name]]
     if spec.source == STDIN and frontier.is_filled and "list" in differing:
         # The folder already contains the whole list.

@@ -23,6 +23,8 @@ class Format(enum.StrEnum):
     PARQUET = "parquet"
     JSONL = "jsonl"
     WARC = "warc"
+    CSV = "csv"
+    """One column per field of the recipe; only for jobs with a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class JobSpec:
     """Number of pages to read from the start of the list; None for all."""
     crawl: CrawlOptions | None = None
     """Sites whose pages are read instead of a list."""
+    recipe: str = ""
+    """Recipe whose fields are extracted from each page, as text; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,10 @@ class OutputRow:
     language: str | None = None
     description: str | None = None
     page_type: str | None = None
+    fields: Mapping[str, str | None] | None = None
+    """Value of each field of the recipe; None if the job has no recipe, or if it does not fit the page."""
+    confidence: Mapping[str, float] | None = None
+    """Measured share of correct values, by field; absent values are missing."""
     error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""

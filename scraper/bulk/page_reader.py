@@ -1,7 +1,7 @@
 """Read one page of a job and create its output row.
 
-The page is fetched first. Its JSON-LD is extracted while the next page of its host is fetched: the host with the most
-pages determines the duration of a job, so each second between two of its pages counts.
+The page is fetched first. Its JSON-LD and the fields of a recipe are extracted while the next page of its host is
+fetched: the host with the most pages determines the duration of a job, so each second between two of its pages counts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from typing import Any
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.model import JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
+from scraper.call_context import Deadline
 from scraper.errors import ScraperError
 from scraper.extract import tasks
+from scraper.extract.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.fields import check_fields, check_page_type, extract_fields
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -38,14 +41,14 @@ _NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.Overloa
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """Result of reading a page, before its JSON-LD is extracted."""
+    """Result of reading a page, before its JSON-LD and fields are extracted."""
 
     outcome: PageOutcome
     requested_at: float | None
     """Monotonic time at which its last request had reached the host; None if no request was made."""
     error: errors.ScraperError | None = None
     complete: Callable[[], Awaitable[PageOutcome]] | None = None
-    """Return the outcome with JSON-LD; None if nothing is missing.
+    """Return the outcome with JSON-LD and fields; None if nothing is missing.
 
     The host is not contacted, except for the start page of a crawl.
     """
@@ -53,7 +56,7 @@ class PageResult:
     """Seconds between two requests that its host requires; None if unknown."""
 
     async def get_outcome(self) -> PageOutcome:
-        """Return the complete outcome, with JSON-LD and in a crawl with links."""
+        """Return the complete outcome, with JSON-LD and fields, and in a crawl with links."""
         return self.outcome if self.complete is None else await self.complete()
 
 
@@ -115,20 +118,44 @@ class JobPageReader:
         row = make_row(page.url, reading, visit.snapshot)
         snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
-        complete = None if reading.cached else functools.partial(self._add_json_ld, outcome, visit.snapshot)
+        complete = None if reading.cached else functools.partial(self._add_data, outcome, visit.snapshot)
         return PageResult(outcome, visit.requested_at, complete=complete, gap_s=self._fetcher.gap_s(page.url))
 
     def _make_request(self, page: JobPage) -> ReadRequest:
         spec = self._spec
-        cache = CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots else Reuse.STORED)
+        cache = CachePolicy(spec.max_age_s, Reuse.NONE if self._keep_snapshots or spec.recipe else Reuse.STORED)
         batch = self._batch if page.is_batched else None
         return ReadRequest(
             page.url, render=spec.render, cache=cache, deadline_s=spec.deadline_s, batch=batch, is_bulk=True
         )
 
-    async def _add_json_ld(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
-        found = await self._read_json_ld(snapshot)
-        return dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, json_ld=found))
+    async def _add_data(self, outcome: PageOutcome, snapshot: Snapshot | None) -> PageOutcome:
+        row = dataclasses.replace(outcome.row, json_ld=await self._read_json_ld(snapshot))
+        if self._spec.recipe:
+            row = await self._add_fields(row, snapshot)
+        return dataclasses.replace(outcome, row=row)
+
+    async def _add_fields(self, row: OutputRow, snapshot: Snapshot | None) -> OutputRow:
+        """Return the row with the fields of the recipe, or with an error if they cannot be read."""
+        (found,) = await asyncio.gather(self._read_fields(row.url, snapshot), return_exceptions=True)
+        if isinstance(found, asyncio.CancelledError):
+            raise found
+        if isinstance(found, PageFields):
+            confidence = {name: one.confidence for name, one in found.evidence.items()}
+            return dataclasses.replace(row, fields=dict(found.values), confidence=confidence)
+        if not isinstance(found, ScraperError):
+            log.error("internal error while reading fields", exc_info=found)
+            found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)
+        return dataclasses.replace(row, error=PageFailure(found.code, found.sentence()))
+
+    async def _read_fields(self, url: str, snapshot: Snapshot | None) -> PageFields | ScraperError:
+        if snapshot is None:
+            raise errors.InternalError("The response of the page is missing.", target=url)
+        check_page_type(snapshot, url)
+        request, light = FieldRequest(recipe=self._spec.recipe), dataclasses.replace(snapshot, body=b"")
+        deadline = Deadline.within(self._spec.deadline_s)
+        (found,) = await extract_fields(self._workers, [light], request, deadline)
+        return check_fields(url, found)
 
     async def _read_json_ld(self, snapshot: Snapshot | None) -> tuple[Mapping[str, Any], ...] | None:
         """Return the JSON-LD of a page, or None if it could not be extracted."""
@@ -151,7 +178,7 @@ class JobPageReader:
 
 
 def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
-    """Return the row of a page without its JSON-LD; `snapshot` is None for a cached page."""
+    """Return the row of a page without its JSON-LD and fields; `snapshot` is None for a cached page."""
     document = reading.document
     return OutputRow(
         url=url,

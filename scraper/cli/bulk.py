@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.cli.exit_codes import ExitCode
+from scraper.cli.files import read_recipe
 from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
 from scraper.settings import Settings, SettingsError
 
@@ -34,6 +35,7 @@ _HOUR_S = 3_600.0
 JOB_DEADLINE_S = 60.0
 """Seconds for one page, unless an option states another time."""
 FORMATS = click.Choice(["parquet", "jsonl", "warc"])
+ROW_FORMATS = click.Choice([*FORMATS.choices, "csv"])
 RENDERS = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
 """Settings that have options of their own here, with defaults for long lists."""
@@ -41,7 +43,14 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 """Settings of tool calls, which do not apply to jobs."""
 
 
-@click.command(cls=Command, examples=["bulk urls.txt --out pages --format jsonl", "bulk - --out pages < urls.txt"])
+@click.command(
+    cls=Command,
+    examples=[
+        "bulk urls.txt --out pages --format jsonl",
+        "bulk - --out pages < urls.txt",
+        "bulk urls.txt --out prices --recipe recipe.json --format csv",
+    ],
+)
 @click.argument("urls")
 @click.option(
     "--out",
@@ -50,8 +59,14 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for pages, report and state; a job with the same folder continues.",
 )
-@click.option("--format", "form", type=FORMATS, default="parquet", help="Output format.  [parquet]")
-@click.option("--render", type=RENDERS, default="auto", help="auto renders only pages that need it.  [auto]")
+@click.option(
+    "--format", "form", type=ROW_FORMATS, default="parquet", help="Output format; csv needs --recipe.  [parquet]"
+)
+@click.option(
+    "--recipe",
+    help="Recipe, or its file: extract its fields from each page. `extract-structured --example ... --json` prints it.",
+)
+@click.option("--render", type=RENDERS, help="auto renders only pages that need it.  [auto; with --recipe browser]")
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
 @click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
 @click.option(
@@ -82,7 +97,12 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
     settings = load(flags)
-    return run_job(make_job_spec(urls, folder, flags, settings), settings, cluster, as_json=as_json)
+    recipe = "" if flags["recipe"] is None else read_recipe(flags["recipe"])
+    if flags["form"] == "csv" and not recipe:
+        raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
+    flags["render"] = flags["render"] or ("browser" if recipe else "auto")
+    spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
+    return run_job(spec, settings, cluster, as_json=as_json)
 
 
 def run_job(

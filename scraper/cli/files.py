@@ -1,12 +1,14 @@
-"""Write output files of commands atomically."""
+"""Write output files of commands atomically, and read recipes from files."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,3 +49,29 @@ def _set_mode(new: Path, old: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     new.chmod(_ALL_MAY_READ & ~mask)
+
+
+def read_recipe(argument: str) -> str:
+    """Return a recipe as text; the argument is the recipe, a JSON answer that contains it, or a file of either.
+
+    Raises:
+        UsageError: There is no valid recipe.
+    """
+    # Imported late: only jobs and calls with a recipe need it.
+    from scraper.extract.fields import extraction_recipes
+
+    try:
+        text = argument if argument.lstrip().startswith("{") else Path(argument).read_text("utf-8-sig")
+        data: Any = json.loads(text)
+    except OSError as error:
+        raise click.UsageError(f"--recipe {argument}: it cannot be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError):
+        raise click.UsageError("--recipe must be a recipe as JSON, or its file.") from None
+    if isinstance(data, dict) and "recipe" in data:
+        data = data["recipe"]
+    recipe = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    try:
+        extraction_recipes.from_text(recipe)
+    except ValueError as error:
+        raise click.UsageError(f"--recipe must be one that `extract-structured` printed: {error}.") from None
+    return recipe

@@ -10,6 +10,7 @@ from typing import IO, Any
 import click
 
 from scraper.cli.answers import print_answer, print_pages, wants_json, whole_text, with_output
+from scraper.cli.files import read_recipe
 from scraper.cli.options import READ, READ_MANY, Command, with_settings
 from scraper.urls import guess_urls
 
@@ -136,11 +137,13 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 @click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
 @click.option("--fields", help="JSON object: name of each field and a hint, which may be empty.")
 @click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
-@click.option("--recipe", help="Recipe that --example printed: read the same fields.")
+@click.option("--recipe", help="Recipe that --example printed, or its file: read the same fields.")
 @with_output()
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(**flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
+    if flags["recipe"] is not None:
+        flags["recipe"] = read_recipe(flags["recipe"])
     has_rows = any(flags[name] for name in ("records", "fields", "example", "recipe"))
     return _print_page("extract_structured", flags, "url", is_whole=False, has_rows=has_rows)
 

@@ -47,11 +47,11 @@ class FieldReader:
         visited = await asyncio.gather(*(visit(url) for url in urls))
         snapshots = [one[0] for one in visited if not isinstance(one, errors.ScraperError)]
         try:
-            found = iter(await self._extract(snapshots, request, deadline)) if snapshots else iter(())
+            found = iter(await extract_fields(self._workers, snapshots, request, deadline)) if snapshots else iter(())
         except errors.ScraperError as failure:
             return [one if isinstance(one, errors.ScraperError) else failure for one in visited]
         return [
-            one if isinstance(one, errors.ScraperError) else _check(url, next(found), one[1])
+            one if isinstance(one, errors.ScraperError) else check_fields(url, next(found), one[1])
             for url, one in zip(urls, visited, strict=True)
         ]
 
@@ -68,33 +68,42 @@ class FieldReader:
                 raise timeout_error(job) from None
             # This raises the errors of pages that are blocked or empty.
             reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
-            if not result.snapshot.is_html:
-                raise errors.UnsupportedTypeError(
-                    f"{host_of(result.snapshot.url)} sent {result.snapshot.media_type or 'something'}, not a page.",
-                    target=url,
-                    next_step="Use `read_doc` for files.",
-                )
+            check_page_type(result.snapshot, url)
         except errors.ScraperError as error:
             return error
         return replace(result.snapshot, body=b""), (*reading.warnings, *result.warnings)
 
-    async def _extract(
-        self, snapshots: Sequence[Snapshot], request: FieldRequest, deadline: Deadline
-    ) -> Sequence[PageFields]:
-        read = partial(tasks.extract_fields, request=request)
-        try:
-            return await run_in_worker(
-                self._workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline
-            )
-        except WorkerFailedError as error:
-            raise errors.ContentTooLargeError(
-                f"The values of the page at {host_of(snapshots[0].url)} could not be read: {error}.",
-                target=snapshots[0].requested_url,
-                next_step="Use `fetch` for its text.",
-            ) from error
+
+async def extract_fields(
+    workers: WorkerPool, snapshots: Sequence[Snapshot], request: FieldRequest, deadline: Deadline
+) -> Sequence[PageFields]:
+    """Return the requested fields of rendered pages, extracted in a worker.
+
+    Raises:
+        ContentTooLargeError: The worker did not finish.
+    """
+    read = partial(tasks.extract_fields, request=request)
+    try:
+        return await run_in_worker(workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline)
+    except WorkerFailedError as error:
+        raise errors.ContentTooLargeError(
+            f"The values of the page at {host_of(snapshots[0].url)} could not be read: {error}.",
+            target=snapshots[0].requested_url,
+            next_step="Use `fetch` for its text.",
+        ) from error
 
 
-def _check(url: str, found: PageFields, warnings: tuple[str, ...]) -> PageFields | errors.ScraperError:
+def check_page_type(snapshot: Snapshot, url: str) -> None:
+    """Raise UnsupportedTypeError unless the snapshot is an HTML page."""
+    if not snapshot.is_html:
+        raise errors.UnsupportedTypeError(
+            f"{host_of(snapshot.url)} sent {snapshot.media_type or 'something'}, not a page.",
+            target=url,
+            next_step="Use `read_doc` for files.",
+        )
+
+
+def check_fields(url: str, found: PageFields, warnings: tuple[str, ...] = ()) -> PageFields | errors.ScraperError:
     """Return the fields of a page, or an error if nothing was found."""
     shown = found.url[:_SHOWN_URLS]
     if found.missing:

@@ -1,7 +1,9 @@
-"""Output in the format JSON lines."""
+"""Output in the formats JSON lines and CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -44,6 +46,8 @@ def row_to_dict(row: OutputRow) -> dict[str, Any]:
         "headings": _items(row.headings, "level", "text", "start"),
         "links": _items(row.links, "url", "text"),
         "images": _items(row.images, "url", "alt"),
+        "fields": row.fields and dict(row.fields),
+        "confidence": row.confidence and dict(row.confidence),
         "error": row.error and {"code": row.error.code, "message": row.error.message},
         "timings": dict(row.timings),
         "hash": row.hash,
@@ -59,3 +63,28 @@ def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
     lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows]
     # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
     return "".join(lines).encode("utf-8", "replace")
+
+
+class CsvOutput(RollingOutput):
+    """Write `pages-NNNNN.csv` with a column for the URL, for each field of the recipe and for the error."""
+
+    needs_snapshots = False
+
+    def __init__(
+        self, folder: Path, position: OutputPosition, *, fields: Sequence[str], file_bytes: int = FILE_BYTES
+    ) -> None:
+        """Open the file at the recorded position."""
+        self._fields = fields
+        super().__init__(folder, position, ".csv", self._encode_rows, file_bytes)
+
+    def _encode_rows(self, outcomes: Sequence[PageOutcome], file: AppendOnlyFile) -> bytes:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if not file.offset:
+            first, last = (f"page_{name}" if name in self._fields else name for name in ("url", "error"))
+            writer.writerow([first, *self._fields, last])
+        for outcome in outcomes:
+            row, values = outcome.row, outcome.row.fields or {}
+            error = f"{row.error.code}: {row.error.message}" if row.error else ""
+            writer.writerow([row.url, *(values.get(name) or "" for name in self._fields), error])
+        return text.getvalue().encode("utf-8", "replace")

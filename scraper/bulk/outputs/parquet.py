@@ -61,6 +61,8 @@ SCHEMA = pa.schema(
         ("headings", pa.list_(_HEADING)),
         ("links", pa.list_(_LINK)),
         ("images", pa.list_(_IMAGE)),
+        ("fields", pa.map_(pa.string(), pa.string())),
+        ("confidence", pa.map_(pa.string(), pa.float64())),
         ("error", _ERROR),
         ("timings", pa.struct([(stage, pa.float64()) for stage in _STAGES])),
         ("hash", pa.string()),
@@ -164,7 +166,8 @@ def _make_values(row: OutputRow) -> dict[str, Any]:
     if row.json_ld is not None:
         values["json_ld"] = json.dumps(row.json_ld, ensure_ascii=False)
     values = {name: _replace_surrogates(value) for name, value in values.items()}
-    return values | {"fetched_at": row.fetched_at, "published_date": row.published_date}
+    maps = {name: values[name] and list(values[name].items()) for name in ("fields", "confidence")}
+    return values | maps | {"fetched_at": row.fetched_at, "published_date": row.published_date}
 
 
 def _replace_surrogates(value: Any) -> Any:
@@ -172,5 +175,5 @@ def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {name: _replace_surrogates(item) for name, item in value.items()}
+        return {_replace_surrogates(name): _replace_surrogates(item) for name, item in value.items()}
     return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value

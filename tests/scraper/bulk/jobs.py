@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: b
         markdown=markdown,
         json_ld=({"@type": "Article", "name": f"Page {number}"},),
         links=(("http://other.example/", "Other"),),
+        fields={"price": f"{number} €", "na\ud800me": None},
+        confidence={"price": 0.99},
         timings={"response_s": 0.1, "total_s": 0.2},
         hash="0" * 64,
     )
@@ -59,12 +62,13 @@ def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: b
 
 def rows_in(folder: Path, form: Format) -> list[dict[str, Any]]:
     """Read the rows of an output as another program reads them."""
-    return {Format.JSONL: _jsonl, Format.PARQUET: _parquet, Format.WARC: _warc}[form](folder)
+    return {Format.JSONL: _jsonl, Format.PARQUET: _parquet, Format.WARC: _warc, Format.CSV: _csv}[form](folder)
 
 
 def numbers_in(folder: Path, form: Format) -> Counter[str]:
     """Count the rows of each URL in an output."""
-    return Counter(row["url"] for row in rows_in(folder, form))
+    column = "page_url" if form is Format.CSV else "url"
+    return Counter(row[column] for row in rows_in(folder, form))
 
 
 def _jsonl(folder: Path) -> list[dict[str, Any]]:
@@ -92,4 +96,12 @@ def _warc(folder: Path) -> list[dict[str, Any]]:
                 for record in ArchiveIterator(stream, check_digests="raise")
                 if record.rec_type == "metadata"
             )
+    return rows
+
+
+def _csv(folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for path in sorted(folder.glob("pages-*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += csv.DictReader(file)
     return rows

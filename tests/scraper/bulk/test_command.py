@@ -18,6 +18,7 @@ from scraper.settings.optional_dependencies import install_command
 from scraper.workers import bootstrap
 from tests.growth import full_size
 from tests.scraper.bulk.jobs import numbers_in, rows_in
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import LIMIT_S, Program, chromium_of, output_of, running, until
 from tests.site.running import Site
 
@@ -90,6 +91,40 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
     assert (report["pages"], report["lines"], report["repeated"], report["complete"]) == (5, 6, 1, True)
     assert {kind["code"]: kind["pages"] for kind in report["errors"]}.keys() >= {"bad_url", "http_error"}
     assert "5 of 5 pages written" in told.out
+
+
+@pytest.mark.browser
+async def test_the_fields_of_a_recipe_are_columns(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    kettle, article, recipe = site.url("/shop/injected"), site.url("/static/901", "host1.example"), tmp_path / "r.json"
+    example = ("--example", json.dumps({"name": "Copper kettle", "price": "49.90 EUR"}), "--json", "-o", str(recipe))
+    learned = await output_of(*SEARCH_MCP[:2], "extract-structured", kettle, *example, env=here)
+    assert learned.code == 0, learned.err
+    out = tmp_path / "out"
+    command = (*SEARCH_MCP, listed(tmp_path, [kettle, article]), "--out", str(out), "--format", "csv")
+    read = await output_of(*command, "--recipe", str(recipe), env=here)
+    assert read.code == 1, read.err  # the recipe does not fit the article
+    rows = {row["url"]: row for row in rows_in(out, Format.CSV)}
+    # A script writes the price, so the page was rendered.
+    assert rows[kettle] == {"url": kettle, "name": "Copper kettle", "price": "49.90 EUR", "error": ""}
+    assert rows[article]["price"] == "" and rows[article]["error"].startswith("recipe_does_not_fit: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--format", "csv"), "--format csv needs --recipe"),
+        (("--recipe", "no-such-file.json"), "cannot be read: No such file"),
+        (("--recipe", '{"version": 0}'), "not of version 1"),
+        (("--recipe", '{"version": 1'), "must be a recipe as JSON"),
+        (("--recipe", '{"recipe": []}'), "must be one that"),
+    ],
+)
+def test_a_job_without_a_usable_recipe_is_refused_before_it_starts(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    refused = command_output("bulk", "urls.txt", "--out", str(tmp_path / "out"), *options)
+    assert refused.code == 2 and words in " ".join(refused.err.split())
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.browser

@@ -74,7 +74,8 @@ async def test_every_page_of_a_list_is_written_once(tmp_path: Path, form: Format
     pytest.importorskip("pyarrow")
     pytest.importorskip("warcio")
     pages = Pages()
-    async with BulkJob.open(order_of(tmp_path, [*URLS, URLS[0], "no url", ""], form)) as job:
+    recipe = '{"fields":{"url":{}}}' if form is Format.CSV else ""
+    async with BulkJob.open(order_of(tmp_path, [*URLS, URLS[0], "no url", ""], form, recipe=recipe)) as job:
         await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)
         await job.finish()
         counts = await job.counts()
@@ -161,6 +162,9 @@ async def test_a_folder_resumes_only_its_own_job(tmp_path: Path) -> None:
             pass
     with pytest.raises(JobMismatchError, match="started with --render auto, not browser"):
         async with BulkJob.open(dataclasses.replace(spec, render="browser")):
+            pass
+    with pytest.raises(JobMismatchError, match=r"started with --recipe none, not [0-9a-f]{12}"):
+        async with BulkJob.open(dataclasses.replace(spec, recipe="{}")):
             pass
     Path(spec.source).write_text("http://other.example/\n")
     with pytest.raises(JobMismatchError, match=r"its list \(.*urls\.txt\) was another, or has changed"):

@@ -20,17 +20,19 @@ CLASSES = {
     Format.JSONL: ("jsonl", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
+    Format.CSV: ("jsonl", "CsvOutput"),
 }
 
 
 def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> Output:
     pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
     module, name = CLASSES[form]
+    more |= {"fields": ("price", "url")} if form is Format.CSV else {}
     output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(folder, place, **more)
     return output
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [form for form in FORMATS if form is not Format.CSV])
 def test_rows_are_read_back_unchanged(tmp_path: Path, form: Format) -> None:
     output = opened(form, tmp_path, OutputPosition())
     output.append([outcome_of(1), outcome_of(2, failed=True)])
@@ -42,6 +44,9 @@ def test_rows_are_read_back_unchanged(tmp_path: Path, form: Format) -> None:
     assert first["links"] == [{"url": "http://other.example/", "text": "Other"}]
     assert second["error"] == {"code": "timed_out", "message": "It took too long."}
     assert third["method"] == "browser"
+    fields = dict(first["fields"])
+    assert fields.pop("price") == "1 €" and list(fields.values()) == [None]
+    assert dict(first["confidence"]) == {"price": 0.99} and second["fields"] is None
     if form is not Format.WARC:
         assert first["markdown"] == "# Page 1\n\nŻółw ? 1"
         assert second["markdown"] is None and second["json_ld"] is None
@@ -72,6 +77,20 @@ def test_the_name_of_a_file_is_synced_before_its_position_is_recorded(
     assert {path.name for path in written} <= synced[-1]
     if form is Format.PARQUET:  # the other formats append and sync each piece
         assert {path.stat().st_ino for path in written} <= whole
+
+
+def test_csv_has_a_column_for_each_field_and_one_row_for_each_page(tmp_path: Path) -> None:
+    output = opened(Format.CSV, tmp_path, OutputPosition(), file_bytes=1)
+    output.append([outcome_of(1), outcome_of(2, failed=True)])
+    assert output.rotate() is not None
+    output.append([outcome_of(3)])
+    output.close()
+    first, second = sorted(tmp_path.glob("pages-*.csv"))
+    assert first.read_text("utf-8") == (
+        "page_url,price,url,error\nhttp://host1.example/1,1 €,,\n"
+        "http://host2.example/2,,,timed_out: It took too long.\n"
+    )
+    assert second.read_text("utf-8") == "page_url,price,url,error\nhttp://host0.example/3,3 €,,\n"
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +15,8 @@ from browsers.model import Snapshot, Timing
 from scraper import errors
 from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
+from scraper.extract.fields import extraction
+from scraper.extract.fields.model import FieldRequest
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.workers import WorkerPool
@@ -108,6 +110,55 @@ async def test_the_gap_of_the_host_is_in_each_result() -> None:
     assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(PAGE)).gap_s == 7.5
     elsewhere = JobPage(2, "http://b.example/", "b.example")
     assert (await reader_of(FakeFetcher(reading(), SNAPSHOT)).read(elsewhere)).gap_s is None
+
+
+class InlineWorkers:
+    """Fake workers that run the function in this process."""
+
+    async def run(self, read: Callable[[Any], Any], argument: Any, *, limit_s: float) -> Any:
+        return read(argument)
+
+
+LAMP = "<body><nav>Home</nav><h1>Lamp</h1><p class=price>Now $7.00</p><p>Sent within two days.</p></body>"
+ARTICLE = "<body><article>" + "".join(f"<p>Words about the sea, part {n}.</p>" for n in range(9)) + "</article></body>"
+
+
+def recipe_of(html: str, **example: str) -> str:
+    (found,) = extraction.extract([dataclasses.replace(SNAPSHOT, html=html)], FieldRequest(example=example))
+    return found.recipe
+
+
+def reader_with_recipe(fetcher: FakeFetcher, workers: object) -> JobPageReader:
+    spec = JobSpec("urls.txt", Path("out"), Format.CSV, CrawlRate(), recipe=recipe_of(LAMP, name="Lamp", price="$7.00"))
+    return JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, workers), spec, keep_snapshots=False)
+
+
+async def test_the_fields_of_a_recipe_are_read_from_a_page_that_is_always_visited() -> None:
+    kettle = LAMP.replace("Lamp", "Kettle").replace("$7.00", "$49.90")
+    fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=kettle))
+    outcome = await (await reader_with_recipe(fetcher, InlineWorkers()).read(PAGE)).get_outcome()
+    assert fetcher.request is not None and fetcher.request.cache.reuse is Reuse.NONE
+    assert outcome.row.fields == {"name": "Kettle", "price": "$49.90"} and outcome.row.error is None
+    assert outcome.row.confidence == {"name": 0.99, "price": 0.99} and outcome.snapshot is None
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "code"),
+    [
+        (dataclasses.replace(SNAPSHOT, url="http://b.example/", html=ARTICLE), "recipe_does_not_fit"),
+        (dataclasses.replace(SNAPSHOT, media_type="application/pdf"), "unsupported_type"),
+    ],
+)
+async def test_a_page_without_the_fields_keeps_its_text_and_has_an_error(snapshot: Snapshot, code: str) -> None:
+    read = await reader_with_recipe(FakeFetcher(reading(), snapshot), InlineWorkers()).read(PAGE)
+    outcome = await read.get_outcome()
+    assert outcome.code == code and outcome.row.fields is None and outcome.row.markdown == "Words."
+
+
+async def test_a_crash_on_fields_affects_only_its_page() -> None:
+    read = await reader_with_recipe(FakeFetcher(reading(), SNAPSHOT), BrokenWorkers()).read(PAGE)
+    outcome = await read.get_outcome()
+    assert outcome.code == "internal" and outcome.row.json_ld == ()
 
 
 class BrokenWorkers:
