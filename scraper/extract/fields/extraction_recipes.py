@@ -112,7 +112,9 @@ def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
     found = {name: finder.find(one.place) for name, one in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
-    is_known = bool(similarities) and similarities[len(similarities) // 2] >= MIN_FITTING
+    # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
+    middle_at = len(similarities) // 2 if host == recipe.host else (len(similarities) - 1) // 2
+    is_known = bool(similarities) and similarities[middle_at] >= MIN_FITTING
     is_likely = not is_known and host == recipe.host and bool(similarities) and median(similarities) >= _LIKELY
     if not (is_known or is_likely):
         return RecipeValues({}, similarities, fits=False)

@@ -78,6 +78,15 @@ def test_a_recipe_does_not_fit_a_page_of_another_site(recipe: str) -> None:
     assert not by_recipe(REDESIGNED, recipe, "https://other.example/lamp").values
 
 
+def test_one_similar_place_of_two_fits_on_the_same_site_only() -> None:
+    recipe = by_example(KETTLE, {"name": "Copper kettle", "weight": "1.2 kg"}).recipe
+    news = "<html><body><nav><a href='/'>Home</a></nav><main class='item'><h1 class='title'>Tides</h1>" + "".join(
+        f"<p>Words about the sea, part {n}, and about the moon that moves it.</p>" for n in range(9)
+    )
+    assert by_recipe(news, recipe).values["name"] == "Tides"
+    assert by_recipe(news, recipe, "https://other.example/tides").misfit
+
+
 def test_a_value_that_a_page_does_not_state_is_none(recipe: str) -> None:
     found = by_recipe(item("Reading lamp", "$7.00", "Quay Ltd", ""), recipe)
     assert found.values["weight"] is None and "weight" not in found.evidence
