@@ -92,6 +92,8 @@ class EngineResponse:
     """True if the engine found nothing for the exact query and shows results of a relaxed query."""
     layout_changed: bool = False
     """True if the layout parser and the shape parser disagree: the markup has probably changed."""
+    pause_s: float = 0.0
+    """Seconds without requests that the engine asks for."""
 
 
 @dataclass(frozen=True, slots=True)

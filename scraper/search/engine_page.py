@@ -17,6 +17,7 @@ from browsers.model import Mode, Request, Snapshot
 from scraper.call_context import Deadline
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
+from scraper.reading.outcome import parse_retry_after_s
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
@@ -143,7 +144,8 @@ class EnginePages:
         limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
         now = datetime.now(UTC)
         try:
-            return await self._workers.run(request.engine.parse, snapshot, now, limit_s=limit_s)
+            response = await self._workers.run(request.engine.parse, snapshot, now, limit_s=limit_s)
+            return replace(response, pause_s=max(response.pause_s, parse_retry_after_s(snapshot) or 0.0))
         except WorkerFailedError as error:
             log.warning("a page of %s could not be parsed: %s", request.engine.name, error)
             return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")

@@ -15,7 +15,7 @@ from scraper.call_context import Deadline
 from scraper.coordination.protocols import Limit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
-from scraper.search.engine_throttle import CircuitBreakers, EngineThrottle
+from scraper.search.engine_throttle import MAX_PAUSE_S, CircuitBreakers, EngineThrottle
 from scraper.search.query_terms import extract_content_words, extract_words
 from scraper.workers import WorkerPool
 
@@ -68,6 +68,8 @@ class EngineQueryResult:
     """Minimum seconds that a new query would wait."""
     was_urgent: bool = False
     """True if the engine had little time, so that a timeout is not caused by it."""
+    pause_s: float = 0.0
+    """Seconds without requests that the engine asked for when it refused."""
 
 
 class EngineQueryRunner:
@@ -136,7 +138,7 @@ class EngineQueryRunner:
             return
         if result.error is None or result.error not in LOCAL_ERRORS or result.results:
             error = None if result.error in LOCAL_ERRORS else result.error
-            await self._breakers.note_outcome(result.engine.name, error)
+            await self._breakers.note_outcome(result.engine.name, error, result.pause_s)
 
     async def _query(self, request: EnginePageRequest, rows: int) -> EngineQueryResult:
         engine = request.engine
@@ -152,7 +154,7 @@ class EngineQueryRunner:
         if response.outcome is EngineOutcome.NONE:
             return EngineQueryResult(engine)
         if response.outcome is not EngineOutcome.OK:
-            return EngineQueryResult(engine, error=error_reason(response))
+            return EngineQueryResult(engine, error=error_reason(response), pause_s=response.pause_s)
         if _is_decoy(request, response):
             return EngineQueryResult(engine, error="off_topic")
         results, error = await self._later_pages(request, response, rows)
@@ -204,10 +206,13 @@ class EngineQueryRunner:
         return tuple(results), None
 
     async def _read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
+        spacing_s = request.engine.spacing_s
         try:
-            return await self._pages.read(request, page)
+            response = await self._pages.read(request, page)
+            spacing_s = max(spacing_s, min(response.pause_s, MAX_PAUSE_S))
+            return response
         finally:
-            self._throttle.note_request(request.engine.name, request.engine.spacing_s)
+            self._throttle.note_request(request.engine.name, spacing_s)
 
 
 def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:

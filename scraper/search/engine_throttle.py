@@ -22,6 +22,8 @@ JITTER = 0.3
 """Maximum share by which a pause is extended at random: people do not click at regular intervals."""
 COOLDOWNS_S = (60.0, 300.0, 1_800.0, 3_600.0)
 """Seconds. Lengths of consecutive cooldowns. Observed blocks: DuckDuckGo one hour, Brave 5 to 15 minutes."""
+MAX_PAUSE_S = COOLDOWNS_S[-1]
+"""Seconds. Longest pause that an engine can ask for."""
 MAX_FAULTS = 3
 """Consecutive timeouts and network errors that count as one block."""
 BLOCKING_REASONS = frozenset({"captcha", "consent", "rate_limited", "refused", "off_topic"})
@@ -111,15 +113,16 @@ class EngineThrottle:
         return self._lanes.setdefault(engine, _Lane())
 
 
-def after_failure(cooldown: Cooldown | None, reason: str, now: float) -> Cooldown:
+def after_failure(cooldown: Cooldown | None, reason: str, now: float, minimum_s: float = 0.0) -> Cooldown:
     """Return the state of an engine after one more failure, which starts a cooldown if it is a block.
 
-    Of other failures, `MAX_FAULTS` in a row count as a block.
+    Of other failures, `MAX_FAULTS` in a row count as a block. A cooldown takes at least `minimum_s`.
     """
     before = cooldown or Cooldown(reason)
     if reason not in BLOCKING_REASONS and before.faults + 1 < MAX_FAULTS:
         return replace(before, reason=reason, faults=before.faults + 1)
     pause_s = COOLDOWNS_S[min(before.step, len(COOLDOWNS_S) - 1)]
+    pause_s = max(pause_s, min(minimum_s, MAX_PAUSE_S))
     return Cooldown(reason, step=before.step + 1, faults=0, until=now + pause_s)
 
 
@@ -147,10 +150,10 @@ class CircuitBreakers:
             return None
         return cooldown.reason, cooldown.until - now
 
-    async def note_outcome(self, engine: str, error: str | None) -> None:
-        """Record the error of a query, or None for an answer."""
+    async def note_outcome(self, engine: str, error: str | None, minimum_s: float = 0.0) -> None:
+        """Record the error of a query, or None for an answer; a cooldown takes at least `minimum_s`."""
         cooldown = await self._cooldowns.get_cooldown(engine, self.route)
         if error is not None:
-            self._cooldowns.set_cooldown(engine, self.route, after_failure(cooldown, error, time.time()))
+            self._cooldowns.set_cooldown(engine, self.route, after_failure(cooldown, error, time.time(), minimum_s))
         elif cooldown is not None:
             self._cooldowns.set_cooldown(engine, self.route, None)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 _MAX_PAGES = 10
 _MAX_VALUE = 2_000
 _MAX_HINT = 500
+_MAX_NAMED = 10
+"""Ignored keywords that a warning names."""
+_SCHEMA_KEYWORDS = frozenset({"$id", "$schema", "additionalProperties", "description", "required", "title", "type"})
+"""Keywords of a JSON Schema that need no warning: their loss changes no value."""
 _ALTERNATIVES = ("fields", "example", "records", "recipe")
 
 
@@ -111,6 +115,8 @@ def read_fields(given: dict[str, Any]) -> dict[str, str]:
         InvalidArgumentError: There are no fields, too many, or a hint is no text.
     """
     properties = given.get("properties")
+    if given.get("type") == "array" and isinstance(given.get("items"), dict):
+        raise InvalidArgumentError("fields describes a list. Use `records` for the rows of a list.", target="fields")
     named = properties if isinstance(properties, dict) else given
     if not 1 <= len(named) <= MAX_FIELDS:
         raise InvalidArgumentError(f"fields must have 1 to {MAX_FIELDS} names, not {len(named)}.", target="fields")
@@ -133,6 +139,16 @@ def _check_example(example: dict[str, Any]) -> None:
                 f"example: {name[:40]} must be one text of 1 to {_MAX_VALUE:,} characters, as the page shows it.",
                 target="example",
             )
+
+
+def find_ignored_keywords(given: dict[str, Any]) -> list[str]:
+    """Return the keywords of a JSON Schema that have no effect, in the order of the alphabet."""
+    properties = given.get("properties")
+    is_schema = isinstance(properties, dict)
+    named = properties if isinstance(properties, dict) else given
+    used = {name for hint in named.values() if isinstance(hint, dict) for name in hint}
+    used |= {name for name in given if is_schema and name != "properties"}
+    return sorted(used - _SCHEMA_KEYWORDS)
 
 
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -158,6 +174,12 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
     outcomes = await services.fields.read(
         arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
+    ignored = find_ignored_keywords(arguments["fields"] or {})
+    if ignored:
+        note = f"Parts of fields were ignored: {', '.join(name[:40] for name in ignored[:_MAX_NAMED])}."
+        outcomes = [
+            one if isinstance(one, ScraperError) else replace(one, warnings=(*one.warnings, note)) for one in outcomes
+        ]
     budget, is_json = body_budget(services.settings), arguments["format"] == "json"
     if len(outcomes) == 1:
         (found,) = outcomes

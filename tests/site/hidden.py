@@ -6,6 +6,7 @@ Each has one marker: `HIDDEN-nn` if a person would not see it, and `SHOWN-nn` if
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -126,6 +127,16 @@ def _sections(carriers: tuple[Carrier, ...], first: int) -> str:
     )
 
 
+def _list(carriers: tuple[Carrier, ...]) -> str:
+    """Return a list in which each record contains one carrier."""
+    marked = re.findall(r'<section data-carrier="\d+">(.*?)</section>', _sections(carriers, 1), re.DOTALL)
+    return "".join(
+        f'<div class="item"><h2><a href="/item/{number}">Item {number} of the list</a></h2>'
+        f"{markup}<p>A thing for every day of the week.</p></div>"
+        for number, markup in enumerate(marked, 1)
+    )
+
+
 # Simulate the effect of scrolling on the faded paragraph.
 _FADE = """<script>const watch = new IntersectionObserver(seen => seen.forEach(one => {
   if (one.isIntersecting) one.target.style.opacity = '1';
@@ -164,6 +175,7 @@ _CHARACTERS = (
 PAGES = (
     fixed("/hidden", "43 ways of carrying text, 34 of them unseen", _document(CARRIERS, 1)),
     fixed("/hidden/more", "more of them", _document(MORE_CARRIERS, len(CARRIERS) + 1, _FADE)),
+    fixed("/hidden/list", "a list with one of the 43 ways in each record", page("Things", _list(CARRIERS))),
     Page("/hidden/manifest.json", "each way: number, name, marker, whether a person sees it", _manifest),
     fixed(
         "/hidden/characters",

@@ -28,6 +28,9 @@ ROWS = 10
 MAX_BYTES = 5_000_000
 """Maximum bytes of a response."""
 _MAX_ROWS = 100
+_ERROR_BYTES = 2_000
+_THROTTLED = b"throttle_violation"
+"""Name of the error that Stack Exchange sends beyond its limit, with status 400 or 502."""
 _MAX_FACT = 200
 _MAX_AUTHORS = 3
 _REFUSALS = {401: "refused", 403: "refused", 429: "rate_limited", 503: "rate_limited"}
@@ -134,7 +137,10 @@ def _parse_json(
         rows = [] if is_empty and (empty or not data) else None
     if not isinstance(rows, list):
         return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return build_response(rows, read_row)
+    response = build_response(rows, read_row)
+    backoff = data.get("backoff") if isinstance(data, dict) else None
+    # Stack Exchange names so the seconds until the next request.
+    return replace(response, pause_s=float(backoff)) if isinstance(backoff, int) else response
 
 
 def _parse_atom(read_entry: ReadRow, snapshot: Snapshot, now: datetime) -> EngineResponse:
@@ -154,8 +160,13 @@ def _parse_atom(read_entry: ReadRow, snapshot: Snapshot, now: datetime) -> Engin
 
 def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
     """Return the response for an error status, or None."""
+    if snapshot.status == 403 and snapshot.headers.get("x-ratelimit-remaining") == "0":
+        # GitHub answers so beyond its limit.
+        return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
     if snapshot.status in _REFUSALS:
         return EngineResponse(EngineOutcome.WALL, detail=_REFUSALS[snapshot.status])
+    if snapshot.status >= 400 and _THROTTLED in snapshot.body[:_ERROR_BYTES]:
+        return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
     if snapshot.status >= 400:
         return EngineResponse(EngineOutcome.ERROR, detail=f"http_{snapshot.status}")
     return None

@@ -23,6 +23,11 @@ def test_each_block_in_a_row_has_a_longer_cooldown_up_to_an_hour() -> None:
     assert pauses == [60, 300, 1_800, 3_600, 3_600, 3_600]
 
 
+def test_a_cooldown_is_at_least_as_long_as_the_engine_asks_up_to_an_hour() -> None:
+    pauses = [after_failure(None, "rate_limited", NOW, asked_s).until - NOW for asked_s in (0, 5, 900, 86_400)]
+    assert pauses == [60, 60, 900, 3_600]
+
+
 def test_only_repeated_timeouts_start_a_cooldown() -> None:
     cooldown = None
     for _ in range(MAX_FAULTS - 1):

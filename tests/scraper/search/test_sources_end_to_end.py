@@ -38,6 +38,10 @@ HOSTS = {
 }
 
 
+_DOWN = 0
+"""Status of a source that closes the connection without an answer."""
+
+
 @dataclass
 class Apis:
     """The APIs of all sources on loopback."""
@@ -45,6 +49,8 @@ class Apis:
     port: int = 0
     key_pin: str = ""
     statuses: dict[str, int] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     agents: dict[str, str] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
 
@@ -59,7 +65,11 @@ async def apis() -> AsyncIterator[Apis]:
         site.requests[name] += 1
         site.agents[name] = request.headers["User-Agent"]
         kind = {"arxiv": "application/atom+xml", "youtube": "text/html"}.get(name, "application/json")
-        return web.Response(text=BODIES[name], content_type=kind, status=site.statuses.get(name, 200))
+        status, body = site.statuses.get(name, 200), site.bodies.get(name, BODIES[name])
+        if status == _DOWN:
+            assert request.transport is not None
+            request.transport.abort()
+        return web.Response(text=body, content_type=kind, status=status, headers=site.headers)
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
@@ -85,8 +95,8 @@ async def searcher(
     apis: Apis, services: tuple[Settings, Browsers, WorkerPool], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Searcher]:
     monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", 60.0)
-    apis.statuses.clear()
-    apis.requests.clear()
+    for changes in (apis.statuses, apis.bodies, apis.headers, apis.requests):
+        changes.clear()
     settings, browsers, workers = services
     made = Searcher(
         browsers, workers, MemorySearchCache(), settings, engines=ENGINES, default_engines=DEFAULTS, sources=SOURCES
@@ -132,6 +142,40 @@ async def test_a_refusal_is_reported_and_names_the_next_source(searcher: Searche
     answer = await searcher.search(SearchRequest("tides", category="book"))
     assert dict(answer.errors) == {"openlibrary": "rate_limited"} and not answer.results
     assert answer.hint is not None and '"internetarchive"' in answer.hint
+
+
+@pytest.mark.parametrize(("headers", "least_s", "most_s"), [({}, 30, 60), ({"Retry-After": "900"}, 870, 900)])
+async def test_a_source_that_refuses_has_the_pause_that_it_asks_for(
+    searcher: Searcher, apis: Apis, headers: dict[str, str], least_s: float, most_s: float
+) -> None:
+    apis.statuses.update({"openlibrary": 429})
+    apis.headers.update(headers)
+    for _ in range(2):
+        answer = await searcher.search(SearchRequest("tides", engines=["openlibrary"], cache=REFRESH))
+        assert dict(answer.errors) == {"openlibrary": "rate_limited"}
+    cooldown = await searcher._runner._find_cooldown(SOURCES["openlibrary"])
+    assert apis.requests["openlibrary"] == 1
+    assert cooldown is not None and least_s < cooldown.cooldown_s <= most_s
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (_DOWN, "", "unreachable"),
+        (200, "<html><body>Sorry</body></html>", "layout_changed"),
+        (200, '{"docs": [' + '{"title": "tide"},' * 3_000_000, "layout_changed"),
+    ],
+    ids=["down", "HTML", "50 MB"],
+)
+async def test_a_broken_source_is_an_error_beside_the_results_of_others(
+    searcher: Searcher, apis: Apis, status: int, body: str, error: str
+) -> None:
+    apis.statuses.update({"openlibrary": status})
+    apis.bodies.update({"openlibrary": body})
+    names = ["openlibrary", "internetarchive"]
+    answer = await searcher.search(SearchRequest("tides", engines=names))
+    assert dict(answer.errors) == {"openlibrary": error}
+    assert [row.engines for row in answer.results] == [("internetarchive",)]
 
 
 async def test_sources_get_the_name_of_the_client_only_if_they_ask(searcher: Searcher, apis: Apis) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
@@ -26,12 +27,12 @@ EMPTY = {
 }
 
 
-def ask(name: str, body: str, status: int = 200) -> EngineResponse:
+def ask(name: str, body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> EngineResponse:
     """Parse an answer of a source, in the form in which a worker gets it."""
     source = SOURCES[name]
     url = source.build_request(QUERY, NOW).url
     parse = pickle.loads(pickle.dumps(source.parse))
-    response = parse(Snapshot(url, url, status, body=body.encode(), html=body), NOW)
+    response = parse(Snapshot(url, url, status, headers=headers or {}, body=body.encode(), html=body), NOW)
     assert isinstance(response, EngineResponse)
     return response
 
@@ -88,6 +89,28 @@ def test_a_refusal_is_named(name: str, status: int, outcome: EngineOutcome, deta
     assert (response.outcome, response.detail) == (outcome, detail)
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "body", "headers"),
+    [
+        ("github", 403, '{"message": "API rate limit exceeded"}', {"x-ratelimit-remaining": "0"}),
+        ("stackexchange", 400, '{"error_id": 502, "error_name": "throttle_violation"}', {}),
+        ("stackexchange", 502, '{"error_id": 502, "error_name": "throttle_violation"}', {}),
+    ],
+)
+def test_other_refusals_of_too_many_requests_are_recognized(
+    name: str, status: int, body: str, headers: dict[str, str]
+) -> None:
+    response = ask(name, body, status, headers)
+    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "rate_limited")
+
+
+def test_a_backoff_of_stack_exchange_is_a_pause() -> None:
+    data = json.loads(BODIES["stackexchange"]) | {"backoff": 10}
+    response = ask("stackexchange", json.dumps(data))
+    assert (response.outcome, response.pause_s) == (EngineOutcome.OK, 10.0)
+    assert ask("stackexchange", BODIES["stackexchange"]).pause_s == 0.0
+
+
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(
     "body",
@@ -128,6 +151,19 @@ def test_bad_rows_cost_only_themselves() -> None:
     data = json.loads(BODIES["crates"])
     data["crates"] = [None, {"name": 5}, {"description": "no name"}, *data["crates"], "text"]
     assert [row.title for row in ask("crates", json.dumps(data)).results] == ["tides"]
+
+
+@pytest.mark.parametrize("name", ["crossref", "europepmc", "openalex"])
+def test_one_paper_twice_in_an_answer_is_one_result(name: str) -> None:
+    data = json.loads(BODIES[name])
+    rows = data
+    for key in {"crossref": ("message", "items"), "europepmc": ("resultList", "result")}.get(name, ("results",)):
+        rows = rows[key]
+    rows.append(rows[0] | {"URL": "https://other.example/", "id": "https://openalex.org/W2", "title": rows[0]["title"]})
+    results = ask(name, json.dumps(data)).results
+    assert len(results) == 2
+    (merged,) = fuse_rankings([EngineRanking(name, name, results)])
+    assert merged.engines == (name,)
 
 
 def test_a_consent_page_of_youtube_is_a_wall() -> None:

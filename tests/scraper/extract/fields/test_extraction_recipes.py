@@ -118,6 +118,12 @@ def test_a_value_may_differ_in_spaces_case_and_a_cut_end(value: str) -> None:
     assert by_example(KETTLE, {"name": value}).values["name"] in ("Copper kettle", "Copper kett")
 
 
+def test_a_value_may_be_in_digits_of_another_script() -> None:
+    arabic = item("Copper kettle", "٤٩٫٩٠", "Ada", "1 kg").replace("Now only ", "")
+    assert by_example(arabic, {"price": "49.90"}).values == {"price": "٤٩٫٩٠"}
+    assert by_example(KETTLE, {"weight": "１.２ kg"}).values == {"weight": "1.2 kg"}
+
+
 @pytest.mark.parametrize("hiding", ["<p hidden>{}</p>", "<script>var a = '{}'</script>", "<i data-a='{}'>x</i>"])
 def test_hidden_text_scripts_and_attributes_hold_no_example(hiding: str) -> None:
     html = item("Lamp", "$1", "Ada", "1 kg", hiding.format("Secret value"))

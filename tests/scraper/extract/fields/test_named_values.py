@@ -61,6 +61,12 @@ def test_state_in_scripts_is_read_if_its_object_has_the_title() -> None:
     assert by_name(STATE.replace("The Tide", "Ebb") + BOOK, binding="").values == {"binding": None}
 
 
+@pytest.mark.parametrize("name", ["作者", "Πλάτος", "مؤلف", "class", "None"])
+def test_names_of_any_script_and_reserved_words_match_their_label(name: str) -> None:
+    label = f"<dl><dt>{name}:</dt><dd>Pier Press</dd></dl></main>"
+    assert by_name(BOOK.replace("</main>", label), **{name: ""}).values == {name: "Pier Press"}
+
+
 @pytest.mark.parametrize("name", ["language", "weight", "phone", "class", "作者", "x" * 200, "1", "-"])
 def test_what_the_page_does_not_state_is_none(name: str) -> None:
     found = by_name(BOOK, **{name: ""})
@@ -93,6 +99,8 @@ def test_names_match_labels_by_words_and_synonyms(name: str, label: str, least: 
     {
         "labels": (5_000, lambda n: "".join(f"<p><b>Price {at}:</b> ${at}</p>" for at in range(n))),
         "levels": (2_000, lambda n: "<div>price <b>x</b>" * n),
+        "items": (30_000, lambda n: "".join(f"<i>Price: ${at}</i>" for at in range(n))),
+        "cell": (1_000_000, lambda n: f"<table><tr><th>Price</th><td>{'a ' * n}</td></tr></table>"),
     }
 )
 def test_hostile_pages_are_read_soon(hostile: Hostile[str]) -> None:
