@@ -75,6 +75,11 @@ _ENVIRONMENTS = (
     # Distributed as source only: the build needs Rust and its package registry.
     _Environment("rs_trafilatura", ("rs-trafilatura==0.1.1",), launches=False, optional=True),
     _Environment("free_search_mcp", ("free-search-mcp==0.16.0", _PLAYWRIGHT)),
+    _Environment(
+        "knowing",
+        ("bm25s==0.3.16", "rank-bm25==0.2.2", "crawl4ai==0.9.5", "scrapling==0.5", "lxml_html_clean==0.4.6"),
+        launches=False,
+    ),
     _Environment("indexes", ("tantivy==0.27.0", "whoosh-reloaded==2.7.5"), launches=False),
     _Environment("ddgs", ("ddgs==9.16.1",), launches=False),
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),

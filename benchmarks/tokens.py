@@ -27,6 +27,12 @@ _GOALS = (
 )
 
 
+async def count_list_tokens() -> float:
+    """Return the tokens of the tool list, in the larger of both protocol versions."""
+    off = {"SEARCH_MCP_OUTPUT_SCHEMAS": "no"}
+    return max(_tokens(await _listed("modern", **off)), _tokens(await _listed("legacy", **off)))
+
+
 async def measure(options: Options) -> Figures:
     """List the tools in both protocol versions, and the two tools for ChatGPT."""
     with_schemas = await _listed("modern")

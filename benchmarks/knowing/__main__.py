@@ -1,25 +1,28 @@
 """Measure how often the passages for a question contain the sentence that answers it.
 
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. The beginning of
-the text with the same budget stands beside our passages, and so do chunks ranked by bm25s and rank-bm25, if these are
-installed. `test_at_*` counts only texts that were not used for learning. The corpus `knowing-sources` has answers of
-sources. Records of saved lists, and values by name and by one example, are measured on the corpora `knowing-lists`,
-`serp`, `knowing-fields` and `knowing-redesign`.
+the text with the same budget stands beside our passages. `test_at_*` counts only texts that were not used for learning.
+The corpus `knowing-sources` has answers of sources. Records of saved lists, and values by name and by one example, are
+measured on `knowing-lists`, `serp`, `knowing-fields` and `knowing-redesign`. `tokens.list` is the size of the tool
+list. With `--peers`, bm25s, rank-bm25, crawl4ai and Scrapling read the same.
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
-from benchmarks.knowing import examples, records
-from benchmarks.knowing.passage_peers import find_peers
+from benchmarks.knowing import examples, records, redesigns
+from benchmarks.knowing.peers import PeerProcess, fit_passages, open_peers
 from benchmarks.knowing.questions import (
     AskedText,
     Question,
@@ -29,6 +32,7 @@ from benchmarks.knowing.questions import (
     sentences_with_answer,
 )
 from benchmarks.knowing.sources import measure_sources
+from benchmarks.tokens import count_list_tokens
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.model import Document, Reading, ReadPage
@@ -41,7 +45,7 @@ from scraper.retrieval.sentences import split_sentences
 BUDGETS = (300, 500, 1_500)
 _QUESTIONS = 270
 _QUICK = 60
-_PEER_QUESTIONS = 100
+_PEER_QUESTIONS, _QUICK_PEER_QUESTIONS = 100, 10
 _FIRST = 5
 _SETS = ("covid", "policy", "xquad")
 _SEED = 1
@@ -50,23 +54,29 @@ _MIN_SELECTED = 120
 
 
 async def measure(options: Options) -> Figures:
-    """Ask the questions of each set.
+    """Measure all figures, those of the peers too with `--peers`.
 
     Raises:
-        FileNotFoundError: The corpus is missing.
+        FileNotFoundError: A corpus or a peer is missing.
     """
     if options.corpora is None:
         raise FileNotFoundError("The texts are missing: give --corpora DIR.")
-    figures: Figures = measure_sources(corpus_folder(options.corpora, "knowing-sources"))
+    with open_peers() if options.peers else contextlib.nullcontext() as peers:
+        return await _measure(options, options.corpora, peers)
+
+
+async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -> Figures:
+    figures: Figures = measure_sources(corpus_folder(corpora, "knowing-sources"))
     asked: defaultdict[str, list[tuple[AskedText, Question]]] = defaultdict(list)
-    for text in load_texts(options.corpora):
+    for text in load_texts(corpora):
         name = text.name if text.name in _SETS else "xquad_other"
         asked[name] += [(text, question) for question in text.questions]
     counts = {"asked": 0, "over_budget": 0, "inexact": 0}
-    seconds = 0.0
+    total_s = 0.0
     for name, questions in sorted(asked.items()):
         random.Random(_SEED).shuffle(questions)
         sample = questions[: _QUICK if options.quick else _QUESTIONS]
+        seconds = 0.0
         is_test = np.array([is_test_text(text) for text, _ in sample])
         for budget in BUDGETS:
             hits, beginnings = [], []
@@ -86,19 +96,37 @@ async def measure(options: Options) -> Figures:
             figures[f"passages.{name}.test_at_{budget}"] = round(float(np.mean(np.array(hits)[is_test])), 3)
             figures[f"passages.{name}.beginning_at_{budget}"] = round(float(np.mean(beginnings)), 3)
         figures[f"passages.{name}.among_{_FIRST}"] = round(float(np.mean([_is_first(*one) for one in sample])), 3)
-        for peer, select in find_peers().items():
-            for budget in BUDGETS:
-                found = [has_answer(select(text.text, one["q"], budget), one) for text, one in sample[:_PEER_QUESTIONS]]
-                figures[f"passages.peers.{peer}.{name}.at_{budget}"] = round(float(np.mean(found)), 3)
+        figures[f"passages.{name}.ms"] = round(1_000 * seconds / (len(BUDGETS) * len(sample)), 1)
+        total_s += seconds
+        if peers is not None:
+            figures |= _ask_peers(peers, name, sample[: _QUICK_PEER_QUESTIONS if options.quick else _PEER_QUESTIONS])
     figures["passages.exact"] = float(not counts["inexact"])
     figures["passages.over_budget"] = counts["over_budget"]
-    figures["passages.ms"] = round(1_000 * seconds / counts["asked"], 1)
+    figures["passages.ms"] = round(1_000 * total_s / counts["asked"], 1)
     print_table("Passages", ("figure", "value"), [one for one in figures.items() if one[0].startswith("passages.")])
-    figures |= records.measure(options.corpora, quick=options.quick)
-    figures |= examples.measure(options.corpora, quick=options.quick)
+    figures |= records.measure(corpora, quick=options.quick)
+    figures |= examples.measure(corpora, quick=options.quick)
+    figures |= redesigns.measure(corpora, peers, quick=options.quick)
+    figures["tokens.list"] = await count_list_tokens()
     others = [(name, value) for name, value in figures.items() if not name.startswith("passages.")]
     print_table("Records and fields", ("figure", "value"), others)
     return figures
+
+
+def _ask_peers(peers: PeerProcess, name: str, sample: Sequence[tuple[AskedText, Question]]) -> Figures:
+    """Return the figures of other libraries with the same questions."""
+    hits: defaultdict[str, list[bool]] = defaultdict(list)
+    milliseconds: defaultdict[str, list[float]] = defaultdict(list)
+    for text, question in sample:
+        for peer, (passages, ms) in peers.select(text.text, question["q"]).items():
+            milliseconds[peer].append(ms)
+            for budget in BUDGETS:
+                content = fit_passages(text.text, passages, budget)
+                hits[f"{peer}.{name}.at_{budget}"].append(has_answer(content, question))
+    figures = {f"passages.peers.{key}": round(float(np.mean(found)), 3) for key, found in hits.items()}
+    return figures | {
+        f"passages.peers.{peer}.{name}.ms": round(float(np.mean(took)), 1) for peer, took in milliseconds.items()
+    }
 
 
 def ask(text: str, question: str, budget: int) -> ReadPage:
@@ -119,4 +147,4 @@ def _is_first(text: AskedText, question: Question) -> bool:
 
 
 if __name__ == "__main__":
-    run(__doc__ or "", measure)
+    run(__doc__ or "", measure, optional_peers=True)

@@ -1,10 +1,10 @@
-"""Measure fields by name and recipes of one example: on pages of a site, on other sites, after a real redesign."""
+"""Measure fields by name, and recipes of one example on pages of the site and on other sites."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.text_leaves import letters_and_digits
 from scraper.extract.fields.value_places import PlaceFinder
 
-_REDESIGNED_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")
 _FAR = 7
 """Distance in the list of sites to one of another kind."""
 
@@ -32,13 +31,39 @@ class _SitePage:
     gold: Gold
 
 
+@dataclass(slots=True)
+class FieldCounts:
+    """Counts of right, wrong, missed and invented values. A wrong value of a stated field is missed too."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+    invented: int = 0
+    """Values of fields that the page does not state."""
+
+    def add(self, values: Mapping[str, str], gold: Gold) -> None:
+        """Count the values of a page for the fields of its gold."""
+        for name, texts in gold.items():
+            value = values.get(name)
+            is_good = is_right(value, texts)
+            self.right += is_good
+            self.wrong += value is not None and not is_good
+            self.missed += bool(texts) and not is_good
+            self.invented += value is not None and not texts
+
+    def f1(self) -> float:
+        """Return F1 of all values."""
+        return round(2 * self.right / max(1, 2 * self.right + self.wrong + self.missed), 3)
+
+    def share(self) -> float:
+        """Return the share of stated fields with the right value."""
+        return round(self.right / max(1, self.right + self.missed), 3)
+
+
 def measure(corpora: Path, *, quick: bool) -> Figures:
     """Return the figures `fields.*`."""
-    return (
-        _measure_names(corpora, pages=3 if quick else 10)
-        | _measure_sites(corpora, pages=3 if quick else 10)
-        | _measure_redesigns(corpora)
-    )
+    pages = 3 if quick else 10
+    return _measure_names(corpora, pages) | _measure_sites(corpora, pages)
 
 
 def is_right(value: str | None, gold: Sequence[str]) -> bool:
@@ -56,8 +81,8 @@ def load_sites(corpora: Path) -> dict[str, list[tuple[Path, Gold]]]:
     return dict(sites)
 
 
-def _measure_sites(corpora: Path, *, pages: int) -> Figures:
-    counts: Counter[str] = Counter()
+def _measure_sites(corpora: Path, pages: int) -> Figures:
+    counts = FieldCounts()
     learned: dict[str, Recipe] = {}
     second: dict[str, PlaceFinder] = {}
     seconds, reads = 0.0, 0
@@ -74,12 +99,8 @@ def _measure_sites(corpora: Path, *, pages: int) -> Figures:
             )
             seconds += time.process_time() - began
             reads += 1
-            for name in example:
-                value = found.values.get(name, (None, 0.0))[0]
-                counts["right"] += is_right(value, gold[name])
-                counts["wrong"] += value is not None and not is_right(value, gold[name])
-                counts["missed"] += bool(gold[name]) and not is_right(value, gold[name])
-                counts["invented"] += value is not None and not gold[name]
+            values = {name: value for name, (value, _) in found.values.items()}
+            counts.add(values, {name: gold[name] for name in example})
     names = sorted(learned)
     others = [
         extraction_recipes.read(learned[name], second[other], other).fits
@@ -88,55 +109,36 @@ def _measure_sites(corpora: Path, *, pages: int) -> Figures:
         if other is not None
     ]
     return {
-        "fields.example.f1": round(
-            2 * counts["right"] / max(1, 2 * counts["right"] + counts["wrong"] + counts["missed"]), 3
-        ),
+        "fields.example.f1": counts.f1(),
         "fields.example.ms": round(1_000 * seconds / reads, 1),
-        "fields.invented": counts["invented"],
+        "fields.invented": counts.invented,
         "fields.example.other_sites_refused": round(1 - sum(others) / len(others), 3),
     }
 
 
-def _measure_names(corpora: Path, *, pages: int) -> Figures:
-    counts: Counter[str] = Counter()
+def _measure_names(corpora: Path, pages: int) -> Figures:
+    counts: defaultdict[str, FieldCounts] = defaultdict(FieldCounts)
     stated: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
-    for files in load_sites(corpora).values():
+    for site, files in load_sites(corpora).items():
         for file, gold in files[:pages]:
             named = NamedValueFinder(PlaceFinder(saved_page(file.read_text(encoding="utf-8"))))
-            for name, texts in gold.items():
-                found = named.find(FieldName(name))
-                is_good = found is not None and is_right(found.text, texts)
-                counts["right"] += is_good
-                counts["wrong"] += found is not None and not is_good
-                counts["missed"] += bool(texts) and not is_good
-                if found is not None:
-                    stated[int(10 * found.confidence)].append((found.confidence, is_good))
-    right, wrong = counts["right"], counts["wrong"]
-    total = max(1, right + wrong)
+            found = {name: one for name in gold if (one := named.find(FieldName(name))) is not None}
+            counts[site.split("-")[0]].add({name: one.text for name, one in found.items()}, gold)
+            for name, one in found.items():
+                stated[int(10 * one.confidence)].append((one.confidence, is_right(one.text, gold[name])))
+    total = FieldCounts(
+        right=sum(one.right for one in counts.values()),
+        wrong=sum(one.wrong for one in counts.values()),
+        missed=sum(one.missed for one in counts.values()),
+    )
+    number = max(1, total.right + total.wrong)
     gap = sum(abs(sum(share for share, _ in one) - sum(is_good for _, is_good in one)) for one in stated.values())
-    return {
-        "fields.names.f1": round(2 * right / max(1, 2 * right + wrong + counts["missed"]), 3),
-        "fields.names.precision": round(right / total, 3),
-        "fields.calibration": round(gap / total, 3),
+    return {f"fields.names.by_kind.{kind}.f1": one.f1() for kind, one in sorted(counts.items())} | {
+        "fields.names.f1": total.f1(),
+        "fields.names.precision": round(total.right / number, 3),
+        "fields.calibration": round(gap / number, 3),
     }
 
 
 def _same_kind(name: str, names: Sequence[str]) -> str | None:
     return next((other for other in names if other != name and other.split("-")[0] == name.split("-")[0]), None)
-
-
-def _measure_redesigns(corpora: Path) -> Figures:
-    right = wanted = 0
-    for site in sorted(path for path in corpus_folder(corpora, "knowing-redesign").iterdir() if path.is_dir()):
-        gold = json.loads((site / "gold.json").read_text(encoding="utf-8"))
-        before, after = (
-            PlaceFinder(saved_page((site / f"{name}.html").read_text(encoding="utf-8"))) for name in ("before", "after")
-        )
-        example = {name: gold["before"][name][0] for name in _REDESIGNED_FIELDS if name in gold["before"]}
-        recipe, _ = extraction_recipes.learn(before, example, site.name)
-        found = extraction_recipes.read(recipe, after, site.name)
-        for name in recipe.places:
-            if name in gold["after"] and extraction_recipes.locate(after, gold["after"][name][0])[0] is not None:
-                wanted += 1
-                right += is_right(found.values.get(name, (None, 0.0))[0], gold["after"][name][:1])
-    return {"fields.redesign.real.f1": round(right / max(1, wanted), 3)}
