@@ -16,6 +16,7 @@ from benchmarks.common.command_line import Figures, print_table
 from browsers.model import Snapshot
 from scraper.engines.model import SearchQuery
 from scraper.engines.sources.registry import SOURCES
+from scraper.extract.documents.video import read_watch_page
 
 _FILES = {"crates": "crates_io"}
 """File of a source whose name differs."""
@@ -35,11 +36,14 @@ def measure_sources(folder: Path) -> Figures:
         real = [count_rows(name, body) for body in _iter_recordings(folder / "real", name)]
         short = [count_rows(name, body) for body in _iter_short(folder, name)]
         rows.append((name, sum(map(bool, real)), len(real), sum(map(bool, short)), len(short)))
+    videos = list(_read_videos(folder / "real"))
     print_table("Stored answers of sources", ("source", "read", "recordings", "read", "short answers"), rows)
     return {
         "sources.read": sum(bool(real or short) for _, real, _, short, _ in rows),
         "sources.recorded": sum(bool(real) for _, real, _, _, _ in rows),
         "sources.all": len(SOURCES),
+        "sources.videos.read": sum(map(bool, videos)),
+        "sources.videos.all": len(videos),
     }
 
 
@@ -48,6 +52,17 @@ def count_rows(name: str, body: bytes) -> int:
     url = SOURCES[name].build_request(SearchQuery("tide"), _NOW).url
     snapshot = Snapshot(url, url, 200, body=body, html=body.decode("utf-8", "replace"))
     return len(SOURCES[name].parse(snapshot, _NOW).results)
+
+
+def _read_videos(folder: Path) -> Iterator[bool]:
+    """Yield for each recorded response of the player if its track, or the reason why there is none, is read."""
+    for file in sorted(folder.glob("youtube-*.innertube.json.static")):
+        text = file.read_text(encoding="utf-8")
+        player = json.loads(text)
+        tracks = (player.get("captions") or {}).get("playerCaptionsTracklistRenderer", {}).get("captionTracks")
+        video = read_watch_page(f"<script>var ytInitialPlayerResponse = {text};</script>")
+        can_play = player["playabilityStatus"]["status"] == "OK"
+        yield video is not None and bool(video.track_url) == bool(tracks) and bool(video.problem) != can_play
 
 
 def _iter_short(folder: Path, name: str) -> Iterator[bytes]:

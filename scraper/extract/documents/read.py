@@ -33,7 +33,7 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.TEXT: "text:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
     DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
     DocumentKind.DOC: "ole.doc:read", DocumentKind.PPT: "ole.ppt:read", DocumentKind.MSG: "ole.msg:read",
-    DocumentKind.IWORK: "iwork:read",
+    DocumentKind.IWORK: "iwork:read", DocumentKind.TRANSCRIPT: "video:read",
 }  # fmt: skip
 """Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {

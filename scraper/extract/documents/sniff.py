@@ -32,6 +32,7 @@ class DocumentKind(enum.StrEnum):
     JSON = "json"
     NOTEBOOK = "ipynb"
     XML = "xml"
+    TRANSCRIPT = "transcript"
     HTML = "html"
     MARKDOWN = "markdown"
     TEXT = "text"
@@ -99,6 +100,8 @@ _HTML = re.compile(
 """Possessive: when comments could end at any of several marks, 28 of them took half a minute."""
 _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
+_TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
+"""Captions of a video, as YouTube sends them."""
 _EMAIL = re.compile(
     rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|X-[\w-]+):[^\n]*\n"
     rb"(?:[ \t][^\n]*\n)*){3}",
@@ -212,6 +215,8 @@ def _is_utf16(head: bytes) -> bool:
 def _detect_markup_kind(plain: bytes) -> DocumentKind:
     if _FEED.search(plain):
         return DocumentKind.FEED
+    if _TRANSCRIPT.match(plain):
+        return DocumentKind.TRANSCRIPT
     if re.search(rb"<svg[\s>]", plain):
         return DocumentKind.IMAGE
     return DocumentKind.HTML if re.search(rb"<html[\s>]", plain, re.IGNORECASE) else DocumentKind.XML

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import re
 from collections.abc import Hashable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from browsers.model import VisitLimits
+from browsers.model import Snapshot, VisitLimits
 from scraper import errors
 from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
 from scraper.caching.read_through import Load, MemoryCache, ReadThrough, Stored
@@ -18,7 +19,10 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.sniff import DocumentKind
-from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
+from scraper.extract.documents.video import Video, find_watch_url, format_time, read_watch_page
+from scraper.extract.text.markdown_structure import find_headings
+from scraper.extract.text.sanitize import clean_line
+from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (
@@ -46,6 +50,8 @@ _URL = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]*:")
 _CERTAIN_URL = re.compile(r"\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*://|(?:https?|file|data|javascript|mailto|about):)", re.I)
 _DRIVE = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _PAGE_WARNING = "This is a web page: `fetch` is the tool for it."
+_MAX_NAME, _MAX_REASON = 300, 100
+_ERROR_STATUS = 400
 _MISLABELED_WARNING = "This is a web page, although it was sent as {media_type}."
 
 
@@ -119,7 +125,7 @@ class DocumentReader:
         self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
     ) -> Reading:
         target = parse_target(request.source)
-        request = replace(request, source=cache_key(target))
+        request = replace(request, source=cache_key(find_watch_url(target) or target))
         load = Load(
             request,
             run=lambda stale: self._load(request, deadline, progress or ignore_progress, stale),
@@ -147,6 +153,8 @@ class DocumentReader:
             self._store(request, current)
             return replace(current, cached=True)
         outcome.check_content(snapshot, result.document)
+        if find_watch_url(snapshot.url) is not None and snapshot.html:
+            return await self._load_video(request, snapshot, deadline, progress)
         is_page = detect_kind(snapshot) is DocumentKind.HTML
         if is_page and snapshot.html:
             return await self._fetch_page(request, deadline)
@@ -160,6 +168,30 @@ class DocumentReader:
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
         self._store(request, reading)
         return reading
+
+    async def _load_video(
+        self, request: DocumentRequest, page: Snapshot, deadline: Deadline, progress: ProgressCallback
+    ) -> Reading:
+        """Return the transcript of a video; without one, its page with a warning."""
+        video = read_watch_page(page.html)
+        if video is not None and video.track_url and not video.problem:
+            with contextlib.suppress(errors.SiteRefusedError, errors.UnreadableError):
+                job = VisitJob(video.track_url, "http", request.principal, self._limits)
+                result = await self._fetcher.visitor.visit(job, deadline, progress)
+                if result.snapshot.status >= _ERROR_STATUS or not result.snapshot.body:
+                    raise errors.NoContentError("The response has no transcript.")
+                reading = await self._parser.read_snapshot(
+                    result.snapshot, ParseRequest(), deadline, source=request.source
+                )
+                reading = replace(reading, url=page.url, document=_describe_video(reading.document, video, page.url))
+                self._store(request, reading)
+                return reading
+        reading = await self._fetch_page(request, deadline)
+        reason = "it has no transcript" if video is not None and not video.track_url else "it could not be loaded"
+        if video is not None and video.problem:
+            reason = f"YouTube does not play it ({clean_line(video.problem, _MAX_REASON)})"
+        warning = f"The transcript of the video is missing: {reason}. This is the page of the video."
+        return replace(reading, warnings=(*reading.warnings, warning))
 
     async def _fetch_page(self, request: DocumentRequest, deadline: Deadline) -> Reading:
         """Return a web page as read by `fetch`, with a warning."""
@@ -219,6 +251,23 @@ class DocumentReader:
         if not file.changed and OCR_TIME_WARNING not in reading.warnings:
             self._memory.put(key, reading)
         return reading
+
+
+def _describe_video(transcript: Document, video: Video, url: str) -> Document:
+    """Return a transcript below the title, channel and length of its video."""
+    title, author, track = (clean_line(text, _MAX_NAME) for text in (video.title, video.author, video.track_name))
+    facts = [one for one in (author, format_time(video.seconds) if video.seconds else "", track) if one]
+    head = f"# {title or 'Video'}\n\n" + (f"{', '.join(facts)}\n\n" if facts else "")
+    markdown = head + transcript.markdown
+    return replace(
+        transcript,
+        url=url,
+        title=title or None,
+        author=author or None,
+        markdown=markdown,
+        text=f"{title}\n\n{transcript.text}",
+        outline=find_headings(markdown),
+    )
 
 
 def _is_private(request: DocumentRequest) -> bool:
