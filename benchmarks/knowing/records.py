@@ -16,7 +16,8 @@ from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
 from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.record_columns import read_rows
-from scraper.extract.fields.record_lists import RecordList, find_lists
+from scraper.extract.fields.record_list_rating import RecordList
+from scraper.extract.fields.record_lists import find_lists
 from scraper.extract.fields.text_leaves import ElementTexts, letters_and_digits
 from scraper.extract.page import page_tree
 

@@ -11,7 +11,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import value_formats
-from scraper.extract.fields.record_lists import Record, RecordList, stable_classes
+from scraper.extract.fields.record_list_rating import Record, RecordList, stable_classes
 from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts, letters_and_digits
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")

@@ -8,26 +8,20 @@ of their records.
 from __future__ import annotations
 
 import itertools
-import math
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.model import MIN_RECORDS
+from scraper.extract.fields.record_list_rating import ListRater, Record, RecordList
 from scraper.extract.fields.text_leaves import INLINE, ElementTexts
 
 MAX_LISTS = 5
 """Lists of one page that are returned by default."""
 MAX_RECORDS = 2_000
 """Records of one list that are read."""
-
-Record = list[Element]
-"""Sibling elements that form one record, usually a single element."""
 
 _SHAPE_DEPTH = 4
 _MIN_ALIKE = 0.5
@@ -36,14 +30,6 @@ _MAX_COMPARED = 400
 _MAX_RUN = 12
 _MIN_REGULAR = 0.6
 """Minimum share of the records of a run with the most common number of elements."""
-_RATED_RECORDS = 30
-_ASIDE = re.compile(
-    r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
-    r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?)\b"
-)
-_TOPIC = re.compile(r"(?<!\S)(?:category|tag)-\S+")
-"""Class names of blogs for the topics of a post."""
-_VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
 _MIN_SCORE = 6.0
 """Groups with lower scores are menus and paragraphs: on pages without a list, most groups score less."""
 _NESTED_LISTS = 40
@@ -52,25 +38,9 @@ _NESTED_LOSS = 6.0
 """Score points that a list of whole records may lack compared with a list of parts of these records."""
 _GROUP_LOSS = 5.0
 """Score points that a list of linked records may lack compared with a list of groups of these records."""
-_PROSE_LOSS = 4.0
-"""Deduction for records without links, headings and images, such as paragraphs."""
+_NO_LEVELS: list[frozenset[str]] = []
 _NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
 _IGNORED_PARENTS = INLINE - {"span", "a", "label"}
-_BESIDE = frozenset({"nav", "footer", "header", "aside"})
-
-
-@dataclass(slots=True, eq=False)
-class RecordList:
-    """Records of one list in page order, and its score as main list of the page."""
-
-    records: list[Record]
-    score: float = 0.0
-
-
-@lru_cache(maxsize=20_000)
-def stable_classes(value: str) -> tuple[str, ...]:
-    """Return the sorted class names, except those that vary between records."""
-    return tuple(sorted(name for name in value.split() if not _VARIABLE_CLASS.search(name)))
 
 
 def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
@@ -94,27 +64,33 @@ def find_largest_group(page: ElementTexts) -> int:
 class _ListFinder:
     def __init__(self, page: ElementTexts) -> None:
         self._page = page
-        self._classes = {element: stable_classes(element.get("class") or "") for element in page.elements}
+        self._rater = ListRater(page)
+        self._classes = self._rater.classes
         self._shapes = self._read_shapes()
-        self._total = max(1, page.length(page.body))
 
     def _read_shapes(self) -> dict[Element, frozenset[str]]:
-        """Return the tag paths below each element, down to `_SHAPE_DEPTH`."""
-        levels: dict[Element, list[frozenset[str]]] = {}
-        for element in reversed(self._page.elements):
-            tag = element.tag
-            children = [levels[child] for child in element if child in levels and child.tag not in ("br", "wbr")]
-            own = [frozenset((tag,))]
-            for depth in range(1, _SHAPE_DEPTH + 1):
-                below = frozenset().union(*(child[depth - 1] for child in children)) if children else frozenset()
-                own.append(own[0] | {f"{tag}/{path}" for path in below} if below else own[0])
-            levels[element] = own
-        return {element: own[_SHAPE_DEPTH] for element, own in levels.items()}
+        """Return the tag paths below each element, down to `_SHAPE_DEPTH`; equal structures share one result."""
+        page = self._page
+        levels: list[list[frozenset[str]]] = [_NO_LEVELS] * len(page.tags)
+        known: dict[tuple[str, frozenset[int]], list[frozenset[str]]] = {}
+        for at in range(len(page.tags) - 1, -1, -1):
+            tag = page.tags[at]
+            numbers = [page.number[child] for child in page.children(page.elements[at])]
+            children = {id(levels[one]): levels[one] for one in numbers if page.tags[one] not in ("br", "wbr")}
+            key = tag, frozenset(children)
+            own = known.get(key)
+            if own is None:
+                own = known[key] = [frozenset((tag,))]
+                for depth in range(1, _SHAPE_DEPTH + 1):
+                    below: frozenset[str] = frozenset().union(*(child[depth - 1] for child in children.values()))
+                    own.append(own[0] | {f"{tag}/{path}" for path in below} if below else own[0])
+            levels[at] = own
+        return {element: own[_SHAPE_DEPTH] for element, own in zip(page.elements, levels, strict=True)}
 
     def find(self, most: int) -> list[RecordList]:
         lists = [one for one in self._candidates() if self._has_weight(one)]
         for one in lists:
-            one.score = self._rate(one)
+            one.score = self._rater.rate(one)
         lists = [one for one in lists if one.score >= _MIN_SCORE]
         lists += self._join_sections(lists)
         lists.sort(key=lambda one: -one.score)
@@ -138,7 +114,7 @@ class _ListFinder:
         for one in lists:
             first = one.records[0][0]
             classes = self._classes[first] or first.get("class")
-            if len(one.records[0]) == 1 and classes and not self._aside(first):
+            if len(one.records[0]) == 1 and classes and not self._rater.aside(first):
                 by_kind[first.tag, classes].append(one)
         joined: list[RecordList] = []
         for parts in by_kind.values():
@@ -148,7 +124,7 @@ class _ListFinder:
             is_flat = all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
             if is_flat and len(ordered) > max(len(part.records) for part in parts):
                 one = RecordList(ordered[:MAX_RECORDS])
-                one.score = max(self._rate(one), *(part.score for part in parts))
+                one.score = max(self._rater.rate(one), *(part.score for part in parts))
                 joined.append(one)
         return joined
 
@@ -195,32 +171,32 @@ class _ListFinder:
         page = self._page
         if len(self._owners(groups, parts)) < 0.8 * len(parts.records):
             return False
-        targets = {_first_link(page.descendants(record[0])) for record in parts.records} - {""}
+        targets = {self._rater.first_link([record[0]]) for record in parts.records} - {""}
         size = sum(page.length(element) for record in parts.records for element in record)
         whole = sum(page.length(element) for record in groups.records for element in record)
         return len(targets) >= 0.8 * len(parts.records) and size >= 0.6 * whole
 
     def _has_weight(self, one: RecordList) -> bool:
         """Return True if a list has at least one percent of the text of the page."""
-        return 100 * sum(self._page.length(element) for record in one.records for element in record) >= self._total
+        return (
+            100 * sum(self._page.length(element) for record in one.records for element in record) >= self._rater.total
+        )
 
     def _candidates(self) -> Iterator[RecordList]:
         by_parent: defaultdict[object, list[list[Element]]] = defaultdict(list)
-        paths: dict[Element, object] = {}
-        for element in self._page.elements:
-            parent = element.getparent()
-            paths[element] = hash((paths.get(parent) if parent is not None else 0, element.tag, self._classes[element]))
-            if element.tag in _IGNORED_PARENTS:
-                continue
+        paths: list[int] = []
+        for at, element in enumerate(self._page.elements):
+            parent, tag = self._page.parents[at], self._page.tags[at]
+            paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
             children = self._page.children(element)
-            if not children:
+            if not children or tag in _IGNORED_PARENTS:
                 continue
             groups = self._group(children)
             for group in groups:
-                with_content = [child for child in group if self._has_content(child)]
+                with_content = [child for child in group if self._rater.has_content(child)]
                 if with_content:
                     first = with_content[0]
-                    by_parent[paths[element], first.tag, self._classes[first]].append(with_content)
+                    by_parent[paths[at], first.tag, self._classes[first]].append(with_content)
                 if len(with_content) >= MIN_RECORDS:
                     yield RecordList([[child] for child in with_content[:MAX_RECORDS]])
             if len(children) >= 2 * MIN_RECORDS:
@@ -229,9 +205,6 @@ class _ListFinder:
             records = [[child] for part in parts for child in part]
             if len(parts) >= 2 and len(records) >= MIN_RECORDS:
                 yield RecordList(records[:MAX_RECORDS])
-
-    def _has_content(self, element: Element) -> bool:
-        return self._page.length(element) > 1 or any(one.tag == "img" for one in self._page.descendants(element))
 
     def _group(self, children: Sequence[Element]) -> list[list[Element]]:
         """Return groups of similar children."""
@@ -284,79 +257,3 @@ class _ListFinder:
             with_more = sum(any(map(self._page.has_text, record[1:])) for record in records)
             if len(records) >= MIN_RECORDS and 2 * with_more > len(records):
                 yield RecordList(records[:MAX_RECORDS])
-
-    def _rate(self, one: RecordList) -> float:
-        """Return the score of a list: weights times logarithms and shares of its properties.
-
-        Lists without text and navigation score minus infinity.
-        """
-        page, count = self._page, len(one.records)
-        texts = [" ".join(filter(None, map(page.text, record))) for record in one.records]
-        lengths = sorted(map(len, texts))
-        median = lengths[count // 2]
-        if median < 3:
-            return -math.inf
-        step = max(1, count // _RATED_RECORDS)
-        sample = one.records[::step][:_RATED_RECORDS]
-        inner = [[part for element in record for part in page.descendants(element)] for record in sample]
-        targets = [_first_link(parts) for parts in inner]
-        linked = sum(map(bool, targets)) / len(sample)
-        distinct_targets = len(set(filter(None, targets))) / len(sample)
-        headings = sum(any(part.tag in HEADINGS for part in parts) for parts in inner) / len(sample)
-        images = sum(any(part.tag == "img" for part in parts) for parts in inner) / len(sample)
-        plain_links = sum(self._is_plain_link(record, parts) for record, parts in zip(sample, inner, strict=True))
-        score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, 600))
-        score += 1.2 * math.log2(1 + min(self._count_columns(sample, inner), 12))
-        score += 1.2 * headings + 0.5 * images + 0.8 * linked * distinct_targets
-        score += 0.5 * sum(any(map(str.isdigit, text)) for text in texts) / count
-        score += 3.0 * min(1.0, sum(lengths) / self._total)
-        aside = self._aside(one.records[0][0])
-        if aside == 1 and plain_links > len(sample) / 2:
-            return -math.inf
-        score -= 3.5 * aside + 2.5 * plain_links / len(sample)
-        score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
-        return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
-
-    def _is_plain_link(self, record: Record, parts: Sequence[Element]) -> bool:
-        """Return True if a record consists of one link, as in navigation."""
-        whole = sum(map(self._page.length, record))
-        linked = sum(self._page.length(part) for part in parts if part.tag == "a")
-        return linked >= 0.95 * whole and sum(bool((part.text or "").strip()) for part in parts) <= 1
-
-    def _count_columns(self, sample: Sequence[Record], inner: Sequence[list[Element]]) -> int:
-        """Return the number of places with text or an image that at least half of the records share."""
-        seen: Counter[object] = Counter()
-        for record, parts in zip(sample, inner, strict=True):
-            paths: dict[Element, object] = {}
-            places: set[object] = set()
-            for part in parts:
-                parent = part.getparent()
-                above = paths.get(parent) if parent is not None else None
-                key = record.index(part) if above is None and part in record else part.tag
-                paths[part] = place = hash((above, key, self._classes[part][:2] if above is not None else ()))
-                if part.tag == "img" or (part.text and part.text.strip()):
-                    places.add(place)
-            seen.update(places)
-        return sum(count >= 0.5 * len(sample) for count in seen.values())
-
-    def _aside(self, element: Element) -> float:
-        """Return the probability that an element is outside the main content: 0, .6 or 1."""
-        found = 0.0
-        for around in (element, *element.iterancestors()):
-            if around.tag in _BESIDE:
-                return 1.0
-            if around.tag == "main":
-                break
-            names = " ".join(around.get(name) or "" for name in ("class", "id", "role"))
-            names = _TOPIC.sub(" ", names)
-            if around.tag not in ("body", "html") and len(names) < 300 and _ASIDE.search(_separate(names)):
-                found = 0.6
-        return found
-
-
-def _first_link(parts: Sequence[Element]) -> str:
-    return next((part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")), "")
-
-
-def _separate(names: str) -> str:
-    return names.lower().replace("-", " ").replace("_", " ")

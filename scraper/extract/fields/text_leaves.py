@@ -67,6 +67,13 @@ class ElementTexts:
         self.end: list[int] = []
         """Position after the last descendant, for each element."""
         self._pieces: list[str] = []
+        self._length_before: list[int] = [0]
+        """Characters of all pieces before each piece, with one space after each."""
+        self.tags: list[str] = []
+        """Tag of each element in `elements`; reading it from the element is slow."""
+        self.parents: list[int] = []
+        """Number of the parent of each element in `elements`; -1 for the first one."""
+        self._children: list[list[Element]] = []
         self._bounds: dict[Element, tuple[int, int]] = {}
         self._block_parents: set[Element] = set()
         self._texts: dict[Element, str] = {}
@@ -83,8 +90,7 @@ class ElementTexts:
                 if skipped is None and (element.tag in _SKIPPED or len(self.elements) >= MAX_ELEMENTS):
                     skipped = element
                 elif skipped is None:
-                    self.number[element] = len(self.elements)
-                    self.elements.append(element)
+                    self._add_element(element)
                     self.end.append(0)
                     self._bounds[element] = (len(self._pieces), 0)
                     self._add_piece(element.text)
@@ -103,9 +109,21 @@ class ElementTexts:
             if element is not self.body:
                 self._add_piece(element.tail)
 
+    def _add_element(self, element: Element) -> None:
+        number, parent = len(self.elements), element.getparent()
+        parent_number = -1 if parent is None else self.number.get(parent, -1)
+        if parent_number >= 0:
+            self._children[parent_number].append(element)
+        self.number[element] = number
+        self.elements.append(element)
+        self.tags.append(str(element.tag))
+        self.parents.append(parent_number)
+        self._children.append([])
+
     def _add_piece(self, text: str | None) -> None:
         if text and (clean := " ".join(text.translate(_ZERO_WIDTH).split())):
             self._pieces.append(clean)
+            self._length_before.append(self._length_before[-1] + len(clean) + 1)
 
     def text(self, element: Element) -> str:
         """Return the text of an element with single spaces; empty for an element that is not readable."""
@@ -118,7 +136,7 @@ class ElementTexts:
     def length(self, element: Element) -> int:
         """Return the length of an element's text; this is faster than joining it."""
         start, end = self._bounds.get(element, (0, 0))
-        return sum(map(len, self._pieces[start:end])) + max(0, end - start - 1)
+        return max(0, self._length_before[end] - self._length_before[start] - 1)
 
     def has_text(self, element: Element) -> bool:
         """Return True if an element contains text."""
@@ -127,7 +145,7 @@ class ElementTexts:
 
     def children(self, element: Element) -> list[Element]:
         """Return the readable children of an element."""
-        return [child for child in element if child in self.number]
+        return self._children[self.number[element]]
 
     def descendants(self, element: Element) -> list[Element]:
         """Return an element and all readable elements in it."""
