@@ -13,7 +13,9 @@ _LATEX_LANGUAGES = ("deu", "eng", "fra", "por", "spa")
 """A small installation of LaTeX has no Cyrillic fonts."""
 _PAPERS = ((595, 842), (612, 792), (420, 595), (612, 1008), (842, 595))
 """Points: A4, letter, A5, legal, A4 across."""
-_RULES = ("grid", "rows", "booktabs", "frame", "shaded", "none")
+_RULES = ("grid", "rows", "booktabs", "frame", "shaded", "open", "none")
+_SUM_SHARE = 0.6
+"""Ratio of columns with numbers in a table with a row of sums."""
 _LABELS = ("Total", "Q1", "Q2", "2023", "2024", "2025", "Plan", "%", "Min", "Max", "A", "B")
 
 
@@ -95,9 +97,11 @@ class _Author:
         if width >= 4 and not upright and source.random() < 0.3:
             head = self._grouped_head(head[0])
         rules = source.choice(_RULES)
-        if any(cell.down > 1 for row in (*head, *rows) for cell in row) and rules not in ("grid", "booktabs"):
+        if any(cell.down > 1 for row in (*head, *rows) for cell in row) and rules not in ("grid", "booktabs", "open"):
             rules = "grid"
-        return Table(head, rows, rules, numbers if source.random() < 0.7 else (), wide, upright)
+        sums = rules == "open" and len(rows) > 3 and len(numbers) >= _SUM_SHARE * width and source.random() < 0.5
+        sums = sums and all(cell.down == 1 for row in rows for cell in row)
+        return Table(head, rows, rules, numbers if source.random() < 0.7 else (), wide, upright, sums)
 
     def _grouped_head(self, head: list[Cell]) -> list[list[Cell]]:
         """Return two header rows: groups over two or more columns, and their columns."""

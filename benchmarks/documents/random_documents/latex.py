@@ -97,7 +97,7 @@ def _chart(labels: list[str]) -> str:
 
 
 def _table(table: Table, layout: Layout) -> str:
-    lines = table.rules == "grid"
+    lines = table.rules in ("grid", "open")
     bar = "|" if lines else ""
     column_width = (layout.width - 2 * layout.margin) / layout.columns - layout.gap
     wide = max(60.0, column_width * 0.4)
@@ -105,13 +105,16 @@ def _table(table: Table, layout: Layout) -> str:
         rf"p{{{wide:.0f}pt}}" if at in table.wide else "r" if at in table.numbers else "l" for at in range(table.width)
     ]
     top, middle, bottom = {
-        "grid": (r"\hline", "", ""), "rows": ("", r"\hline", ""),
+        "grid": (r"\hline", "", ""), "open": ("", r"\hline", ""), "rows": ("", r"\hline", ""),
         "booktabs": (r"\toprule", r"\midrule", r"\bottomrule"),
         "frame": (r"\hline", "", r"\hline"), "shaded": (r"\hline", r"\hline", r"\hline"), "none": ("", "", ""),
     }[table.rules]  # fmt: skip
-    rule = r"\hline" if table.rules in ("grid", "rows") else ""
-    head = _rows(table.head, table, kinds, bar, rule if lines else "", bold=True)
-    body = _rows(table.rows, table, kinds, bar, rule)
+    rule = r"\hline" if table.rules in ("grid", "rows", "open") else ""
+    head_rule, head_bar = (rule, bar) if table.rules == "grid" else ("", "")
+    head = _rows(table.head, table, kinds, head_bar, head_rule, bold=True, is_bare=table.rules == "open")
+    end = len(table.rows) - table.sums
+    body = _rows(table.rows[:end], table, kinds, bar, rule)
+    body += _rows(table.rows[end:], table, kinds, "", "", is_bare=True)
     columns = bar + bar.join(kinds) + bar
     tabular = rf"\begin{{tabular}}{{{columns}}}{top} {head} {middle} {body} {bottom}\end{{tabular}}"
     return (
@@ -120,8 +123,18 @@ def _table(table: Table, layout: Layout) -> str:
     )
 
 
-def _rows(rows: list[list[Cell]], table: Table, kinds: list[str], bar: str, rule: str, *, bold: bool = False) -> str:
-    written = ""
+def _rows(
+    rows: list[list[Cell]],
+    table: Table,
+    kinds: list[str],
+    bar: str,
+    rule: str,
+    *,
+    bold: bool = False,
+    is_bare: bool = False,
+) -> str:
+    """Return the rows; bare ones have no vertical lines, though their table has."""
+    written, covered = "", set[int]()
     below: dict[int, int] = {}  # Covered column -> rows left.
     for row in rows:
         left, cells, x, covered = list(row), [], 0, set()
@@ -129,11 +142,13 @@ def _rows(rows: list[list[Cell]], table: Table, kinds: list[str], bar: str, rule
             if below.get(x, 0) > 0:
                 below[x] -= 1
                 covered |= {x} if below[x] else set()
-                cells.append("")
+                cells.append(r"\multicolumn{1}{l}{}" if is_bare else "")
                 x += 1
                 continue
             cell = left.pop(0)
-            cells.append(_cell(cell, kinds[x], bar, bold=bold, upright=bold and table.upright, first=x == 0))
+            written_cell = _cell(cell, kinds[x], bar, bold=bold, upright=bold and table.upright, first=x == 0)
+            is_single = is_bare and cell.across == 1
+            cells.append(rf"\multicolumn{{1}}{{{kinds[x]}}}{{{written_cell}}}" if is_single else written_cell)
             below |= {x + step: cell.down - 1 for step in range(cell.across)}
             covered |= {x + step for step in range(cell.across) if cell.down > 1}
             x += cell.across

@@ -28,6 +28,7 @@ def write_html(document: Document) -> str:
         .grid th, .grid td, table.frame {{ border: .7pt solid black }} .rows tr {{ border-bottom: .5pt solid #888 }}
         table.booktabs {{ border-top: 1pt solid; border-bottom: 1pt solid }}
         .booktabs thead {{ border-bottom: .5pt solid }}
+        .open td {{ border: .7pt solid black }} .open .sums td {{ border: none }}
         .shaded tr:nth-child(even) td, .shaded th {{ background: #e4e8f0 }} .right {{ text-align: right }}
         .upright th {{ writing-mode: vertical-rl; transform: rotate(180deg) }}
         .two {{ columns: 2 }} .two p {{ margin: 0 }}
@@ -62,7 +63,7 @@ def _svg_chart(labels: list[str]) -> str:
 
 
 def _html_table(table: Table) -> str:
-    def row(cells: list[Cell], tag: str, covered: set[int]) -> str:
+    def row(cells: list[Cell], tag: str, covered: set[int], name: str = "") -> str:
         written, x = "", 0
         for cell in cells:
             while x in covered:
@@ -71,10 +72,14 @@ def _html_table(table: Table) -> str:
             spans = f' colspan="{cell.across}" rowspan="{cell.down}"'
             written += f"<{tag}{spans}{align}>{html.escape(cell.text)}</{tag}>"
             x += cell.across
-        return f"<tr>{written}</tr>"
+        return f'<tr class="{name}">{written}</tr>'
 
     head = "".join(row(cells, "th", set()) for cells in table.head)
-    body = "".join(row(cells, "td", {0} if len(cells) < table.width else set()) for cells in table.rows)
+    sums = table.rows[-1] if table.sums else None
+    body = "".join(
+        row(cells, "td", {0} if len(cells) < table.width else set(), "sums" if cells is sums else "")
+        for cells in table.rows
+    )
     upright = " upright" if table.upright else ""
     return f'<table class="{table.rules}{upright}"><thead>{head}</thead><tbody>{body}</tbody></table>'
 
@@ -139,9 +144,11 @@ def _typst_chart(labels: list[str]) -> str:
 def _typst_table(table: Table) -> str:
     columns = ", ".join("1fr" if at in table.wide else "auto" for at in range(table.width))
     align = ", ".join("right" if at in table.numbers else "left" for at in range(table.width))
+    end = len(table.head) + len(table.rows) - table.sums
     strokes = {
         "grid": "stroke: .6pt", "rows": "stroke: (x, y) => (bottom: .5pt)", "frame": "stroke: none",
         "none": "stroke: none",
+        "open": f"stroke: (x, y) => if y >= {len(table.head)} and y < {end} {{ .6pt }}",
         "booktabs": "stroke: (x, y) => if y == 0 { (top: 1pt, bottom: .5pt) }",
         "shaded": "stroke: none, fill: (x, y) => if calc.even(y) { luma(230) }",
     }  # fmt: skip

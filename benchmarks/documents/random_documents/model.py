@@ -23,13 +23,15 @@ class Table:
     head: list[list[Cell]]
     rows: list[list[Cell]]
     rules: str
-    """grid, rows, booktabs, frame, shaded or none."""
+    """grid, rows, booktabs, frame, shaded, open (a grid around the body only) or none."""
     numbers: tuple[int, ...] = ()
     """Columns that are aligned right."""
     wide: tuple[int, ...] = ()
     """Columns of long text."""
     upright: bool = False
     """True if the headers are rotated."""
+    sums: bool = False
+    """True if the last row is below the grid of an open table."""
 
     @property
     def width(self) -> int:

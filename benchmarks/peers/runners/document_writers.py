@@ -115,7 +115,7 @@ def _table(table: dict[str, Any], body: Any, width: float) -> Any:
         ("FONT", (0, 0), (-1, -1), body.fontName, body.fontSize, body.fontSize * 1.2),
         ("FONT", (0, 0), (-1, heads - 1), bold, body.fontSize, body.fontSize * 1.2),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
-        *_rules(table["rules"], heads),
+        *_rules(table["rules"], heads, -2 if table["sums"] else -1),
         *(("ALIGN", (at, heads), (at, -1), "RIGHT") for at in table["numbers"]),
     ]
     right, strong = (ParagraphStyle("cell", body, **change) for change in ({"alignment": 2}, {"fontName": bold}))
@@ -154,10 +154,11 @@ def _column_widths(table: dict[str, Any], body: Any, width: float) -> list[float
     return [each * min(1.0, width / sum(natural)) for each in natural]
 
 
-def _rules(rules: str, heads: int) -> list[Any]:
+def _rules(rules: str, heads: int, last: int) -> list[Any]:
     black = "#000000"
     styles: dict[str, list[Any]] = {
         "grid": [("GRID", (0, 0), (-1, -1), 0.6, black)],
+        "open": [("GRID", (0, heads), (-1, last), 0.6, black)],
         "rows": [("LINEBELOW", (0, 0), (-1, -1), 0.5, black)],
         "frame": [("BOX", (0, 0), (-1, -1), 0.7, black)],
         "booktabs": [
