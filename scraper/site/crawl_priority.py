@@ -8,17 +8,15 @@ from itertools import islice
 
 from scraper.site.page_ranking import split_stems, split_url
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_kinds import Candidate, KindTable, UrlKind
+from scraper.site.url_kinds import MIN_LEAD, Candidate, KindTable, UrlKind
 
 PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""
-STOP_BELOW = 0.12
+_STOP_BELOW = 0.12
 """Value from 0 to 1. The crawl ends if the best URL has less."""
-MIN_LEAD = 0.3
-"""Value from 0 to 1. Kinds of URLs with less do not count as leading to content, nor replace a frequent kind."""
-MAX_LEVELS = 10
-"""Levels of links: deeper URLs lose no more value, and no more ancestors are rewarded."""
-MIN_VISITS = 20
+_MAX_LEVELS = 10
+"""Levels of links: deeper URLs lose no more value."""
+_MIN_VISITS = 20
 """Visits before the crawl may end because all remaining URLs have a low value."""
 _LEVEL_LOSS = 0.02
 """Deduction for each link between the start page and the URL."""
@@ -33,8 +31,11 @@ _IN_FLIGHT_LOSS = 0.6
 """Factor for each running visit of a kind with fewer than three visits, so that other kinds are tried meanwhile."""
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
-_SELF_FED_LOSS = 0.4
-"""Share of its value that a kind loses if all its URLs were first found on its own pages. Fewer cost less."""
+_SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
+"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more than
+the second share, lists of other pages come first if the kind had many visits."""
+_GOOD_LEAD = 0.9
+"""Average lead of lists that end by themselves, so that a long row of them loses nothing."""
 _EXPLORE, _EXPLORE_WAITING = 0.25, 8
 """Bonus for a kind with fewer than two visits, and the number of waiting URLs that it must exceed."""
 _NAVIGATE_EVERY = 4
@@ -74,8 +75,8 @@ class CrawlPriority:
         Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
         known URLs.
         """
-        place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(MAX_LEVELS, candidate.depth)
-        if candidate.texts and all(self._text_counts[text] > _REPEATED for text in candidate.texts):
+        place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
+        if candidate.texts and not self.select_titles(candidate):
             place *= _REPEATED_LOSS
         candidate.language_weight = self._languages.weigh(candidate.key)
         if not self.stems:
@@ -89,6 +90,10 @@ class CrawlPriority:
             found += rarity * min(1.0, 0.7 + 0.15 * counts[term]) if counts[term] else 0.0
         return (0.15 * place + found / whole + 0.35 * candidate.parent_relevance) * candidate.language_weight
 
+    def select_titles(self, candidate: Candidate) -> list[str]:
+        """Return the texts of links to a URL that are used for few URLs, so that they may be its title."""
+        return [text for text in candidate.texts if self._text_counts[text] <= _REPEATED]
+
     def choose(self, visits: int, max_visits: int) -> Candidate | None:
         """Return the URL with the highest value, or None if all values are low."""
         if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
@@ -98,21 +103,25 @@ class CrawlPriority:
             return None
         value, kind, candidate = max(ranked, key=lambda one: one[0])
         if kind.tries >= max(_MIN_KIND_VISITS, _KIND_SHARE * max_visits):
-            others = [one for one in ranked if one[1] is not kind and one[2].place in ("listed", "nav")]
+            places = ("listed", "nav", "paging") if kind.self_fed_share > _SELF_FED else ("listed", "nav")
+            others = [one for one in ranked if one[1] is not kind and one[2].place in places]
             other_value, _, other = max(others, key=lambda one: one[0], default=(0.0, kind, candidate))
             if other_value >= MIN_LEAD:
                 return other
-        return candidate if visits <= MIN_VISITS or value >= STOP_BELOW * candidate.language_weight else None
+        return candidate if visits <= _MIN_VISITS or value >= _STOP_BELOW * candidate.language_weight else None
 
     def _value(self, kind: UrlKind, candidate: Candidate, visits: int) -> float:
         is_untried = kind.tries < 2 and len(kind.waiting) > _EXPLORE_WAITING and candidate.place != "listed"
-        promise = kind.promise + (_EXPLORE if is_untried else 0.0)
+        promise = self._kinds.promise(kind) + (_EXPLORE if is_untried else 0.0)
         if self.stems:
             value = candidate.worth * (0.25 + 0.75 * promise) + 0.25 * kind.relevance
         else:
-            value = candidate.worth * promise - _SHARE_LOSS * kind.tries / (visits + MIN_VISITS)
+            value = candidate.worth * promise - _SHARE_LOSS * kind.tries / (visits + _MIN_VISITS)
         if kind.tries < 3:
             value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
+        if kind.lead > max(kind.content, _GOOD_LEAD):
+            # The pages to which these lists lead show if they end.
+            return value
         value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
 

@@ -1,8 +1,10 @@
-"""Decide which URLs a crawl may visit, and count the excluded ones by reason."""
+"""Decide which URLs a crawl may visit, recognize mazes, and count the excluded URLs by reason."""
 
 from __future__ import annotations
 
 import fnmatch
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import ada_url
@@ -10,8 +12,16 @@ import ada_url
 from scraper.extract.outlinks import Outlink
 from scraper.model import LeftOut
 from scraper.reading.robots import RobotsRules
+from scraper.site.page_ranking import split_stems
 from scraper.site.url_normalization import is_action, is_file
 from scraper.site.url_patterns import is_looping
+
+_MIN_MAZE_PAGES = 6
+"""Pages of a section, and link texts, that are compared before it may be a maze."""
+_MIN_NEW_LINKS = 3
+"""New URLs of its own section to which a page of a maze leads on average."""
+_MAX_NAMED = 0.2
+"""Largest share of pages in a maze whose title has a word of the link text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +76,65 @@ class LeftOutUrls:
     def summary(self) -> tuple[LeftOut, ...]:
         """Return the counts by reason, in the order in which the reasons occurred."""
         return tuple(LeftOut(reason, count, example) for reason, (count, example) in self.counts.items())
+
+
+class MazeDetector:
+    """Recognize sections of random pages that lead to ever more pages of their own, as in traps for robots.
+
+    The titles of such pages have no words of the links to them. A section is a first folder, such as `/blog/`.
+    """
+
+    def __init__(self) -> None:
+        """Start without sections."""
+        self._sections: defaultdict[str, _Section] = defaultdict(_Section)
+
+    def learn(self, key: str, title: str, texts: Iterable[str], links: Iterable[tuple[str, bool]]) -> None:
+        """Learn from a visited page.
+
+        Args:
+            key: Key of its URL.
+            title: Its title.
+            texts: Texts of links to it that are used for few pages.
+            links: Keys of its links; True for URLs that were not known before.
+        """
+        name = _find_section(key)
+        section = self._sections[name]
+        section.pages += 1
+        for link_key, is_new in links:
+            if link_key != key and _find_section(link_key) == name:
+                section.links += 1
+                section.new_links += is_new
+        words, named = {word for text in texts for word in split_stems(text)}, set(split_stems(title))
+        if words and named:
+            section.texts += 1
+            section.named += not words.isdisjoint(named)
+
+    def contains(self, key: str) -> bool:
+        """Return True if a URL is in a maze."""
+        section = self._sections.get(_find_section(key))
+        return section is not None and section.is_maze
+
+
+@dataclass(slots=True)
+class _Section:
+    pages: int = 0
+    links: int = 0
+    """Links within the section."""
+    new_links: int = 0
+    texts: int = 0
+    """Pages whose title was compared with the texts of links to them."""
+    named: int = 0
+    """Pages whose title has a word of these texts."""
+
+    @property
+    def is_maze(self) -> bool:
+        is_growing = self.new_links >= _MIN_NEW_LINKS * self.pages and 2 * self.new_links >= self.links
+        is_known = min(self.pages, self.texts) >= _MIN_MAZE_PAGES
+        return is_known and is_growing and self.named <= _MAX_NAMED * self.texts
+
+
+def _find_section(key: str) -> str:
+    """Return the first folder of a URL; pages with parameters are in the folder of their path."""
+    path, mark, _ = key.partition("?")
+    parts = path.split("/")
+    return parts[1] + mark if len(parts) > 2 or mark else ""

@@ -23,6 +23,7 @@ PAGES_AT_ONCE = 4
 """Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
 MIN_VISIT_S = 1.0
 """Seconds. No visit starts if less time is left until the deadline."""
+_TOO_MANY_REQUESTS = 429
 
 OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
 """Called with each visited page and its document, to update the frontier and store the page; the document is None if
@@ -50,6 +51,8 @@ class Crawler:
         self.facts = facts
         self._network_error: errors.NetworkError | None = None
         """Why the last page that failed could not be reached."""
+        self.is_rate_limited = False
+        """True if the site answered that it gets too many requests; then `run` ends early."""
 
     async def begin(self, on_facts: Callable[[SiteFacts], Awaitable[None]]) -> SiteFacts:
         """Read robots.txt, the start page, sitemaps, feeds and the page for missing URLs; return the facts.
@@ -115,13 +118,14 @@ class Crawler:
         return self._frontier.next() if self._deadline.left_s() > MIN_VISIT_S else None
 
     async def _visit(self, url: str) -> bool:
-        """Visit a page; return False if it is put back for a later call because of the deadline or a busy host."""
+        """Visit a page; return False if no more visits may start: the deadline is near or the host is busy."""
         read = await self._read(url) if await self._wait_for_gap() else None
         if read is None:
             self._frontier.put_back(url)
             return False
         await self._on_page(*read)
-        return True
+        self.is_rate_limited = self.is_rate_limited or read[0].status == _TOO_MANY_REQUESTS
+        return not self.is_rate_limited
 
     async def _wait_for_gap(self) -> bool:
         """Wait until the site accepts the next request by its crawl-delay; return False if that is too late."""
@@ -144,6 +148,8 @@ class Crawler:
                 return None
             self._network_error = error if isinstance(error, errors.NetworkError) else None
             status = error.status if isinstance(error, errors.HttpStatusError) else 0
+            if isinstance(error, errors.BlockedBySiteError) and error.reason == "rate_limit":
+                status = _TOO_MANY_REQUESTS
             return CrawledPage(url, url, status, str(error)), None
         page = describe_page(
             url,

@@ -171,6 +171,8 @@ class Crawls:
                     f"The site asks for {rules.gap_s:g} s between two requests, so a call reads few pages at a time.",
                 )
             await crawler.run(pages - (crawl.frontier.visits - before))
+            if crawler.is_rate_limited:
+                warnings += ("The site answers that it gets too many requests, so this call ended early.",)
         except RecordExistsError:
             raise _busy_error(crawl.id) from None
         except RecordsUnavailableError:

@@ -51,9 +51,9 @@ class DuplicateDetector:
         rules = self._rules.get(path_shape(key))
         return rules.shorten(key) if rules else key
 
-    def learn_links(self, keys: Iterable[str]) -> bool:
+    def learn_links(self, own_key: str, keys: Iterable[str]) -> bool:
         """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
-        return self._sessions.learn(list(keys))
+        return self._sessions.learn(own_key, keys)
 
     def learn_page(self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool) -> Comparison:
         """Compare a page with earlier ones, and store the sketch of its text if it is unique.

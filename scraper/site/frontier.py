@@ -15,8 +15,8 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import LeftOut
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_priority import MAX_LEVELS, MIN_LEAD, PLACES, STOP_BELOW, CrawlPriority
-from scraper.site.crawl_scope import CrawlScope, LeftOutUrls
+from scraper.site.crawl_priority import PLACES, CrawlPriority
+from scraper.site.crawl_scope import CrawlScope, LeftOutUrls, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
 from scraper.site.site_languages import SiteLanguages
@@ -33,10 +33,6 @@ _THIN_LIST_SHARE = 0.25
 """The same for short pages: a linked name with a price is a list too."""
 _LOGIN_WORDS = 120
 """Words. A page with a password field and fewer words is a sign-in page."""
-_STEP_LOSS = 0.7
-"""Factor for each list between a list and a page with content."""
-_UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
-"""Value of a list that leads to a kind with fewer than two visits, and number of such lists for each kind."""
 _TEXTS = 6
 """Link texts that are stored for a URL."""
 _RETRY_STATUSES = (429, 503)
@@ -47,6 +43,7 @@ _MAX_KNOWN = 200_000
 _NO_LINKS = Outlinks()
 """Links of kept pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
 _COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
+_MAZE = "random pages without end"
 
 
 @dataclass
@@ -71,6 +68,7 @@ class CrawlFrontier:
         self._retries: list[Candidate] = []
         self._identity = DuplicateDetector()
         self._languages = SiteLanguages()
+        self._mazes = MazeDetector()
         self._kinds = KindTable()
         self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
         self._left_out = LeftOutUrls()
@@ -103,18 +101,25 @@ class CrawlFrontier:
         """Return the URL with the highest value, or None if none is left or all remaining values are low."""
         while (candidate := self._choose()) is not None:
             candidate.is_done = True
-            key = self._identity.shorten(candidate.key)
-            if key != candidate.key and key in self._done:
-                self._left_out.add(_COPY, candidate.url)
-            elif self._languages.is_translation(candidate.key):
-                self._left_out.add(_LANGUAGE, candidate.url)
-            elif self._identity.has_other_version(candidate.key, self._done, self._known):
-                self._left_out.add(_VERSION, candidate.url)
+            if reason := self._find_late_reason(candidate):
+                self._left_out.add(reason, candidate.url)
             else:
                 self._done.add(candidate.key)
                 self._kinds.get(candidate.kind).in_flight += 1
                 return candidate.url
         return None
+
+    def _find_late_reason(self, candidate: Candidate) -> str:
+        """Return the reason why a waiting URL is excluded by what was learned meanwhile, or an empty string."""
+        key = self._identity.shorten(candidate.key)
+        if key != candidate.key and key in self._done:
+            return _COPY
+        originals = () if candidate.is_listed else self._languages.find_originals(candidate.key)
+        if self._languages.is_translation(candidate.key) or any(one in self._known for one in originals):
+            return _LANGUAGE
+        if self._identity.has_other_version(candidate.key, self._done, self._known):
+            return _VERSION
+        return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
 
     def has_next(self) -> bool:
         """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
@@ -153,8 +158,7 @@ class CrawlFrontier:
             self._retries.append(candidate)
             return
         content, lead = self._judge(candidate, page)
-        self._kinds.get(candidate.kind).judge(content, lead, page.relevance)
-        self._reward_parents(candidate, content)
+        self._kinds.judge(candidate, content, lead, page.relevance)
 
     def _choose(self) -> Candidate | None:
         candidate = self._ranking.choose(self.visits, self.max_visits)
@@ -183,11 +187,14 @@ class CrawlFrontier:
         key = self._identity.shorten(key)
         known = self._known.get(key)
         if known is not None:
+            known.is_listed = known.is_listed or link.place == "listed"
             self._add_link(known, link, parent, barren)
             return None
         reason = self.scope.find_reason(link, key, self.rules)
         if not reason and self._languages.is_translation(key):
             reason = _LANGUAGE
+        if not reason and link.place != "listed" and self._mazes.contains(key):
+            reason = _MAZE
         if not reason and len(self._known) >= _MAX_KNOWN:
             reason = "beyond the limit of URLs"
         if reason:
@@ -201,6 +208,7 @@ class CrawlFrontier:
             [link.text] if link.text else [],
             parent.relevance if parent else 0.0,
             barren,
+            is_listed=link.place == "listed",
             parent=source,
         )
         self._known[key] = candidate
@@ -246,7 +254,7 @@ class CrawlFrontier:
             target.is_done = True
         links = list(self._iter_own_links(page.outlinks))
         self._languages.learn(key, page)
-        if self._identity.learn_links(link_key for _, link_key in links):
+        if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
             self._rebuild_keys()
         is_full = page.word_count >= _FULL_WORDS
         is_list = page.link_share > (_LIST_SHARE if is_full else _THIN_LIST_SHARE)
@@ -283,48 +291,30 @@ class CrawlFrontier:
         self, candidate: Candidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
     ) -> float:
         """Add the links of a page; return the value of the kinds of URLs to which they lead."""
-        barren = 0 if content or self._leads_to_proven(candidate, links) else candidate.barren + 1
-        new_kinds: dict[str, None] = {}
+        barren = 0 if content else candidate.barren + 1
+        found: list[Candidate] = []
+        offered: list[tuple[str, bool]] = []
         for link, key in links:
             if link.language:
                 self._languages.add_translation(link.language, link.url)
             new = self._offer(link, key, page, source=candidate, barren=barren)
+            offered.append((key, new is not None))
             if new is not None:
-                new_kinds[new.kind] = None
+                found.append(new)
+        if barren and self._leads_to_proven(candidate, links):
+            for one in found:
+                one.barren = 0
+        if content:
+            # A list may lead to many new lists, such as those of filters, without being a maze.
+            self._mazes.learn(candidate.key, page.title, self._ranking.select_titles(candidate), offered)
         for url in page.outlinks.hidden:
             self._left_out.add("hidden link", url)
-        return self._rate_lead(candidate, new_kinds)
-
-    def _rate_lead(self, candidate: Candidate, kinds: Iterable[str]) -> float:
-        """Return the highest value of some kinds of URLs; the page's own kind does not count."""
-        best = 0.0
-        for name in kinds:
-            kind = self._kinds.get(name)
-            if name == candidate.kind or kind.is_closed:
-                continue
-            if kind.tries >= 2:
-                promise = max(kind.content, _STEP_LOSS * kind.lead)
-                best = max(best, promise if promise >= MIN_LEAD else 0.0)
-            elif kind.loans < _MAX_LOANS:
-                kind.loans += 1
-                best = max(best, _UNTRIED_LEAD)
-        return best
+        return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
 
     def _leads_to_proven(self, candidate: Candidate, links: Sequence[tuple[Outlink, str]]) -> bool:
         found = (self._known.get(self._identity.shorten(key)) for _, key in links)
         waiting = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
         return any(self._kinds.get(known.kind).is_proven for known in waiting)
-
-    def _reward_parents(self, candidate: Candidate, worth: float) -> None:
-        """Increase the value of the lists that led to a good page; lists of the page's own kind are skipped."""
-        parent = candidate.parent
-        for _ in range(MAX_LEVELS):
-            if parent is None or worth < STOP_BELOW:
-                return
-            if parent.kind != candidate.kind:
-                self._kinds.get(parent.kind).reward(worth)
-            worth *= _STEP_LOSS
-            parent = parent.parent
 
     def _rebuild_keys(self) -> None:
         """Shorten all keys by the new rules; of candidates with equal keys the first stays."""

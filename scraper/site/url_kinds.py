@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scraper.site.url_patterns import url_shape
@@ -15,10 +15,22 @@ CLOSE_BELOW = 0.12
 """Value from 0 to 1. A kind with less is closed: its URLs are not visited unless it is rewarded."""
 MIN_TRIES = 5
 """Pages of a kind that are read before it may be closed."""
-_MEMORY = 0.3
-"""Minimum weight of the latest page in the moving averages."""
+_MEMORY, _LISTED_MEMORY = 0.3, 0.05
+"""Minimum weight of the latest page in the moving averages. Sitemaps mix good and dead URLs, so they need a longer
+memory."""
+_LISTED_EXPECTED, _LISTED_FLOOR = 0.7, 0.2
+"""Expected value of URLs from sitemaps before any of them is read, and the least for a kind with fewer than two."""
+MIN_LEAD = 0.3
+"""Value from 0 to 1. Kinds of URLs with less do not count as leading to content, nor replace a frequent kind."""
+_STEP_LOSS = 0.7
+"""Factor for each list between a list and a page with content."""
+_UNTRIED_LEAD, _MAX_LOANS = 0.6, 3
+"""Value of a list that leads to a kind with fewer than two visits, and number of such lists for each kind."""
+_MAX_PARENTS = 10
+"""Ancestors of a good page that are rewarded."""
 _PARAMETER_LOSS = 0.9
 """Factor for each parameter after the first of a kind without visited pages."""
+_LISTED = "listed "
 MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
 
@@ -48,6 +60,8 @@ class Candidate:
     language_weight: float = 1.0
     """Factor for a URL that names another language."""
     retries: int = 0
+    is_listed: bool = False
+    """True if a sitemap or feed names it, whether pages link to it or not."""
     is_done: bool = False
     """True if it was chosen or excluded."""
     is_taken: bool = False
@@ -85,6 +99,11 @@ class UrlKind:
         return max(self.content, self.lead)
 
     @property
+    def is_listed(self) -> bool:
+        """True for URLs that only sitemaps and feeds name."""
+        return self.name.startswith(_LISTED)
+
+    @property
     def is_proven(self) -> bool:
         """True if at least two pages were read and their average value is at least .5."""
         return self.tries >= 2 and self.content >= 0.5
@@ -96,7 +115,7 @@ class UrlKind:
 
     def judge(self, content: float, lead: float, relevance: float) -> None:
         """Update the averages with one page; close the kind if its value becomes too low."""
-        share = max(_MEMORY, 1 / (self.tries + 2))
+        share = max(_LISTED_MEMORY if self.is_listed else _MEMORY, 1 / (self.tries + 2))
         self.tries += 1
         self.content += share * (content - self.content)
         self.lead += share * (lead - self.lead)
@@ -139,6 +158,8 @@ class KindTable:
     def __init__(self) -> None:
         """Start without kinds."""
         self.kinds: dict[str, UrlKind] = {}
+        self._listed = UrlKind(_LISTED, _LISTED_EXPECTED, _LISTED_EXPECTED)
+        """Averages of all URLs that only sitemaps and feeds name."""
         self._pushed: list[Candidate] = []
         self._words: dict[str, set[str]] = {}
         self._has_new_variable = False
@@ -154,6 +175,50 @@ class KindTable:
             self._has_new_variable = False
             self._merge()
         self._add(candidate)
+
+    def judge(self, candidate: Candidate, content: float, lead: float, relevance: float) -> None:
+        """Update the values of a candidate's kind, and of the lists that led to it if its page is good."""
+        kind = self.get(candidate.kind)
+        kind.judge(content, lead, relevance)
+        if kind.is_listed:
+            self._listed.judge(content, lead, relevance)
+        self._reward_parents(candidate, content)
+
+    def promise(self, kind: UrlKind) -> float:
+        """Return the expected value of the next page of a kind, from 0 to 1.
+
+        A new kind of URLs from sitemaps is worth what such URLs were worth on this site.
+        """
+        if not kind.is_listed or kind.tries >= MIN_TRIES:
+            return kind.promise
+        expected = self._listed.promise
+        return max(expected, _LISTED_FLOOR) if kind.tries < 2 else min(expected, kind.promise)
+
+    def rate_lead(self, own: str, names: Iterable[str]) -> float:
+        """Return the highest value of the kinds to which a page of the kind `own` leads, other than `own`."""
+        best = 0.0
+        for name in names:
+            kind = self.get(name)
+            if name == own or kind.is_closed:
+                continue
+            if kind.tries >= 2:
+                promise = max(kind.content, _STEP_LOSS * kind.lead)
+                best = max(best, promise if promise >= MIN_LEAD else 0.0)
+            elif kind.loans < _MAX_LOANS:
+                kind.loans += 1
+                best = max(best, _UNTRIED_LEAD)
+        return best
+
+    def _reward_parents(self, candidate: Candidate, worth: float) -> None:
+        """Increase the value of the lists that led to a good page; lists of the page's own kind are skipped."""
+        parent = candidate.parent
+        for _ in range(_MAX_PARENTS):
+            if parent is None or worth < CLOSE_BELOW:
+                return
+            if parent.kind != candidate.kind:
+                self.get(parent.kind).reward(worth)
+            worth *= _STEP_LOSS
+            parent = parent.parent
 
     def count_found(self, candidate: Candidate) -> None:
         """Count a new candidate of its kind, and whether it was first found on a page of the same kind."""
@@ -237,4 +302,4 @@ class KindTable:
             if len(words) > MAX_WORDS:
                 parts[at] = "{w}"
         name = "/".join(parts) + mark + query
-        return f"listed {name}" if candidate.place == "listed" else name
+        return f"{_LISTED}{name}" if candidate.place == "listed" else name

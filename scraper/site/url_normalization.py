@@ -38,7 +38,7 @@ _LANGUAGES = frozenset(
     "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
 )
 _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
-_LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
+LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
 def page_key(url: str) -> str:
@@ -80,7 +80,7 @@ def is_action(url: str) -> bool:
 def find_language(url: str) -> str:
     """Return the language code in the first two folders, first host label or a parameter of a URL, or ""."""
     parsed = ada_url.URL(url)
-    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
+    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
         found = _LANGUAGE_TAG.fullmatch(part)
         if found and found.group(1).lower() in _LANGUAGES:

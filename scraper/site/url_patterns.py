@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, urlencode
 
 _NUMBER = re.compile(r"\d+")
@@ -147,47 +148,88 @@ def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
         yield "case", f"{head.lower()}{mark}{query}"
 
 
-_RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[0-9a-z()_.-]{10,}", re.IGNORECASE)
-_MIN_SHARED = 3
-"""Paths that URLs with two values of a segment must share, before the segment counts as a session id."""
+_RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[^/]{10,}|[a-z]{16,}", re.IGNORECASE)
+"""Segments that may be session ids: ten characters with a digit, or sixteen letters."""
+_MIN_VALUES, _MIN_SHARED = 3, 3
+"""Values of a segment, and URLs that occurred with two of them, before the segment counts as a session id."""
 
 
 class SessionSegments:
-    """Learn which path segments are session ids: their value differs between responses but not within one."""
+    """Learn which path segments are session ids: their value differs between responses but not within one.
+
+    Segments are compared at one position behind one pattern of folders, such as position 2 behind `/doc`.
+    """
 
     def __init__(self) -> None:
         """Start without positions."""
-        self._positions: set[int] = set()
-        self._mixed: set[int] = set()
-        """Positions with several values on one page, which cannot be session ids."""
-        self._rests: defaultdict[int, dict[str, set[str]]] = defaultdict(dict)
+        self._positions: dict[tuple[int, str], _Position] = {}
+        self._held: set[tuple[int, str]] = set()
 
-    def learn(self, keys: list[str]) -> bool:
-        """Compare the link keys of a page with those of earlier pages; return True if a new position is found."""
-        by_position: defaultdict[int, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    def learn(self, own_key: str, keys: Iterable[str]) -> bool:
+        """Compare the link keys of a page with those of earlier pages; return True if a new position is found.
+
+        The key of the page itself may have the session id of an earlier response.
+        """
+        own = set(enumerate(own_key.partition("?")[0].split("/")))
+        found: defaultdict[tuple[int, str], defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        uses: Counter[str] = Counter()
         for key in keys:
-            parts = key.split("/")
-            for at, part in enumerate(parts[1:], 1):
-                if _RANDOM.fullmatch(part):
-                    by_position[at][part].add("/".join((*parts[:at], *parts[at + 1 :])))
-        before = len(self._positions)
-        for at, values in by_position.items():
-            if len(values) > 1:
-                self._mixed.add(at)
-                self._positions.discard(at)
-                continue
-            ((value, rests),) = values.items()
-            others = (known for other, known in self._rests[at].items() if other != value)
-            if at not in self._mixed and any(len(known & rests) >= _MIN_SHARED for known in others):
-                self._positions.add(at)
-            self._rests[at].setdefault(value, set()).update(rests)
-        return len(self._positions) > before
+            for position, value, rest in _iter_random_segments(key):
+                uses[value] += rest not in found[position][value]
+                found[position][value].add(rest)
+        before = len(self._held)
+        for name, values in found.items():
+            foreign = [value for value in values if (name[0], value) not in own]
+            position = self._positions.setdefault(name, _Position())
+            if len(foreign) > 1:
+                position.is_mixed = True
+            elif foreign and uses[foreign[0]] > 1:
+                position.add(foreign[0], values[foreign[0]])
+            if position.is_session:
+                self._held.add(name)
+            else:
+                self._held.discard(name)
+        return len(self._held) > before
 
     def remove(self, key: str) -> str:
         """Return the key without session ids."""
-        if not self._positions:
+        if not self._held:
             return key
-        parts = key.split("/")
-        return "/".join(
-            part for at, part in enumerate(parts) if at not in self._positions or not _RANDOM.fullmatch(part)
-        )
+        for position, _, rest in _iter_random_segments(key):
+            if position in self._held:
+                return self.remove(rest)
+        return key
+
+
+@dataclass(slots=True)
+class _Position:
+    """Values of a path segment, and how often they behaved like session ids."""
+
+    is_mixed: bool = False
+    """True if a page had several values, which cannot be session ids."""
+    shared: int = 0
+    """URLs that occurred with another value before."""
+    values: set[str] = field(default_factory=set)
+    rests: dict[str, str] = field(default_factory=dict)
+    """First value by the URL without the segment."""
+
+    def add(self, value: str, rests: Iterable[str]) -> None:
+        """Add a page whose links all have one value."""
+        self.values.add(value)
+        for rest in rests:
+            self.shared += self.rests.setdefault(rest, value) != value
+
+    @property
+    def is_session(self) -> bool:
+        """True if the values are session ids."""
+        return len(self.values) >= _MIN_VALUES and self.shared >= _MIN_SHARED and not self.is_mixed
+
+
+def _iter_random_segments(key: str) -> Iterator[tuple[tuple[int, str], str, str]]:
+    """Yield the position, the value and the rest of the key for each path segment that may be a session id."""
+    path, mark, query = key.partition("?")
+    parts = path.split("/")
+    for at, part in enumerate(parts[1:], 1):
+        if _RANDOM.fullmatch(part):
+            shape = "/".join(map(_segment_shape, parts[1:at]))
+            yield (at, shape), part, "/".join((*parts[:at], *parts[at + 1 :])) + mark + query

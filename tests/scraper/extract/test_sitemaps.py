@@ -105,6 +105,11 @@ def test_only_web_addresses_are_listed() -> None:
     assert urls(data) == ["https://site.example/a"]
 
 
+def test_a_date_in_the_future_costs_no_entry() -> None:
+    data = sitemap("https://site.example/a").replace(b"</loc>", b"</loc><lastmod>2999-12-31</lastmod>")
+    assert parse_sitemap(data, URL).entries == (SitemapEntry("https://site.example/a", "2999-12-31"),)
+
+
 def test_entities_are_not_expanded() -> None:
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>' + sitemap(
         "https://site.example/&b;", declaration=""
@@ -144,6 +149,20 @@ def test_a_gzip_bomb_takes_little_memory() -> None:
 def test_hostile_files_take_linear_time(piece: bytes) -> None:
     with soon():
         parse_sitemap(b"<urlset>" + piece * (4_000_000 // len(piece)), URL)
+
+
+@pytest.mark.full_size
+def test_fifty_megabytes_in_one_line_are_read_in_bounded_time_and_memory() -> None:
+    line = sitemap(*(f"https://site.example/{number}/{'x' * 400}" for number in range(MAX_ENTRIES)))
+    assert len(line) > 40_000_000 and b"\n" not in line
+    tracemalloc.start()
+    try:
+        found = parse_sitemap(line, URL)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.entries) == MAX_ENTRIES
+    assert peak < 120_000_000
 
 
 def test_sitemaps_of_robots() -> None:

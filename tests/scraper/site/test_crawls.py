@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.pdf import pdf
 from tests.site.traps.addresses import Versions
-from tests.site.traps.made_site import MadeSite, Response, build_page, links
+from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, links
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import ServedSite, serving
 
@@ -54,13 +55,18 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
             assert "Robots" not in hits.text
 
 
-async def test_a_killed_crawl_continues_without_loss_on_another_server(tmp_path: Path) -> None:
+async def test_a_killed_crawl_continues_without_loss_on_another_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving(Robots) as (made, served):
         async with Services.open(settings(tmp_path, served)) as app:
             crawl_id = (await app.crawls.start(CrawlRequest(served.url), pages=5)).crawl
         for _ in range(2):
             async with Services.open(settings(tmp_path, served)) as app:
                 await cancel_after(app, crawl_id, pages=7)
+        # The clock of the other server is an hour behind.
+        now = time.time
+        monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda: now() - 3_600)
         async with Services.open(settings(tmp_path, served)) as app:
             report = await app.crawls.resume(crawl_id, pages=100)
             assert report.is_done
@@ -121,7 +127,7 @@ async def test_a_question_gives_passages_and_the_best_pages(tmp_path: Path) -> N
 
 
 class Mixed(MadeSite):
-    """Pages, a PDF, a huge page, a broken page and a page that needs scripts."""
+    """Pages, a PDF, empty pages, a page that needs scripts, and a page behind two pages that only redirect."""
 
     name = "mixed"
 
@@ -135,11 +141,18 @@ class Mixed(MadeSite):
                     ("/report.pdf", "Report"),
                     ("/empty", "Empty"),
                     ("/script", "Script"),
+                    ("/void", "Void"),
+                    ("/old", "Old"),
                 ]
             )
         )
         self.route(r"(/page/\d)", lambda query, name: self.show(name))
         self.route("/empty", lambda query: build_page("", ""))
+        self.route("/void", lambda query: Response(body=b""))
+        for path, target in (("/old", "/older"), ("/older", "/new")):
+            head = f'<meta http-equiv="refresh" content="0; url={target}">'
+            self.route(path, lambda query, head=head: build_page("Moved", "<p>Moved.</p>", head=head))
+        self.route("/new", lambda query: build_page("New", Prose("new").paragraphs()))
         text = "'<p>' + 'Rendered lighthouse words. '.repeat(60) + '</p>'"
         script = f"<script>document.querySelector('main').innerHTML = {text}</script>"
         self.route("/script", lambda query: build_page("Script", script))
@@ -155,7 +168,31 @@ async def test_documents_and_pages_that_need_scripts_are_pages(tmp_path: Path) -
             for path, text in (("/report.pdf", "Harbour report"), ("/script", "Rendered lighthouse")):
                 found = await app.indexes.document(report.index, f"http://trap.example{path}", principal="local")
                 assert found is not None and text in found.content
-            assert "http://trap.example/empty" not in {page.url for page in report.pages}
+            kept = {page.url.removeprefix("http://trap.example") for page in report.pages}
+            assert kept == {"/", "/page/0", "/page/1", "/page/2", "/report.pdf", "/script", "/new"}
+            assert max(served.requests.values()) == 1
+
+
+class Huge(MadeSite):
+    """A page of 30 MB between others."""
+
+    name = "huge"
+
+    def build(self) -> None:
+        """Add the pages."""
+        pages = self.add_pages("/page/{}", 3)
+        self.home(links((path, path) for path in ("/huge", *pages)))
+        self.route(r"(/page/\d)", lambda query, name: self.show(name))
+        self.route("/huge", lambda query: Response(body=b"<p>" + b"Lighthouse words. " * 1_700_000))
+
+
+@pytest.mark.full_size
+async def test_a_page_of_thirty_megabytes_costs_no_other_page(tmp_path: Path) -> None:
+    with serving(Huge) as (made, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            report = await app.crawls.start(CrawlRequest(served.url), pages=20)
+            kept = {page.url.removeprefix("http://trap.example") for page in report.pages}
+            assert report.is_done and kept >= {"/", *made.pages}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.site.traps.addresses import Languages, Parameters, PathSessions, Redirects, RefreshStubs, Sessions, Versions
 from tests.site.traps.endless import Calendar, Facets, HiddenMaze, Paging, SoftMissing, VisibleMaze
 from tests.site.traps.made_site import MadeSite
+from tests.site.traps.mixtures import GrowingMaze, PartlyDeadSitemap, TrailingSessions, Wiki
 from tests.site.traps.ordinary import DeadSitemap, Deep, Faults, FaultySitemaps, Forum, Robots
 
 TRAP_SITES: tuple[type[MadeSite], ...] = (
@@ -25,5 +26,14 @@ TRAP_SITES: tuple[type[MadeSite], ...] = (
     Deep,
 )
 """Fifteen traps that occur on the web."""
-HARD_SITES: tuple[type[MadeSite], ...] = (RefreshStubs, DeadSitemap, VisibleMaze, PathSessions)
-"""Four mixtures on which guards against traps are easily weak."""
+HARD_SITES: tuple[type[MadeSite], ...] = (
+    RefreshStubs,
+    DeadSitemap,
+    VisibleMaze,
+    PathSessions,
+    GrowingMaze,
+    PartlyDeadSitemap,
+    TrailingSessions,
+    Wiki,
+)
+"""Eight mixtures on which guards against traps are easily weak."""

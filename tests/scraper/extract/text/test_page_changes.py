@@ -60,6 +60,7 @@ def test_formatting_and_link_targets_are_no_change(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("12 EUR", "21 EUR"),
+        ("| Child | 6 EUR |", "| Child | 7 EUR |"),
         ("half past six", "half past five"),
         ("Dogs need", "Dogs do not need"),
         ('"ferry"', '"boat"'),
@@ -68,7 +69,7 @@ def test_formatting_and_link_targets_are_no_change(old: str, new: str) -> None:
 def test_an_edit_is_one_change_with_both_texts(old: str, new: str) -> None:
     (change,) = compare_pages(PAGE, PAGE.replace(old, new)).changes
     assert change.kind == "edited" and old in change.old and new in change.new
-    assert change.only_numbers == (old == "12 EUR")
+    assert change.only_numbers == ("EUR" in old)
 
 
 def test_blocks_that_come_go_and_move() -> None:
@@ -78,6 +79,16 @@ def test_blocks_that_come_go_and_move() -> None:
     moved = PAGE.replace(item, "").replace("- Bicycles", f"{item}- Bicycles")
     assert [kind for kind, _ in kinds(PAGE, moved)] == ["moved"]
     assert not compare_pages(PAGE, moved).is_changed
+
+
+def test_an_item_at_the_top_of_a_list_is_one_change() -> None:
+    news = "- A second ferry sails from May on.\n"
+    assert kinds(PAGE, PAGE.replace("- Bicycles", f"{news}- Bicycles")) == [("added", news.strip())]
+
+
+def test_a_page_that_was_empty_gains_blocks() -> None:
+    assert {change.kind for change in compare_pages("", PAGE).changes} == {"added"}
+    assert {change.kind for change in compare_pages(PAGE, "").changes} == {"removed"}
 
 
 def test_a_page_that_was_replaced_has_no_edits() -> None:

@@ -1,0 +1,221 @@
+"""Tests for crawls of sites with damaged, hostile or changing answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from benchmarks.site.offline_reader import OfflineReader
+from scraper import errors
+from scraper.call_context import Deadline
+from scraper.extract.sitemaps import SitemapEntry
+from scraper.model import Document
+from scraper.site.crawl_scope import CrawlScope, MazeDetector
+from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.crawler import Crawler, build_frontier
+from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_facts import SiteFacts
+from scraper.site.site_languages import SiteLanguages
+from scraper.site.site_reader import LoadedPage
+from scraper.site.url_patterns import SessionSegments
+from tests.scraper.site.test_frontier import START, Manual, page_of, read_main, visit_all
+from tests.site.traps.made_site import MadeSite, Response
+from tests.site.traps.ordinary import Robots
+
+
+async def run(site: MadeSite, reader: OfflineReader, frontier: CrawlFrontier, visits: int = 200) -> list[CrawledPage]:
+    """Crawl a site in one call; return the pages in the order of their visits."""
+    pages: list[CrawledPage] = []
+
+    async def take(page: CrawledPage, document: Document | None) -> None:
+        pages.append(page)
+        frontier.take(page)
+
+    async def ignore(facts: SiteFacts) -> None:
+        return
+
+    crawler = Crawler(reader, frontier, take, Deadline.within(600), SiteFacts())
+    if not frontier.visits:
+        await crawler.begin(ignore)
+    await crawler.run(visits)
+    return pages
+
+
+def make_reader(site: MadeSite) -> OfflineReader:
+    return OfflineReader(site.get, read_document=read_main)
+
+
+class Limited(Manual):
+    """A manual that answers 429 after twenty pages, until a test opens it again."""
+
+    left = 20
+
+    def get(self, url: str) -> Response:
+        """Answer a request."""
+        self.left -= "/chapter/" in url
+        return Response(429, b"slow down") if self.left < 0 else super().get(url)
+
+
+async def test_a_call_ends_when_the_site_answers_429_and_the_next_call_reads_the_rest() -> None:
+    site = Limited()
+    reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))
+    pages = await run(site, reader, frontier)
+    assert 0 < sum(page.status == 429 for page in pages) <= 4
+    assert sum("/chapter/" in visit.url for visit in reader.visits) <= 24
+    site.left = 1_000
+    await run(site, reader, frontier)
+    assert {visit.page for visit in reader.visits} - {""} == set(site.pages)
+
+
+async def test_a_page_that_always_answers_429_does_not_hold_up_the_others() -> None:
+    class OneLimited(Manual):
+        def get(self, url: str) -> Response:
+            return Response(429) if url.endswith("/chapter/0") else super().get(url)
+
+    site = OneLimited()
+    reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))
+    for _ in range(4):
+        await run(site, reader, frontier)
+    assert {visit.page for visit in reader.visits} - {""} == set(site.pages) - {"/chapter/0"}
+
+
+async def test_a_page_without_an_answer_is_a_failed_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Manual()
+    reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))
+    load = reader.load_page
+
+    async def hang(url: str) -> LoadedPage:
+        if url.endswith("/chapter/3"):
+            raise errors.FetchTimeoutError("No answer.", target=url)
+        return await load(url)
+
+    monkeypatch.setattr(reader, "load_page", hang)
+    await run(site, reader, frontier)
+    assert {visit.page for visit in reader.visits} - {""} == set(site.pages) - {"/chapter/3"}
+    assert "failed page" in {one.reason for one in frontier.left_out}
+
+
+async def test_the_robots_txt_of_the_first_call_holds_for_the_whole_crawl() -> None:
+    site = Robots()
+    reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))
+    robots = await reader.load_robots(site.origin)
+    pages = await run(site, reader, frontier, 10)
+    stored = [load_page(dump_page(page)) for page in pages]
+    again = build_frontier(CrawlScope(f"{site.origin}/"), None, 100, SiteFacts(robots), stored)
+    site.routes = [(pattern, handler) for pattern, handler in site.routes if pattern.pattern != "/robots.txt"]
+    await run(site, reader, again)
+    assert not [visit.url for visit in reader.visits if "/private" in visit.url or "/search" in visit.url]
+
+
+def test_an_international_host_is_one_site() -> None:
+    start, page = "https://bücher.example/", "https://xn--bcher-kva.example/page"
+    frontier = CrawlFrontier(CrawlScope(start))
+    assert visit_all(frontier, {start: page_of(start, urls=[page, "https://bücher.example/page"])}) == [start, page]
+
+
+@pytest.mark.parametrize("canonical", ["https://other.example/page", "https://site.example/page#top", "http://["])
+def test_an_unusable_canonical_url_drops_no_page(canonical: str) -> None:
+    page = "https://site.example/page"
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, {START: page_of(START, urls=[page]), page: page_of(page, canonical=canonical)})
+    assert [one.url for one in frontier.kept.values()] == [START, page]
+
+
+def test_a_translation_that_only_one_page_declares_is_left_out() -> None:
+    english, german = "https://site.example/page", "https://site.example/seite"
+    pages = {
+        START: page_of(START, urls=[english, german], alternates=(("de", german), ("en", START))),
+        english: page_of(english),
+        german: page_of(german),
+    }
+    frontier = CrawlFrontier(CrawlScope(START))
+    assert visit_all(frontier, pages) == [START, english]
+    assert [(one.reason, one.example) for one in frontier.left_out] == [("another language", german)]
+
+
+def test_a_redirect_over_another_host_that_comes_back_is_a_page() -> None:
+    link, page = "https://site.example/out", "https://site.example/page"
+    pages = {START: page_of(START, urls=[link]), link: replace(page_of(link), final_url=page)}
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, pages)
+    assert list(frontier.kept) == ["site.example/", "site.example/page"]
+
+
+def test_a_page_that_redirects_by_its_text_leads_to_its_target() -> None:
+    stub, page = "https://site.example/old", "https://site.example/new"
+    pages = {START: page_of(START, urls=[stub]), stub: page_of(stub, "moved", refresh=page), page: page_of(page)}
+    frontier = CrawlFrontier(CrawlScope(START))
+    assert visit_all(frontier, pages) == [START, stub, page]
+    assert list(frontier.kept) == ["site.example/", "site.example/new"]
+
+
+def test_an_empty_page_is_counted_and_not_kept() -> None:
+    empty = "https://site.example/empty"
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, {START: page_of(START, urls=[empty]), empty: CrawledPage(empty, empty)})
+    assert [one.reason for one in frontier.left_out] == ["page with hardly any text"]
+
+
+SESSIONS = ["1a2b3c4d5e6f7a8b", "9f8e7d6c5b4a3f2e", "0a9b8c7d6e5f4a3b"]
+
+
+def learn(sessions: SessionSegments, pages: list[tuple[str, list[str]]]) -> bool:
+    found = [sessions.learn(f"site.example{own}", [f"site.example{one}" for one in links]) for own, links in pages]
+    return any(found)
+
+
+def test_a_session_id_at_the_end_of_a_path_is_learned() -> None:
+    sessions = SessionSegments()
+    pages = [("/", [f"/list/{value}", f"/doc/{at}/{value}"]) for at, value in enumerate(SESSIONS)]
+    pages.append((f"/doc/0/{SESSIONS[0]}", ["/list/aaaaaaaa77777777", "/doc/1/aaaaaaaa77777777"]))
+    assert learn(sessions, pages)
+    assert sessions.remove(f"site.example/list/{SESSIONS[1]}?page=2") == "site.example/list?page=2"
+    assert sessions.remove("site.example/list/2026") == "site.example/list/2026"
+
+
+def test_names_of_pages_are_no_session_ids() -> None:
+    sessions = SessionSegments()
+    tabs = [(f"/user/{value}", [f"/user/{value}/{tab}" for tab in ("posts", "likes", "about")]) for value in SESSIONS]
+    assert not learn(sessions, [("/", [f"/user/{value}" for value in SESSIONS]), *tabs])
+    # A row of pages that each name only the next one.
+    chain = [(f"/item/{value}", [f"/item/{following}"]) for value, following in pairwise(SESSIONS)]
+    assert not learn(SessionSegments(), [*chain, *chain, *chain])
+
+
+def learn_maze(*, title: str) -> MazeDetector:
+    mazes = MazeDetector()
+    for at in range(10):
+        links = [(f"site.example/lab/{at}-{step}", True) for step in range(4)]
+        mazes.learn(f"site.example/lab/{at}", title.format(at), [f"Lighthouse {at}"], links)
+    return mazes
+
+
+def test_a_section_whose_titles_have_nothing_of_its_links_is_a_maze() -> None:
+    assert learn_maze(title="Ferry timetable").contains("site.example/lab/x")
+    assert not learn_maze(title="Ferry timetable").contains("site.example/blog/x")
+    assert not learn_maze(title="The lighthouse").contains("site.example/lab/x")
+
+
+def test_a_copy_in_another_language_is_known_by_its_original() -> None:
+    languages = SiteLanguages()
+    key = "site.example/de/page?x=1"
+    languages.learn("site.example/", replace(page_of(START), language="en"))
+    assert languages.find_originals(key) == [], "no page of this language was read"
+    languages.learn("site.example/de/", replace(page_of(START), language="de"))
+    assert languages.find_originals(key) == ["site.example/page?x=1", "site.example/en/page?x=1"]
+    assert "site.example/page?x=1" in languages.find_originals("site.example/page?lang=de&x=1")
+    languages.learn("site.example/it/", replace(page_of(START), language="en"))
+    assert languages.find_originals("site.example/it/page") == []
+
+
+def test_a_listed_copy_in_another_language_is_visited() -> None:
+    urls = [f"https://site.example{path}" for path in ("/page", "/de/", "/de/page", "/de/other", "/other")]
+    pages = {START: page_of(START, urls=urls), **{url: page_of(url) for url in urls}}
+    pages |= {url: replace(page, language="de") for url, page in pages.items() if "/de/" in url}
+    frontier = CrawlFrontier(CrawlScope(START))
+    frontier.take(pages[frontier.next() or ""])
+    frontier.add_facts([SitemapEntry("https://site.example/de/other")], ())
+    visited = visit_all(frontier, pages)
+    assert "https://site.example/de/other" in visited and "https://site.example/de/page" not in visited
