@@ -45,6 +45,18 @@ class MissingExtraError(BulkError):
         super().__init__(f"{purpose} needs {library}: {install_command('bulk')}{other}")
 
 
+class ClusterUnavailableError(BulkError):
+    """No cluster answers at an address, or Ray cannot start on this machine."""
+
+    def __init__(self, address: str, reason: str, *, is_new: bool) -> None:
+        """Create the message; `is_new` is True if a new cluster was to be started on this machine."""
+        if is_new:
+            problem = f"Ray cannot start a cluster on this machine: {reason}. End other programs to free memory"
+        else:
+            problem = f"The cluster at {address} cannot be reached: {reason}. Check it with `ray status`"
+        super().__init__(f"{problem}, or run the same command without --cluster.")
+
+
 class DiskFullError(BulkError):
     """The disk is full."""
 

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 import ray
 import ray.data
-from ray.exceptions import RayError
 
-from scraper.bulk.errors import BulkError
+from scraper.bulk.errors import ClusterUnavailableError
+
+log = logging.getLogger(__name__)
 
 LOCAL = "local"
 """Address for a new cluster on this machine."""
@@ -38,7 +39,7 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
     `address` is `host:port`, a `ray://` URL, `auto` for the cluster of this machine, or `local` for a new one.
 
     Raises:
-        BulkError: No cluster answers at the address.
+        ClusterUnavailableError: No cluster answers at the address, or Ray cannot start.
     """
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -47,9 +48,11 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
             await _probe(address)
             await thread.run(lambda: _connect(address), CONNECT_LIMIT_S)
         except TimeoutError:
-            raise BulkError(f"The cluster at {address} cannot be reached: it does not answer.") from None
-        except (RayError, OSError, RuntimeError, ValueError) as error:
-            raise BulkError(f"The cluster at {address} cannot be reached: {_describe(error)}.") from None
+            raise ClusterUnavailableError(address, "it does not answer", is_new=address == LOCAL) from None
+        except Exception as error:
+            # Ray raises a plain Exception if its processes do not start in time.
+            log.debug("Ray did not start", exc_info=True)
+            raise ClusterUnavailableError(address, _describe(error), is_new=address == LOCAL) from None
         _restore_sigterm()
         ray.data.DataContext.get_current().enable_progress_bars = False
         limit_s = DISCONNECT_LIMIT_S
@@ -71,7 +74,7 @@ def get_first_line(error: BaseException) -> str:
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
         return os.strerror(error.errno)
-    return get_first_line(error).rstrip(".")
+    return get_first_line(error).rstrip(".") or type(error).__name__
 
 
 def _connect(address: str) -> None:

@@ -19,7 +19,7 @@ import pytest
 from scraper.bulk.cluster.block_pages import OUTCOMES_LIMIT, BlockPageRunner, RowCollector
 from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
 from scraper.bulk.cluster.runner import block_size, iter_blocks
-from scraper.bulk.errors import BulkError
+from scraper.bulk.errors import BulkError, ClusterUnavailableError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome
 from scraper.settings import Settings
@@ -118,6 +118,21 @@ async def test_an_unreachable_cluster_is_reported_in_one_sentence(
             async with ray_connection.connect_cluster(address):
                 pass
         over.set()
+
+
+@pytest.mark.parametrize("failure", [Exception("The current node timed out\nmore"), OSError(12, "x"), KeyError()])
+async def test_a_failed_start_of_ray_says_what_to_do(monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
+    pytest.importorskip("ray")
+    from scraper.bulk.cluster import ray_connection
+
+    def fail(address: str) -> None:
+        raise failure
+
+    monkeypatch.setattr(ray_connection, "_connect", fail)
+    with pytest.raises(ClusterUnavailableError, match=r"^Ray cannot start a cluster on this machine: .+\.$") as caught:
+        async with ray_connection.connect_cluster("local"):
+            pass
+    assert "\n" not in str(caught.value) and "without --cluster" in str(caught.value)
 
 
 def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
@@ -246,7 +261,7 @@ async def test_ray_reads_every_page_once_despite_killed_processes(
                 while written(out) < done:
                     assert program.process.returncode is None, "".join(program.said)
                     await asyncio.sleep(0.1)
-                killed += kill_readers(program)
+                killed += kill_readers(program, "ray::MapWorker(MapBatches(BlockReader))")
             # One of the URLs is invalid: a partial failure.
             assert await program.process.wait() == 1, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)
@@ -255,12 +270,12 @@ async def test_ray_reads_every_page_once_despite_killed_processes(
     await until(lambda: not any(reader.is_running() for reader in killed))
 
 
-def kill_readers(program: Program) -> list[psutil.Process]:
-    """Kill the processes that read pages for Ray."""
+def kill_readers(program: Program, title: str) -> list[psutil.Process]:
+    """Kill the processes that read pages for Ray, whose titles begin with `title`."""
     found = []
     for process in psutil.Process(program.process.pid).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            if " ".join(process.cmdline()).startswith("ray::MapWorker(MapBatches(BlockReader))"):
+            if " ".join(process.cmdline()).startswith(title):
                 process.kill()
                 found.append(process)
     return found

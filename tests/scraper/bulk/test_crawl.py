@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import random
+import secrets
+import sys
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -40,6 +43,8 @@ from scraper.settings import Settings
 from scraper.site.crawled_page import CrawledPage, MissingPage, describe_page, dump_page
 from scraper.site.site_facts import SiteFacts, dump_facts, read_site_facts
 from tests.scraper.bulk.jobs import numbers_in, rows_in
+from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
+from tests.scraper.process import running
 from tests.site.traps.made_site import MadeSite
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import serving
@@ -237,3 +242,36 @@ async def test_a_crawl_in_the_browser_obeys_robots_and_reports_what_it_left_out(
         assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
         assert {path for path, count in served.requests.items() if count > 1} <= {"/robots.txt"}
         assert {made.get(row["url"]).page for row in rows} <= {"", *made.pages}
+
+
+@pytest.mark.browser
+@pytest.mark.full_size
+async def test_a_crawl_on_ray_reads_every_page_once_despite_a_killed_process(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    out = tmp_path / "out"
+    with serving(Robots) as (made, served):
+        (host, address, port) = served.test_hosts[0]
+        environment = {
+            **os.environ,
+            "SEARCH_MCP_DATA": str(tmp_path / "data"),
+            "SEARCH_MCP_TEST_HOSTS": f"{host}={address}:{port}",
+            "SEARCH_MCP_CACHE_MB": "0",
+            # A token for this test only: by default Ray writes one into the user's home.
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        }
+        command = (sys.executable, "-m", "scraper.cli.main", "crawl", served.url, "--out", str(out))
+        async with running(
+            *command, "--out-format", "jsonl", "--cluster", "local", "--gap", "0.2", env=environment
+        ) as program:
+            async with asyncio.timeout(RAY_S):
+                while len(served.requests) < 15:
+                    assert program.process.returncode is None, "".join(program.said)
+                    await asyncio.sleep(0.1)
+                killed = kill_readers(program, "ray::CrawlProcess")
+                code = await program.process.wait()
+        assert killed and code == 0, "".join(program.said)
+    found = numbers_in(out, Format.JSONL)
+    assert {made.get(url).page for url in found} - {""} == set(made.pages)
+    assert set(found.values()) == {1}
+    assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
