@@ -81,6 +81,7 @@ _ENVIRONMENTS = (
         launches=False,
     ),
     _Environment("indexes", ("tantivy==0.27.0", "whoosh-reloaded==2.7.5"), launches=False),
+    _Environment("scrapy", ("scrapy==2.19.0",), launches=False),
     _Environment("ddgs", ("ddgs==9.16.1",), launches=False),
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(

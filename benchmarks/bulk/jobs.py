@@ -75,8 +75,7 @@ class Bench:
 
     def command(self, source: Path, mode: RunMode, *more: str) -> tuple[list[str], Path]:
         """Return the command of a job in its own folder."""
-        self._count += 1
-        out = self._folder / f"out-{self._count}"
+        out = self._make_folder()
         command = [sys.executable, "-m", "scraper.cli.main", "bulk", str(source), "--out", str(out)]
         return [*command, "--format", "jsonl", *mode.arguments, *more], out
 
@@ -116,6 +115,24 @@ class Bench:
         seconds = time.monotonic() - started
         request_stats = await self.site.request_stats()
         return _read_output(title, urls, out, request_stats, seconds)
+
+    async def crawl(self, title: str, mode: RunMode, hosts: int) -> JobResult:
+        """Crawl some sites of a hundred pages each."""
+        sites = self.site.crawled_urls(hosts)
+        out = self._make_folder()
+        command = [sys.executable, "-m", "scraper.cli.main", "crawl", *(urls[0] for urls in sites)]
+        command += ["--out", str(out), "--out-format", "jsonl", "--per-host", str(PER_HOST), *mode.arguments]
+        await self.site.reset(at_once=PER_HOST)
+        started = time.monotonic()
+        async with self.process(command) as process:
+            await asyncio.wait_for(process.wait(), LIMIT_S)
+        seconds = time.monotonic() - started
+        pages = [url for urls in sites for url in urls]
+        return _read_output(title, pages, out, await self.site.request_stats(), seconds)
+
+    def _make_folder(self) -> Path:
+        self._count += 1
+        return self._folder / f"out-{self._count}"
 
     @asynccontextmanager
     async def process(

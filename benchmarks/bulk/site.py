@@ -1,4 +1,8 @@
-"""Serve fifty hosts of plain pages in a separate process, and count requests and politeness per host."""
+"""Serve fifty hosts of plain pages in a separate process, and count requests and politeness per host.
+
+Pages under `/page/` are for lists of URLs. Each host also is a site of a hundred pages for crawls, which start at `/`:
+lists, articles, and a folder that robots.txt forbids. Every tenth host states a `Crawl-delay`.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,10 @@ _BACKLOG = 1024
 _STOP_LIMIT_S = 5.0
 _ANSWER_DELAY_S = 0.08
 """Seconds until a page is answered, long enough to observe concurrent requests."""
+_LISTS, _LISTED = 9, 10
+"""Lists of a site, and articles of a list: with the start page a hundred pages."""
+_DELAYED_EVERY, _CRAWL_DELAY_S = 10, 0.25
+_ROBOTS = "/robots.txt"
 _SCRIPTED_EVERY = 50
 _JSONLD_EVERY = 2
 """One page in this many contains JSON-LD."""
@@ -73,6 +81,12 @@ class BulkSite:
         random.Random(15).shuffle(urls)
         return urls
 
+    def crawled_urls(self, hosts: int) -> list[list[str]]:
+        """Return the URLs of each of some sites, the start page first."""
+        lists = [f"list/{number}/" for number in range(_LISTS)]
+        paths = ["", *lists, *(f"article/{number}/" for number in range(_LISTS * _LISTED))]
+        return [[f"http://{host}/{path}" for path in paths] for host in HOSTS[:hosts]]
+
     async def request_stats(self) -> RequestStats:
         """Return the statistics of the requests."""
         stats = await self._ask("/stats")
@@ -112,16 +126,18 @@ class _Counts:
     last_at: float = 0.0
     hits: Counter[str] = field(default_factory=Counter)
 
-    def count_request(self, host: str, path: str) -> None:
-        """Count the start of a request."""
+    def count_request(self, host: str, path: str, *, gap_s: float = 0.0, is_forbidden: bool = False) -> None:
+        """Count the start of a request to a host that asks for a gap; robots.txt needs none."""
         now = self.last_at = time.monotonic()
         self.first_at = now if self.first_at is None else self.first_at
         self.at_once[host] += 1
         self.most = max(self.most, self.at_once[host])
-        gap_s = now - self.last.get(host, -math.inf)
-        self.least_gap_s = min(self.least_gap_s, gap_s)
-        self.exceeded += (self.at_once[host] > self.allowed_at_once > 0) or gap_s < self.allowed_gap_s
-        self.last[host] = now
+        if path != _ROBOTS:
+            since_s = now - self.last.get(host, -math.inf)
+            self.least_gap_s = min(self.least_gap_s, since_s)
+            is_forbidden = is_forbidden or since_s < max(self.allowed_gap_s, gap_s)
+            self.last[host] = now
+        self.exceeded += (self.at_once[host] > self.allowed_at_once > 0) or is_forbidden
         self.hits[host + path] += 1
 
     def request_stats(self) -> dict[str, float]:
@@ -147,6 +163,9 @@ class _Site:
         """Return the application with its routes."""
         app = web.Application()
         app.router.add_get("/page/{number}", self._page)
+        app.router.add_get("/", self._crawled)
+        app.router.add_get("/{kind:list|article|private}/{number}/", self._crawled)
+        app.router.add_get(_ROBOTS, self._crawled)
         app.router.add_get("/stats", self._manners)
         app.router.add_get("/reset", self._reset)
         return app
@@ -160,6 +179,20 @@ class _Site:
         finally:
             counts.at_once[host] -= 1
 
+    async def _crawled(self, request: web.Request) -> web.Response:
+        counts, host, delay_s = self._counts, request.host, _find_delay_s(request.host)
+        is_forbidden = request.path.startswith("/private/")
+        counts.count_request(host, request.path, gap_s=delay_s, is_forbidden=is_forbidden)
+        try:
+            await asyncio.sleep(_ANSWER_DELAY_S)
+            if request.path == _ROBOTS:
+                delay = f"Crawl-delay: {delay_s}\n" if delay_s else ""
+                return web.Response(text=f"User-agent: *\nDisallow: /private/\n{delay}")
+            kind, number = request.match_info.get("kind", ""), int(request.match_info.get("number", 0))
+            return web.Response(text=_crawled_html(host, kind, number), content_type="text/html")
+        finally:
+            counts.at_once[host] -= 1
+
     async def _manners(self, _: web.Request) -> web.Response:
         return web.json_response(self._counts.request_stats())
 
@@ -167,6 +200,27 @@ class _Site:
         # Requests in progress decrement the old counters.
         self._counts = _Counts(int(request.query["at_once"]), float(request.query["gap_s"]))
         return web.json_response({})
+
+
+def _find_delay_s(host: str) -> float:
+    """Return the `Crawl-delay` of a host; 0 without one."""
+    return _CRAWL_DELAY_S if host in HOSTS and HOSTS.index(host) % _DELAYED_EVERY == _DELAYED_EVERY - 1 else 0.0
+
+
+def _crawled_html(host: str, kind: str, number: int) -> str:
+    """Return a page of a site for crawls."""
+    rng = random.Random(f"{host} {kind} {number}")
+    if kind == "list":
+        numbers = range(_LISTED * number, _LISTED * (number + 1))
+        links = [(f"/article/{at}/", f"Report {at}") for at in numbers]
+    elif kind:
+        links = [(f"/article/{(number + 1) % (_LISTS * _LISTED)}/", "The next report"), ("/private/1/", "Notes")]
+    else:
+        links = [(f"/list/{at}/", f"List {at}") for at in range(_LISTS)]
+    text = "" if kind == "list" else "".join(f"<p>{' '.join(rng.choices(_WORDS, k=60))}.</p>" for _ in range(5))
+    rows = "".join(f'<li><a href="{url}">{title}</a></li>' for url, title in links)
+    title = f"Report {number}" if kind == "article" else f"{kind.capitalize()} {number} of {host}"
+    return f"<!doctype html><html lang=en><title>{title}</title><main><h1>{title}</h1>{text}<ul>{rows}</ul></main>"
 
 
 def _html(host: str, number: int) -> str:

@@ -1,8 +1,8 @@
 """Measure maps and crawls of whole sites, without a network.
 
-The corpus `site-pages` has four saved sites and 36 questions with their answers. Nineteen made sites have traps for
+The corpus `site-pages` has four saved sites and 36 questions with their answers. Twenty-three made sites have traps for
 crawlers. Peers: the order of a map by the published formula of a service (cosine of the counts of the question's words
-in the URL), and a breadth-first crawl without guards.
+in the URL), and, with `--peers`, a breadth-first crawl with Scrapy's link extractor.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from __future__ import annotations
 import math
 import re
 import statistics
+import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.common.command_line import Figures, Options, print_table, run
+from benchmarks.bulk.jobs import Bench, RunMode
+from benchmarks.bulk.ray_nodes import ray_nodes
+from benchmarks.bulk.site import bulk_site
+from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.corpora import corpus_folder
+from benchmarks.common.cpu import open_account
 from benchmarks.site.changes import rate_noise, rate_pairs
 from benchmarks.site.crawling import rate_crawl, rate_order, summarize_crawls, summarize_orders
 from benchmarks.site.offline_reader import OfflineReader
 from benchmarks.site.resuming import rate_resuming
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
+from benchmarks.site.scrapy_peer import open_scrapy, rate_scrapy
 from scraper.model import Document, SiteMap
 from scraper.site.page_ranking import rank_pages
 from scraper.site.site_maps import SiteMapper
@@ -34,6 +41,37 @@ _EARLY = 20
 """Pages over which "early" is a mean."""
 _TOP, _LIST = 5, 30
 _KILLS, _KILLS_QUICK = 20, 3
+_HOSTS, _HOSTS_QUICK = 50, 4
+"""Sites of a hundred pages in the large crawls."""
+_GOALS = (
+    Goal("made.recall", at_least=0.99),
+    Goal("made.least_recall", at_least=0.95),
+    Goal("made.wasted", at_most=640),
+    Goal("made.kept_copies", at_most=0),
+    Goal("made.kept_junk", at_most=30),
+    Goal("saved.recall", at_least=0.98),
+    Goal("saved.wasted", at_most=45),
+    Goal("lists.recall", at_least=0.8),
+    Goal("order.first_median", at_most=7),
+    Goal("order.within_10", at_least=27),
+    Goal("order.early", at_least=0.73),
+    Goal("map.early", at_least=0.7),
+    Goal("map.top_5", at_least=26),
+    Goal("changes.false_alarms", at_most=5),
+    Goal("changes.found", at_least=97),
+    Goal("changes.block_precision", at_least=0.9),
+    Goal("changes.block_recall", at_least=0.97),
+    Goal("made_changes.alarms_second_look", at_most=2),
+    Goal("made_changes.edits_found", at_least=76),
+    Goal("cpu.decide_ms", at_most=6),
+    Goal("cpu.compare_ms", at_most=12),
+    Goal("resume.lost", at_most=0),
+    Goal("resume.twice", at_most=0),
+    Goal("large.lost", at_most=0),
+    Goal("large.violations", at_most=0),
+    Goal("large_ray.lost", at_most=0),
+    Goal("large_ray.violations", at_most=0),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +96,30 @@ async def measure(options: Options) -> Figures:
     figures |= await measure_crawls(sites, known)
     figures |= await measure_changes(corpus_folder(options.corpora, "site-revisions"))
     figures |= await measure_resuming(_KILLS_QUICK if options.quick else _KILLS)
+    figures |= await measure_large_crawls(_HOSTS_QUICK if options.quick else _HOSTS)
+    if options.peers:
+        figures |= await measure_scrapy(sites)
+    print_goals(figures, _GOALS)
+    return figures
+
+
+async def measure_scrapy(sites: Sites) -> Figures:
+    """Crawl the made and the saved sites with the peer."""
+    figures: Figures = {}
+    async with open_scrapy() as peer:
+        for name, made in (
+            ("made", [site() for site in TRAP_SITES]),
+            ("hard", [site() for site in HARD_SITES]),
+            ("saved", [site for site, _ in sites.values()]),
+        ):
+            ratings = [await rate_scrapy(site, peer) for site in made]
+            summary = summarize_crawls(ratings)
+            figures |= {f"{name}.scrapy_{key}": summary[key] for key in ("recall", "least_recall", "wasted")}
+            print_table(
+                f"Scrapy, {name} sites",
+                ("site", "recall", "wasted"),
+                [(one.name, round(one.recall, 3), one.wasted) for one in ratings],
+            )
     return figures
 
 
@@ -70,6 +132,34 @@ async def measure_resuming(kills: int) -> Figures:
         [(rating.lost, rating.twice, rating.again)],
     )
     return {"resume.lost": rating.lost, "resume.twice": rating.twice, "resume.requested_again": rating.again}
+
+
+async def measure_large_crawls(hosts: int) -> Figures:
+    """Crawl sites of a hundred pages each with real processes, on one machine and on a Ray cluster."""
+    figures: Figures = {}
+    rows = []
+    async with AsyncExitStack() as stack:
+        bench = Bench(
+            await stack.enter_async_context(bulk_site()),
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="benchmark-"))),
+        )
+        nodes = await stack.enter_async_context(ray_nodes(stack.enter_context(open_account())))
+        local, cluster = (
+            RunMode("one machine", (), lambda _: []),
+            RunMode("Ray", ("--cluster", nodes.address), lambda _: []),
+        )
+        for key, mode in (("large", local), ("large_ray", cluster)):
+            result = await bench.crawl(mode.name, mode, hosts)
+            rows.append((result.title, result.pages, result.lost, result.doubled, result.exceeded, result.seconds))
+            figures |= {
+                f"{key}.lost": result.lost,
+                f"{key}.twice": result.doubled,
+                f"{key}.failed": result.failed,
+                f"{key}.violations": result.exceeded,
+                f"{key}.pages_per_s": round(result.pages / result.seconds, 2),
+            }
+    print_table(f"Crawls of {hosts} sites", ("run", "pages", "lost", "twice", "violations", "seconds"), rows)
+    return figures
 
 
 async def measure_changes(folder: Path) -> Figures:
@@ -186,4 +276,4 @@ def rank_by_formula(found: SiteMap, question: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    run(__doc__ or "", measure)
+    run(__doc__ or "", measure, optional_peers=True)

@@ -45,13 +45,13 @@ class OfflineReader:
 
     async def load_robots(self, origin: str) -> str:
         """Return the robots.txt, or "" if there is none."""
-        response, _ = self._visit(f"{origin}/robots.txt")
+        response, _ = self.visit(f"{origin}/robots.txt")
         is_text = response.status == 200 and not response.body.lstrip().startswith(b"<")
         return response.body.decode("utf-8", "replace") if is_text else ""
 
     async def load_list(self, url: str) -> SitemapFile:
         """Return a sitemap or feed. Raises HttpStatusError if it does not exist."""
-        response, final = self._visit(url)
+        response, final = self.visit(url)
         if response.status != 200:
             raise errors.HttpStatusError(f"{url} has status {response.status}.", status=response.status, target=url)
         return parse_sitemap(response.body, final)
@@ -63,7 +63,7 @@ class OfflineReader:
             HttpStatusError: It does not exist.
             UnsupportedTypeError: It is no page.
         """
-        response, final = self._visit(url)
+        response, final = self.visit(url)
         if response.status != 200:
             raise errors.HttpStatusError(f"{url} has status {response.status}.", status=response.status, target=url)
         if response.media_type != "text/html":
@@ -74,7 +74,7 @@ class OfflineReader:
             document = self._known[response.body] = self._read(snapshot)
         return LoadedPage(final, document, extract_outlinks(snapshot))
 
-    def _visit(self, url: str) -> tuple[Response, str]:
+    def visit(self, url: str) -> tuple[Response, str]:
         """Follow redirects of the server and of the page, as a browser does."""
         final, host = url, urlsplit(url).netloc
         response = self._respond(final)
