@@ -32,8 +32,8 @@ _IN_FLIGHT_LOSS = 0.6
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
 _SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
-"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more than
-the second share, lists of other pages come first if the kind had many visits."""
+"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more
+than the second share, lists of other pages come first if the kind had many visits."""
 _GOOD_LEAD = 0.9
 """Average lead of lists that end by themselves, so that a long row of them loses nothing."""
 _EXPLORE, _EXPLORE_WAITING = 0.25, 8
