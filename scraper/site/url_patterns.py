@@ -174,9 +174,9 @@ class SessionSegments:
         found: defaultdict[tuple[int, str], defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         uses: Counter[str] = Counter()
         for key in keys:
-            for position, value, rest in _iter_random_segments(key):
-                uses[value] += rest not in found[position][value]
-                found[position][value].add(rest)
+            for place, value, rest in _iter_random_segments(key):
+                uses[value] += rest not in found[place][value]
+                found[place][value].add(rest)
         before = len(self._held)
         for name, values in found.items():
             foreign = [value for value in values if (name[0], value) not in own]
