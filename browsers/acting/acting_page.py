@@ -7,7 +7,6 @@ import contextlib
 from urllib.parse import urlsplit
 
 from browsers import errors
-from browsers.acting.aria_roles import is_secret
 from browsers.acting.dialogs import DialogHandler
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.elements import ElementGoneError, PageElement
@@ -73,12 +72,10 @@ class ActingPage:
         self._tab = tab
         self._login = None if login is None else LoginRestorer(tab, login.state)
         self._session = tab.session
-        self._known: dict[str, tuple[OutlineLine, str]] = {}
-        """Line and frame id of every reference that an outline of the current document contained."""
-        self._secrets: set[str] = set()
+        self._known: dict[str, OutlineLine] = {}
+        """Line of every reference that an outline of the current document contained."""
+        self._secrets: frozenset[str] = frozenset()
         self._had_banner_check = False
-        self.snapshots: list[ProcessSnapshot] = []
-        """Snapshots of the latest outline."""
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(
             tab.session,
@@ -244,16 +241,15 @@ class ActingPage:
             raw, owner = await asyncio.gather(self._capture(process), self.processes.owner(process))
             if raw is not None and owner is not None and process.parent is not None:
                 captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
-        self.snapshots = captured
-        outline = await asyncio.to_thread(build_outline, captured, WINDOW, frozenset(self._secrets))
-        self._remember(outline)
+        outline = await asyncio.to_thread(build_outline, captured, WINDOW, self._secrets)
+        self._secrets = outline.secrets
+        self._known |= {piece.ref: piece for line in outline.lines for piece in line.pieces or (line,)}
         self.outline = outline
         return outline
 
     def find(self, ref: str) -> OutlineLine | None:
         """Return the line of a reference, or None if no outline of this document contained it."""
-        known = self._known.get(ref)
-        return known[0] if known is not None else None
+        return self._known.get(ref)
 
     def element(self, ref: str, label: str = "") -> PageElement:
         """Return the element of a reference; error messages call it `label`.
@@ -263,7 +259,8 @@ class ActingPage:
         """
         prefix, _, node_id = ref.rpartition("e")
         process = self.processes.by_prefix(prefix)
-        if process is None or ref not in self._known:
+        line = self._known.get(ref)
+        if process is None or line is None:
             raise ElementGoneError(f"{label or ref} is gone")
         return PageElement(
             self.processes,
@@ -271,7 +268,7 @@ class ActingPage:
             self.devices,
             WINDOW,
             node_id=int(node_id),
-            frame_id=self._known[ref][1],
+            frame_id=line.frame_id,
             label=label or ref,
         )
 
@@ -302,18 +299,6 @@ class ActingPage:
                 raise
             return None
 
-    def _remember(self, outline: Outline) -> None:
-        frames = {}
-        for node in iter_below(outline.root):
-            if node.tag[0] != "#":
-                frames[node.ref] = node.frame_id
-                if node.tag == "input" and is_secret(node):
-                    self._secrets.add(node.ref)
-        for line in outline.lines:
-            for piece in line.pieces or (line,):
-                if piece.ref in frames:
-                    self._known[piece.ref] = (piece, frames[piece.ref])
-
     def _on_frame(self, session: Session) -> None:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
@@ -331,7 +316,7 @@ class ActingPage:
         self._tab.mark_committed()
         self._readiness.on_new_document(frame["loaderId"])
         self._known.clear()
-        self._secrets.clear()
+        self._secrets = frozenset()
         self.guard.is_touched = False
         self.has_new_document = True
         self._had_banner_check = False

@@ -16,8 +16,7 @@ STYLES = (
     "cursor",
     "position",
     "font-size",
-    "overflow-x",
-    "overflow-y",
+    "overflow",
     "color",
     "background-color",
     "background-image",
@@ -32,11 +31,13 @@ Box = tuple[float, float, float, float]
 
 _ELEMENT, _TEXT = 1, 3
 _NO_ATTRIBUTES: Mapping[str, str] = {}
+_MARKER = "::marker"
+"""Name of the bullet or number of a list item. A list has one for each item, and none has text of the page."""
 
 
 @dataclass(slots=True, eq=False)
 class PageNode:
-    """One element or text of a page; other nodes (documents, shadow roots) have the tag `#other`."""
+    """One element or text of a page; other nodes (documents, shadow roots, pseudo-elements) have the tag `#other`."""
 
     id: int
     """`backendNodeId` of Chromium: constant while the node exists, unique within its process."""
@@ -68,6 +69,10 @@ class PageNode:
     """
     is_clipped: bool = False
     """True for an element scrolled out of view inside a scroll container."""
+    role: str = ""
+    """Role of an element, set when an outline is built."""
+    has_controls: bool = False
+    """True if a descendant is a control, set when an outline is built."""
 
     @property
     def ref(self) -> str:
@@ -177,29 +182,23 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
     raw, layout = document["nodes"], document["layout"]
     nodes: list[PageNode] = []
     frame_id = strings[document["frameId"]]
-    rows = zip(
-        raw["backendNodeId"],
-        raw["nodeType"],
-        raw["nodeName"],
-        raw["nodeValue"],
-        raw["attributes"],
-        raw["parentIndex"],
-        strict=True,
-    )
-    for identifier, kind, name, value, given, parent_at in rows:
+    keys = ("backendNodeId", "nodeType", "nodeName", "nodeValue", "attributes", "parentIndex")
+    for identifier, kind, name, value, given, parent_at in zip(*(raw[key] for key in keys), strict=True):
         attributes = _NO_ATTRIBUTES
         if given:
             attributes = {
                 strings[given[at]]: strings[given[at + 1]] if given[at + 1] >= 0 else ""
                 for at in range(0, len(given), 2)
             }
-        tag = strings[name].lower() if kind == _ELEMENT else "#text" if kind == _TEXT else "#other"
+        tag = "#text" if kind == _TEXT else strings[name].lower() if kind == _ELEMENT else "#other"
         parent = nodes[parent_at] if parent_at >= 0 else None
         node = PageNode(identifier, prefix, tag, attributes, parent, [], frame_id)
         if kind == _TEXT and value >= 0:
             node.text = strings[value]
-        if parent is not None:
+        if parent is not None and tag != _MARKER:
             parent.children.append(node)
+        if tag[0] == ":":
+            node.tag = "#other"
         nodes.append(node)
     _set_states(nodes, raw, strings)
     # Most nodes share their styles with others.

@@ -6,9 +6,8 @@ compared line by line.
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from browsers.acting.accessible_names import Namer
 from browsers.acting.aria_roles import (
@@ -26,6 +25,7 @@ from browsers.acting.aria_roles import (
 )
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
 from browsers.acting.visibility import CURSOR, mark_visible
+from browsers.garbage_collection import paused_collector
 
 MAX_NAME = 80
 """Characters of the name of a control, heading or landmark."""
@@ -62,6 +62,7 @@ class OutlineLine:
     box: Box | None = None
     pieces: list[OutlineLine] = field(default_factory=list)
     """Lines of the single texts that were joined to this line; empty for other roles."""
+    frame_id: str = ""
 
     @property
     def text(self) -> str:
@@ -82,6 +83,8 @@ class Outline:
     """Document node of the page."""
     window: tuple[int, int]
     """Width and height in CSS pixels."""
+    secrets: frozenset[str]
+    """References of fields whose values are not shown."""
 
 
 def build_outline(
@@ -91,56 +94,44 @@ def build_outline(
 
     `secrets` lists references of fields whose values are never shown, even if they are no longer password fields.
     """
-    was_enabled = gc.isenabled()
-    # A tree of 100,000 nodes is built: collections meanwhile would take a third of the time and find nothing.
-    gc.disable()
-    try:
+    with paused_collector():
         root, facts = parse_snapshots(snapshots)
-        mark_visible(root, window)
-        writer = _LineWriter(root, window, secrets)
-        return Outline(facts, _merge_texts(writer.lines), root, window)
-    finally:
-        if was_enabled:
-            gc.enable()
+        nodes = list(iter_below(root))
+        mark_visible(nodes, window)
+        secrets |= {node.ref for node in nodes if node.tag == "input" and is_secret(node)}
+        writer = _LineWriter(nodes, window, secrets)
+        return Outline(facts, _merge_texts(writer.lines), root, window, secrets)
 
 
 class _LineWriter:
     """Write the lines of one page in document order."""
 
-    def __init__(self, root: PageNode, window: tuple[int, int], secrets: frozenset[str]) -> None:
+    def __init__(self, nodes: list[PageNode], window: tuple[int, int], secrets: frozenset[str]) -> None:
         self.lines: list[OutlineLine] = []
         self._half_window = 0.5 * window[0] * window[1]
         self._secrets = secrets
-        nodes = list(iter_below(root))
         self._namer = Namer(nodes)
-        self._roles = {id(node): role_of(node) for node in nodes if node.tag[0] != "#"}
-        self._has_controls = self._find_with_controls(nodes)
-        self._write(root)
-
-    def _find_with_controls(self, nodes: list[PageNode]) -> set[int]:
-        """Return the ids (`id()`) of the nodes with a control among their descendants."""
-        found: set[int] = set()
         for node in reversed(nodes):
-            if node.parent is None:
-                continue
-            if id(node) in found or node.listens or self._roles.get(id(node), "") in ACTIVE:
-                found.add(id(node.parent))
-        return found
+            if node.tag[0] != "#":
+                node.role = role_of(node)
+            if node.parent is not None and (node.has_controls or node.listens or node.role in ACTIVE):
+                node.parent.has_controls = True
+        self._write(nodes[0])
 
     def _write(self, root: PageNode) -> None:
         stack = [(root, 0, False)]
         while stack:
             node, depth, is_inside = stack.pop()
             if node.tag == "#text":
-                if not is_inside and node.is_shown:
+                if node.is_shown:
                     self._write_text(node, depth)
                 continue
             if node.tag in SILENT or self._names_a_line(node):
                 continue
             if node.tag != "#other":
-                role = self._roles[id(node)]
+                role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = id(node) in self._has_controls or (role not in ACTIVE and _is_list(node))
+                    is_group = node.has_controls or (role not in ACTIVE and _is_list(node))
                     self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen.
@@ -152,27 +143,31 @@ class _LineWriter:
                         cut(self._namer.name_of(node, role), MAX_NAME) if role != "alert" and role != "status" else ""
                     )
                     if name or role != "img":
-                        self.lines.append(OutlineLine(node.ref, depth, role, name, box=node.box))
+                        self.lines.append(
+                            OutlineLine(node.ref, depth, role, name, box=node.box, frame_id=node.frame_id)
+                        )
                         depth += 1
                         is_inside = is_inside or role in HEADINGS
-                elif node.tag == "label" and id(node) in self._has_controls:
+                elif node.tag == "label" and node.has_controls:
                     # The line of its control has its text.
                     is_inside = True
-            stack.extend((child, depth, is_inside) for child in reversed(node.children))
+            # Not a generator, which would cost more than most nodes.
+            below = [(child, depth, is_inside) for child in node.children if not is_inside or child.tag != "#text"]
+            stack += below[::-1]
 
     def _names_a_line(self, node: PageNode) -> bool:
         """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
         if node.tag in ("legend", "caption"):
-            return id(node) not in self._has_controls
-        target = node.attributes.get("for")
-        return node.tag == "label" and bool(target) and id(node) not in self._has_controls
+            return not node.has_controls
+        return node.tag == "label" and bool(node.attributes.get("for")) and not node.has_controls
 
     def _write_text(self, node: PageNode, depth: int) -> None:
         if text := clean_text(node.text):
             parent = node.parent
             while parent is not None and parent.tag == "#other":
                 parent = parent.parent
-            self.lines.append(OutlineLine((parent or node).ref, depth, "text", text, box=node.box))
+            ref = (parent or node).ref
+            self.lines.append(OutlineLine(ref, depth, "text", text, box=node.box, frame_id=node.frame_id))
 
     def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> None:
         if role in ACTIVE:
@@ -183,7 +178,8 @@ class _LineWriter:
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"
-        self.lines.append(OutlineLine(node.ref, depth, role, cut(name, MAX_NAME), states, True, node.box))
+        name = cut(name, MAX_NAME)
+        self.lines.append(OutlineLine(node.ref, depth, role, name, states, True, node.box, frame_id=node.frame_id))
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
         attributes = node.attributes
@@ -205,14 +201,14 @@ class _LineWriter:
             # One listener at the top of an application is not a button.
             box = node.box or (0.0, 0.0, 0.0, 0.0)
             return box[2] * box[3] < self._half_window
-        if node.style is None or node.style[CURSOR] != "pointer" or id(node) in self._has_controls:
+        if node.style is None or node.style[CURSOR] != "pointer" or node.has_controls:
             return False
         above = node.parent
         return above is None or above.style is None or above.style[CURSOR] != "pointer"
 
     def _states(self, node: PageNode, role: str) -> str:
         attributes = node.attributes
-        if is_secret(node) or node.ref in self._secrets:
+        if node.ref in self._secrets or is_secret(node):
             return ' = "(filled)"' if node.value or attributes.get("value") else ""
         out = []
         if node.tag == "select":
@@ -277,7 +273,7 @@ def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
             last.pieces.append(line)
             last.name = f"{last.name} {line.name}"
         else:
-            merged.append(OutlineLine(line.ref, line.depth, "text", line.name, box=line.box, pieces=[line]))
+            merged.append(replace(line, pieces=[line]))
     kept: list[OutlineLine] = []
     for at, line in enumerate(merged):
         is_last = at + 1 == len(merged) or merged[at + 1].depth <= line.depth

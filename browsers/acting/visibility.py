@@ -24,21 +24,9 @@ MIN_BOX_PX = 2.0
 MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
-(
-    VISIBILITY,
-    OPACITY,
-    CURSOR,
-    POSITION,
-    FONT_SIZE,
-    OVERFLOW_X,
-    OVERFLOW_Y,
-    COLOR,
-    GROUND,
-    IMAGE,
-    CLIP_PATH,
-    CLIP,
-    FILTER,
-) = range(len(STYLES))
+(VISIBILITY, OPACITY, CURSOR, POSITION, FONT_SIZE, OVERFLOW, COLOR, GROUND, IMAGE, CLIP_PATH, CLIP, FILTER) = range(
+    len(STYLES)
+)
 """Indices of the computed styles in `STYLES` and `PageNode.style`."""
 _NUMBER = re.compile(r"-?[\d.]+")
 _EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
@@ -58,9 +46,12 @@ class _Around:
     """Background color; empty if the background is an image."""
 
 
-def mark_visible(root: PageNode, window: tuple[int, int]) -> None:
-    """Set `is_shown` and `is_clipped` of a document node's descendants, for a window of this width and height."""
-    stack: list[tuple[PageNode, _Around]] = [(root, _Around())]
+def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
+    """Set `is_shown` and `is_clipped` of nodes, for a window of this width and height.
+
+    The nodes are a document node and all its descendants in document order.
+    """
+    stack: list[tuple[PageNode, _Around]] = [(nodes[0], _Around())]
     while stack:
         node, around = stack.pop()
         inner: _Around | None = around
@@ -73,8 +64,8 @@ def mark_visible(root: PageNode, window: tuple[int, int]) -> None:
         else:
             inner = _enter(node, around)
         if inner is not None:
-            stack.extend((child, inner) for child in node.children)
-    _hide_empty(root)
+            stack += [(child, inner) for child in node.children]
+    _hide_empty(nodes)
 
 
 def _enter(node: PageNode, around: _Around) -> _Around | None:
@@ -83,7 +74,7 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     assert style is not None
     left, top, width, height = box or (0.0, 0.0, 0.0, 0.0)
     opacity = around.opacity if style[OPACITY] == "1" else around.opacity * _float(style[OPACITY], 1.0)
-    clips = style[OVERFLOW_X] != "visible" or style[OVERFLOW_Y] != "visible"
+    clips = style[OVERFLOW] != "visible"
     is_root = node.tag in _ROOTS
     if opacity < MIN_OPACITY or _is_clipped_away(style):
         return None
@@ -105,16 +96,10 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     return _Around(opacity, clip, ground)
 
 
-def _hide_empty(root: PageNode) -> None:
+def _hide_empty(nodes: list[PageNode]) -> None:
     """Mark elements as hidden if neither they nor their descendants have a box, as with `display: none`."""
-    order: list[PageNode] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(node.children)
     has_box: set[int] = set()
-    for node in reversed(order):
+    for node in reversed(nodes):
         if node.box is not None or id(node) in has_box:
             if node.parent is not None:
                 has_box.add(id(node.parent))

@@ -109,7 +109,7 @@ def _fixed(name: str, about: str, body: str) -> Page:
 
 
 _DELEGATED = """<ul id="fruits"><li>Apples</li><li>Pears</li><li>Plums</li></ul>
-<div id="card"><h2>Kettle</h2><p>Boils water.</p></div><script>
+<div id="card"><h2>Kettle</h2><p>Boils water.</p></div><p><q>Ripe</q></p><script>
 fruits.onclick = (event) => log(event.target.textContent);
 card.onclick = () => log('card');
 </script>"""

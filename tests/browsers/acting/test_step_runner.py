@@ -136,3 +136,8 @@ async def test_read_returns_the_page_without_touching_it(actor: Actor) -> None:
     assert "DETAIL" in html
     assert re.findall(r"(?<=>)HIDDEN-\d", re.sub(r'<p[^>]*data-x-hidden=""[^>]*>[^<]*</p>', "", html)) == []
     assert "details open" not in html and "[collapsed]" in (await actor("look more")).content
+
+
+async def test_read_has_no_tags_for_generated_content(actor: Actor) -> None:
+    read = await actor("open @delegated", "read")
+    assert read.page is not None and "<q>Ripe</q>" in read.page.html and "<::" not in read.page.html
