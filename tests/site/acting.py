@@ -128,7 +128,12 @@ PAGES = (
         '<iframe srcdoc="<button onclick=parent.log(1)>Own</button>"></iframe>'
         '<iframe src="http://other.example/acting/inner" height="200"></iframe>' + _LOG,
     ),
-    _fixed("inner", "a page for frames", _LOG + "<button onclick=\"log('inner')\">Inner</button><input type=text>"),
+    _fixed(
+        "inner",
+        "a page for frames",
+        _LOG + "<button onclick=\"log('inner')\">Inner</button><input type=text>"
+        "<button onclick=\"alert('inside')\">Frame alert</button>",
+    ),
     _fixed("links", "many links", "".join(f'<a href="/acting/found?{n}">Link {n}</a> ' for n in range(2_000))),
     Page("/acting/sent", "a page that tells the method", _sent, methods=("GET", "POST")),
     Page("/acting/file", "a download", _file),

@@ -1,0 +1,62 @@
+"""Sessions in both tiers: on a machine with only the headless shell, it serves sessions too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from browsers import Browsers, BrowserSettings
+from browsers.model import Tier
+from tests.browsers.acting.scripts import Actor, run_steps
+from tests.site.running import Site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=list(Tier))
+async def tier_browsers(request: pytest.FixtureRequest, browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
+    """Return browsers of one tier only."""
+    other = "light_executable" if request.param is Tier.FULL else "full_executable"
+    async with Browsers(replace(browser_settings, **{other: "/nowhere"})) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def tier_actor(tier_browsers: Browsers, site: Site) -> AsyncIterator[Actor]:
+    """Return a caller whose session ends with the test."""
+    one = Actor(tier_browsers, site)
+    yield one
+    if one.session is not None:
+        await run_steps(tier_browsers, ["close"], session=one.session)
+
+
+async def test_dialogs_do_not_hang_a_step(tier_actor: Actor) -> None:
+    assert (await tier_actor("open @windows", 'click "Alert"')).notices == ('alert dialog "first" was accepted',)
+    assert (await tier_actor('click "Ask"')).notices == ('confirm dialog "sure?" was dismissed',)
+    assert (await tier_actor('click "Ask" accept')).notices == ('confirm dialog "sure?" was accepted',)
+    many = await tier_actor('click "Alerts"')
+    assert any("more than 10 dialogs" in notice for notice in many.notices)
+    assert "log: confirm true" in await tier_actor.log()
+
+
+async def test_frames_of_other_hosts_are_reached(tier_actor: Actor) -> None:
+    await tier_actor("open http://other.example/acting/inner")
+    content = (await tier_actor("open @frames")).content
+    found = re.search(r'((?:f1)?e\d+) button "Inner"', content)
+    assert found is not None, content
+    assert "log: inner" in (await tier_actor(f"click {found[1]}")).content
+    typed = await tier_actor(f"type {found[1].replace('button', '')} = words")
+    assert "no text field" in typed.error
+    asked = await tier_actor('click "Frame alert"')
+    assert asked.notices == ('alert dialog "inside" was accepted',)
+
+
+async def test_new_windows_are_refused_and_reported(tier_actor: Actor) -> None:
+    opened = await tier_actor("open @windows", 'click "Window"')
+    assert any("a new window of" in notice and "/acting/found" in notice for notice in opened.notices)
+    followed = await tier_actor('click "Blank"')
+    assert followed.heading.startswith('page "Acting found"') and "in this tab" in followed.notices[0]
