@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from urllib.parse import urlsplit
 
 from browsers import errors
@@ -38,6 +39,8 @@ OPEN_SETTLE_S = 8.0
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
+STILL_S = 0.05
+"""Seconds between two outlines with an element in one place, after which it counts as still: three frames."""
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
@@ -74,6 +77,7 @@ class ActingPage:
         self._session = tab.session
         self._known: dict[str, OutlineLine] = {}
         """Line of every reference that an outline of the current document contained."""
+        self._looked_at = 0.0
         self._secrets: frozenset[str] = frozenset()
         self._had_banner_check = False
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
@@ -241,9 +245,15 @@ class ActingPage:
             raw, owner = await asyncio.gather(self._capture(process), self.processes.owner(process))
             if raw is not None and owner is not None and process.parent is not None:
                 captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
+        looked_at = time.monotonic()
         outline = await asyncio.to_thread(build_outline, captured, WINDOW, self._secrets)
         self._secrets = outline.secrets
-        self._known |= {piece.ref: piece for line in outline.lines for piece in line.pieces or (line,)}
+        self._looked_at = looked_at
+        for line in outline.lines:
+            for piece in line.pieces or (line,):
+                before = self._known.get(piece.ref)
+                piece.since = before.since if before is not None and before.box == piece.box else looked_at
+                self._known[piece.ref] = piece
         self.outline = outline
         return outline
 
@@ -270,6 +280,7 @@ class ActingPage:
             node_id=int(node_id),
             frame_id=line.frame_id,
             label=label or ref,
+            place=line.box[:2] if line.box is not None and self._looked_at - line.since >= STILL_S else None,
         )
 
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-STATE = """function() {
+STATE = """function(left, top) {
+  if (!this.isConnected) return 'gone';
   if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
   const a = this.getBoundingClientRect();
+  const ready = this.closest('a[target],area[target]') ? 'opens a window' : '';
+  if (Math.abs(a.x + scrollX - left) < 1 && Math.abs(a.y + scrollY - top) < 1) return ready;
   return new Promise((done) => {
     const compare = () => {
       const b = this.getBoundingClientRect();
-      done(a.x === b.x && a.y === b.y ? '' : 'moving');
+      done(a.x === b.x && a.y === b.y ? ready : 'moving');
     };
     // A page that is busy paints late.
     setTimeout(compare, 300);
     requestAnimationFrame(() => requestAnimationFrame(compare));
   });
 }"""
-"""Return `disabled`, `moving`, or an empty text if the element is enabled and does not move.
+"""Return `gone`, `disabled` or `moving`; otherwise `opens a window` for a link that does, else an empty text.
 
-Two positions are compared, two frames or at most 300 ms apart.
+Two positions are compared, two frames or at most 300 ms apart. This is not done if the element is at `left` and `top`
+of the document, where it did not move before.
 """
 
 CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
@@ -45,6 +49,7 @@ Return an empty text if one of both contains the other, or if `hit` is in the la
 """
 
 FOCUS = """function(text) {
+  if (!this.isConnected) return 'gone';
   const kind = (this.type || '').toLowerCase();
   if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
   if (this.readOnly) return 'read-only';
@@ -79,6 +84,7 @@ Return the reason why the field takes no text, `set` if the value was set, or an
 """
 
 SELECT = """function(...wanted) {
+  if (!this.isConnected) return 'is gone';
   if (this.localName !== 'select') return 'is no list of options';
   if (this.disabled) return 'is disabled';
   const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();

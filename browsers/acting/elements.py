@@ -8,7 +8,7 @@ from typing import Any
 
 from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.element_scripts import CENTER, CLICK_DRAWN, COVER, FOCUS, SELECT, STATE
-from browsers.acting.frame_processes import FrameProcess, FrameProcesses
+from browsers.acting.frame_processes import OBJECTS, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import PageCrashedError
@@ -16,6 +16,7 @@ from browsers.errors import PageCrashedError
 ACTIONABLE_S = 2.0
 """Seconds to wait until an element can be clicked."""
 _WORLD = "acting"
+_OPENS_WINDOW = "opens a window"
 _LIMIT_S = 3.0
 _PAUSE_S = 0.05
 _MAX_COVER = 60
@@ -42,8 +43,12 @@ class PageElement:
         node_id: int,
         frame_id: str,
         label: str,
+        place: tuple[float, float] | None = None,
     ) -> None:
-        """Refer to an element; error messages call it `label`."""
+        """Refer to an element; error messages call it `label`.
+
+        `place` is the left and top of a place in the document where it did not move; None if no such place is known.
+        """
         self.label = label
         self._processes = processes
         self._process = process
@@ -51,6 +56,9 @@ class PageElement:
         self._window = window
         self._node_id = node_id
         self._frame_id = frame_id
+        self._place = place or (None, None)
+        self._object_id = ""
+        self._opens_window = False
 
     async def call(self, function: str, *arguments: Any) -> Any:
         """Call a JavaScript function with the element as `this` in an isolated world, and return its result.
@@ -59,20 +67,19 @@ class PageElement:
             ElementGoneError: The element no longer exists.
             ElementActionError: The function threw an exception.
         """
-        session = self._process.session
         values = [{"value": argument} for argument in arguments]
-        return await self._call(session, await self._resolve(self._node_id), function, values)
+        return await self._call(self._process, await self._resolve(self._node_id), function, values)
 
-    async def check_exists(self) -> None:
-        """Raise ElementGoneError if the element is no longer in the document."""
-        if not await self.call("function() { return this.isConnected; }"):
-            raise ElementGoneError(f"{self.label} is gone")
+    async def click(self, *, count: int = 1, button: str = "left") -> bool:
+        """Click the element `count` times. Return True if it is a link to a new window.
 
-    async def click(self, *, count: int = 1, button: str = "left") -> None:
-        """Click the element `count` times; raise ElementActionError if it cannot be clicked within two seconds."""
+        Raises:
+            ElementActionError: It cannot be clicked within two seconds.
+        """
         point = await self.wait_actionable()
         if point is not None:
             await self._devices.click(*point, count=count, button=button)
+        return self._opens_window
 
     async def hover(self) -> None:
         """Move the mouse over the element."""
@@ -99,10 +106,14 @@ class PageElement:
                     return None
                 why = str(error)
             else:
-                state, cover = await asyncio.gather(self.call(STATE), self._find_cover(*point))
-                if not state and not cover:
+                state, cover = await asyncio.gather(self.call(STATE, *self._place), self._find_cover(*point))
+                if state == "gone":
+                    raise ElementGoneError(f"{self.label} is gone")
+                self._opens_window = state == _OPENS_WINDOW
+                is_ready = not state or self._opens_window
+                if is_ready and not cover:
                     return point
-                if state:
+                if not is_ready:
                     why = f"{self.label} is disabled" if state == "disabled" else f"{self.label} keeps moving"
                 else:
                     why = f"{self.label} is covered by {cover}"
@@ -125,7 +136,7 @@ class PageElement:
         try:
             await session.send("DOM.scrollIntoViewIfNeeded", backendNodeId=self._node_id, limit_s=_LIMIT_S)
         except CommandFailedError as error:
-            if "No node" in str(error) or "not find node" in str(error):
+            if any(reason in str(error) for reason in ("No node", "not find node", "detached")):
                 raise ElementGoneError(f"{self.label} is gone") from None
         try:
             quads = (await session.send("DOM.getContentQuads", backendNodeId=self._node_id, limit_s=_LIMIT_S))["quads"]
@@ -153,6 +164,8 @@ class PageElement:
         refusal = await self.call(FOCUS, text)
         if refusal == "set":
             return
+        if refusal == "gone":
+            raise ElementGoneError(f"{self.label} is gone")
         if refusal:
             raise ElementActionError(f"{self.label} is {refusal}")
         if slowly or not text:
@@ -174,7 +187,7 @@ class PageElement:
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
             raise ElementActionError(f"{self.label} has no such option; there are {names}{more}")
         if refusal:
-            raise ElementActionError(f"{self.label} {refusal}")
+            raise (ElementGoneError if refusal == "is gone" else ElementActionError)(f"{self.label} {refusal}")
 
     async def _find_cover(self, x: float, y: float) -> str:
         """Return a description of the element that covers a point, or an empty text.
@@ -197,8 +210,8 @@ class PageElement:
 
     async def _find_cover_in(self, process: FrameProcess, node_id: int, x: float, y: float) -> str:
         session = process.session
-        world = await self._world(process, process.frame_id)
         try:
+            world = await process.world(process.frame_id, _WORLD)
             scrolled = await session.send(
                 "Runtime.evaluate",
                 expression="[scrollX, scrollY]",
@@ -212,6 +225,7 @@ class PageElement:
                 "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
             )
         except CommandFailedError:
+            process.worlds.clear()
             return ""
         if hit["backendNodeId"] == node_id:
             return ""
@@ -221,7 +235,7 @@ class PageElement:
             other = await self._resolve(hit["backendNodeId"], process, frame_id)
         except ElementGoneError:
             return "something that changes"
-        cover = await self._call(session, here, COVER, [{"objectId": other}])
+        cover = await self._call(process, here, COVER, [{"objectId": other}])
         if not cover:
             return ""
         tag, _, words = clean_text(str(cover)).partition(" ")
@@ -230,26 +244,35 @@ class PageElement:
         )
 
     async def _resolve(self, node_id: int, process: FrameProcess | None = None, frame_id: str = "") -> str:
-        process = process or self._process
-        try:
-            world = await self._world(process, frame_id or self._frame_id)
-            answer = await process.session.send(
-                "DOM.resolveNode", backendNodeId=node_id, executionContextId=world, limit_s=_LIMIT_S
-            )
-        except (CommandFailedError, PageCrashedError):
-            raise ElementGoneError(f"{self.label} is gone") from None
-        return str(answer["object"]["objectId"])
+        is_self = node_id == self._node_id
+        if is_self and self._object_id:
+            return self._object_id
+        process, frame_id = process or self._process, frame_id or self._frame_id
+        # The frame may have another document than when its world was created.
+        for has_world in (frame_id in process.worlds, False):
+            try:
+                world = await process.world(frame_id, _WORLD)
+                answer = await process.session.send(
+                    "DOM.resolveNode",
+                    backendNodeId=node_id,
+                    executionContextId=world,
+                    objectGroup=OBJECTS,
+                    limit_s=_LIMIT_S,
+                )
+                break
+            except (CommandFailedError, PageCrashedError):
+                process.worlds.pop(frame_id, None)
+                if not has_world:
+                    raise ElementGoneError(f"{self.label} is gone") from None
+        object_id = str(answer["object"]["objectId"])
+        if is_self:
+            self._object_id = object_id
+        return object_id
 
     @staticmethod
-    async def _world(process: FrameProcess, frame_id: str) -> int:
-        made = await process.session.send(
-            "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_LIMIT_S
-        )
-        return int(made["executionContextId"])
-
-    @staticmethod
-    async def _call(session: Any, object_id: str, function: str, arguments: list[dict[str, Any]]) -> Any:
-        answer = await session.send(
+    async def _call(process: FrameProcess, object_id: str, function: str, arguments: list[dict[str, Any]]) -> Any:
+        process.has_objects = True
+        answer = await process.session.send(
             "Runtime.callFunctionOn",
             objectId=object_id,
             functionDeclaration=function,
@@ -258,7 +281,6 @@ class PageElement:
             awaitPromise=True,
             limit_s=_LIMIT_S,
         )
-        session.post("Runtime.releaseObject", objectId=object_id)
         if "exceptionDetails" in answer:
             raise ElementActionError("the page's element cannot be used in this way")
         return answer["result"].get("value")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
 
 MAX_FRAME_PROCESSES = 50
 """Processes of cross-site frames of one page; further frames run, but are not in outlines."""
+OBJECTS = "acting"
+"""Group of the objects through which scripts get elements. They are released after each step."""
+_LIMIT_S = 3.0
 
 
 @dataclass(eq=False)
@@ -22,6 +25,20 @@ class FrameProcess:
     prefix: str = ""
     """Prefix of the references in this process; empty for the main frame."""
     parent: FrameProcess | None = None
+    worlds: dict[str, int] = field(default_factory=dict)
+    """Isolated worlds by frame id; they end with the document of their frame."""
+    has_objects: bool = False
+    """True if objects of the group `OBJECTS` may exist."""
+
+    async def world(self, frame_id: str, name: str) -> int:
+        """Return the execution context of the isolated world of a frame."""
+        world = self.worlds.get(frame_id)
+        if world is None:
+            made = await self.session.send(
+                "Page.createIsolatedWorld", frameId=frame_id, worldName=name, limit_s=_LIMIT_S
+            )
+            world = self.worlds[frame_id] = int(made["executionContextId"])
+        return world
 
 
 class FrameProcesses:
@@ -70,6 +87,13 @@ class FrameProcesses:
     def by_prefix(self, prefix: str) -> FrameProcess | None:
         """Return the process whose references have this prefix, or None if it has ended."""
         return next((process for process in self.all() if process.prefix == prefix), None)
+
+    def release_objects(self) -> None:
+        """Let the elements go that scripts used: they keep removed nodes alive."""
+        for process in self.all():
+            if process.has_objects:
+                process.has_objects = False
+                process.session.post("Runtime.releaseObjectGroup", objectGroup=OBJECTS)
 
     async def owner(self, process: FrameProcess) -> int | None:
         """Return the node id of the frame element in the parent process, or None if there is none."""

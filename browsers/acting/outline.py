@@ -63,6 +63,8 @@ class OutlineLine:
     pieces: list[OutlineLine] = field(default_factory=list)
     """Lines of the single texts that were joined to this line; empty for other roles."""
     frame_id: str = ""
+    since: float = 0.0
+    """Time of the first outline with this line in this place, by `time.monotonic`."""
 
     @property
     def text(self) -> str:

@@ -36,8 +36,6 @@ _SCROLL_IN_PX = 400.0
 _MAX_STEP = 100
 """Characters of a step that are repeated in its outcome."""
 
-_IS_NEW_WINDOW_LINK = "function() { return !!this.closest('a[target],area[target]'); }"
-
 
 class StepError(Exception):
     """A step failed. The message for the agent says why."""
@@ -101,6 +99,7 @@ class StepRunner:
                 raise
             reason = "the page did not answer in time" if isinstance(failure, TimeoutError) else "the page changed"
             error = StepError(f"{reason}; try again", shows_page=True)
+        page.processes.release_objects()
         if step.verb in ("read", "close") and error is None:
             snapshot = None
             if step.verb == "read":
@@ -198,12 +197,10 @@ class StepRunner:
 
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page
-        await element.check_exists()
         if step.verb == "click":
             page.dialogs.accepts_dialogs = step.way == "accept"
             count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
-            opens_window = await element.call(_IS_NEW_WINDOW_LINK)
-            await element.click(count=count, button=button)
+            opens_window = await element.click(count=count, button=button)
             if opens_window and button == "left":
                 await self._follow_window()
         elif step.verb == "hover":
