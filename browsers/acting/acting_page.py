@@ -44,15 +44,17 @@ STILL_S = 0.05
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
-_OPEN_WINDOWS = """Document.prototype.open = new Proxy(Document.prototype.open, {
+_MAIN_WORLD = """window.print = new Proxy(window.print, {apply() {}});
+Document.prototype.open = new Proxy(Document.prototype.open, {
   apply(open, page, given) {
     const isUrl = given.length === 1 && typeof given[0] === 'string' && !/^text\\/|^$/.test(given[0]);
     return isUrl && page.readyState === 'complete' ? window.open(given[0]) : Reflect.apply(open, page, given);
   },
 });"""
-"""Script that makes `open(url)` in an `onclick` attribute open a window.
+"""Script that ignores `print()` and makes `open(url)` in an `onclick` attribute open a window.
 
-There the name means `document.open`, which would empty the page.
+The dialog of `print()` stops the scripts of the page in the full browser. The name `open` means `document.open` there,
+which would empty the page.
 """
 
 Window = tuple[int, int]
@@ -117,7 +119,7 @@ class ActingPage:
             session.start("Network.enable", maxPostDataSize=0),
             session.start("Network.setBypassServiceWorker", bypass=True),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
-            session.start("Page.addScriptToEvaluateOnNewDocument", source=_OPEN_WINDOWS),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD),
             session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
             # Otherwise a window in the background paints no frames.
             session.start("Emulation.setFocusEmulationEnabled", enabled=True),

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from tests.site import (
     acting,
+    acting_hostile,
     apps,
     articles,
     assets,
@@ -52,6 +53,7 @@ _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
+    acting_hostile,
 )  # fmt: skip
 
 _BACKLOG = 1024

@@ -20,8 +20,9 @@ pytestmark = pytest.mark.browser
 @pytest_asyncio.fixture(scope="module", loop_scope="session", params=list(Tier))
 async def tier_browsers(request: pytest.FixtureRequest, browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
     """Return browsers of one tier only."""
-    other = "light_executable" if request.param is Tier.FULL else "full_executable"
-    async with Browsers(replace(browser_settings, **{other: "/nowhere"})) as running:
+    light = replace(browser_settings, full_executable="/nowhere")
+    full = replace(browser_settings, light_executable="/nowhere")
+    async with Browsers(full if request.param is Tier.FULL else light) as running:
         yield running
 
 
