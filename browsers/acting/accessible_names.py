@@ -50,7 +50,7 @@ class Namer:
             return clean_text(value or attributes.get("type", "").title())
         if node.tag in ("input", "select", "textarea", "meter", "progress") or role in FIELDS:
             return self._name_of_field(node)
-        if node.tag in ("img", "area", "iframe"):
+        if node.tag in ("img", "area", "iframe", "canvas", "video", "audio"):
             return clean_text(attributes.get("alt") or attributes.get("title") or attributes.get("name") or "")
         if role in LANDMARKS:
             for child in node.children:

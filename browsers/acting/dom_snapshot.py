@@ -17,12 +17,14 @@ STYLES = (
     "position",
     "font-size",
     "overflow",
-    "color",
+    "-webkit-text-fill-color",
     "background-color",
     "background-image",
+    "background-clip",
     "clip-path",
     "clip",
     "filter",
+    "mask-image",
 )
 """Computed styles that the snapshot must have, in this order."""
 

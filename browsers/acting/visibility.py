@@ -24,16 +24,32 @@ MIN_BOX_PX = 2.0
 MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
-(VISIBILITY, OPACITY, CURSOR, POSITION, FONT_SIZE, OVERFLOW, COLOR, GROUND, IMAGE, CLIP_PATH, CLIP, FILTER) = range(
-    len(STYLES)
-)
+(
+    VISIBILITY,
+    OPACITY,
+    CURSOR,
+    POSITION,
+    FONT_SIZE,
+    OVERFLOW,
+    COLOR,
+    GROUND,
+    IMAGE,
+    GROUND_CLIP,
+    CLIP_PATH,
+    CLIP,
+    FILTER,
+    MASK,
+) = range(len(STYLES))
 """Indices of the computed styles in `STYLES` and `PageNode.style`."""
 _NUMBER = re.compile(r"-?[\d.]+")
 _EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
 _HALF_OR_MORE = re.compile(r"inset\((?:(?:5\d|[6-9]\d|100)%)")
+_NO_MASK = re.compile(r"linear-gradient\((?:[^,()]+, )?rgba\(0, 0, 0, 0\)[^,()]*, rgba\(0, 0, 0, 0\)[^,()]*\)$")
 _NO_OPACITY = re.compile(r"opacity\((?:0|0?\.0\d*)\)")
 _ROOTS = frozenset({"html", "body"})
 _WHITE = "rgb(255, 255, 255)"
+_FILLS_TEXT = "text"
+"""In place of a background color: an image is painted in the shape of the text (`background-clip: text`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +150,14 @@ def _is_clipped_away(style: tuple[str, ...]) -> bool:
         edges = [float(edge) for edge in _NUMBER.findall(clip)]
         if len(edges) == 4 and (edges[1] - edges[3] < MIN_BOX_PX or edges[2] - edges[0] < MIN_BOX_PX):
             return True
+    if style[MASK] not in ("none", "") and _NO_MASK.match(style[MASK]):
+        return True
     return style[FILTER] not in ("none", "") and _NO_OPACITY.search(style[FILTER]) is not None
 
 
 def _ground(style: tuple[str, ...], around: str) -> str:
     if style[IMAGE] != "none":
-        return ""
+        return _FILLS_TEXT if style[GROUND_CLIP] == "text" else ""
     color = style[GROUND]
     if color in ("rgba(0, 0, 0, 0)", "", around):
         return around
@@ -149,6 +167,8 @@ def _ground(style: tuple[str, ...], around: str) -> str:
 
 @functools.lru_cache(4_096)
 def _is_readable(ink: str, ground: str) -> bool:
+    if ground == _FILLS_TEXT:
+        return True
     parts = _channels(ink)
     if len(parts) > 3 and parts[3] < MIN_ALPHA:
         return False

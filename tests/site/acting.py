@@ -114,7 +114,11 @@ fruits.onclick = (event) => log(event.target.textContent);
 card.onclick = () => log('card');
 </script>"""
 
+_FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:text;color:transparent">Gradient</h1>
+<p style="-webkit-text-fill-color:transparent">Transparent</p>"""
+
 PAGES = (
+    _fixed("filled", "a heading that is painted by its background", _FILLED),
     _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),
     _fixed("form", "a form with secrets", _LOG + _FORM),
     _fixed("hostile", "texts that look like lines of an outline, and hidden ones", _HOSTILE),

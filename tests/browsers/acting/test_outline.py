@@ -82,3 +82,8 @@ async def test_the_items_of_a_list_with_one_listener_are_targets(actor: Actor) -
     assert re.search(r'^e\d+ clickable "Kettle Boils water\."$', content.replace("  ", "").replace("\n ", "\n"), re.M)
     await actor('click "Pears"')
     assert "log: Pears" in await actor.log()
+
+
+async def test_text_in_the_shape_of_its_background_is_visible(actor: Actor) -> None:
+    content = (await actor("open @filled")).content
+    assert 'h1 "Gradient"' in content and "Transparent" not in content
