@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +22,10 @@ class Deadline:
     def left_s(self, *, reserve_s: float = 0.0) -> float:
         """Return the seconds left minus `reserve_s`; never negative."""
         return max(0.0, self.at - reserve_s - time.monotonic())
+
+
+Ask = Callable[[str], Awaitable[bool]]
+"""Asks the person at the client a question; returns True for yes."""
 
 
 class ProgressCallback(Protocol):

@@ -15,7 +15,7 @@ from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.login_restorer import LoginRestorer
 from browsers.acting.outline import Outline, OutlineLine, build_outline
-from browsers.acting.request_guard import ActingMode, RequestGuard
+from browsers.acting.request_guard import ActingMode, Ask, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.login_state import Login
@@ -64,10 +64,14 @@ WINDOW: Window = (WIDTH, HEIGHT)
 class ActingPage:
     """One tab that is used over several steps."""
 
-    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None) -> None:
-        """Use a blank tab, signed in with `login`. Call `prepare` before anything else."""
+    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None, ask: Ask | None = None) -> None:
+        """Use a blank tab, signed in with `login`. Call `prepare` before anything else.
+
+        `ask` asks the person before the first write on a site.
+        """
         self.dialogs = DialogHandler(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
+        self.guard.ask = ask
         self.devices = InputDevices(tab.session)
         self.outline: Outline | None = None
         """Latest outline of the current document."""
@@ -160,12 +164,13 @@ class ActingPage:
             self.guard.refused_frames.clear()
         return self.dialogs.take_notices()
 
-    def begin_step(self, *, acts: bool) -> None:
+    def begin_step(self, step: str, *, acts: bool) -> None:
         """Reset the state of the last step.
 
         `acts` is True if the step may cause requests of the page.
         """
         self.guard.begin_step()
+        self.guard.step = step
         self.guard.is_touched |= acts
         self.dialogs.begin_step()
 

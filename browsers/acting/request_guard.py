@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.cdp.session import Event, Session
+from browsers.http.domains import registrable_domain
 from browsers.login_state import covers
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -14,6 +18,10 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
 _DATA_TYPES = ("XHR", "Fetch", "Ping")
 _MAX_URL = 120
+_MAX_STEP = 100
+
+Ask = Callable[[str], Awaitable[bool]]
+"""Asks the person at the client a question; returns True for yes."""
 
 
 class ActingMode(enum.StrEnum):
@@ -23,6 +31,16 @@ class ActingMode(enum.StrEnum):
     """Refuse forms that send data, and unsafe requests of scripts after a step acted on the document."""
     ACT = "act"
     """Allow all methods."""
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldRequest:
+    """A paused request that waits for the person's answer."""
+
+    session: Session
+    id: str
+    method: str
+    url: str
 
 
 class RequestGuard:
@@ -40,6 +58,14 @@ class RequestGuard:
         """True if a step acted on the current document."""
         self.follows_redirects = False
         """True if the page itself may be redirected to other hosts."""
+        self.ask: Ask | None = None
+        """Question to the person before the first write on a site; None if the client cannot ask."""
+        self.step = ""
+        """Current step, which the question quotes."""
+        self._answers: dict[str, bool] = {}
+        """Answers of the person by site."""
+        self._held: list[_HeldRequest] = []
+        self._question: asyncio.Task[None] | None = None
         self._mode = mode
         self._notice = notice
         self._hosts: set[str] = set()
@@ -60,27 +86,83 @@ class RequestGuard:
         self.refused_hosts.clear()
         self.refused_frames.clear()
 
+    async def wait_answered(self, limit_s: float) -> bool:
+        """Wait for the person's answers; return True if there was a question. Without an answer, nothing is sent."""
+        if self._question is None:
+            return False
+        await asyncio.wait({self._question}, timeout=limit_s)
+        self.cancel_questions()
+        return True
+
+    def cancel_questions(self) -> None:
+        """Refuse the requests that wait for an answer."""
+        if self._question is not None:
+            self._question.cancel()
+            self._question = None
+        for held in self._held:
+            self._finish(held, is_allowed=False)
+        self._held.clear()
+
     def watch(self, session: Session, main_frame_id: str = "") -> None:
         """Pause and check the requests of one session. For the page itself, pass the id of its main frame."""
         session.on("Fetch.requestPaused", lambda event: self._check(session, event, main_frame_id))
         session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
         patterns = [_DOCUMENTS]
-        if self._mode is ActingMode.READ:
+        if self._mode is ActingMode.READ or self.ask is not None:
             patterns += [{"urlPattern": "*", "resourceType": kind, "requestStage": "Request"} for kind in _DATA_TYPES]
         session.post("Fetch.enable", patterns=patterns, handleAuthRequests=True)
 
     def _check(self, session: Session, event: Event, main_frame_id: str) -> None:
+        request = event["request"]
+        held = _HeldRequest(session, event["requestId"], str(request["method"]).upper(), str(request["url"]))
         if self._refuses(event, is_main=event.get("frameId") == main_frame_id):
-            session.post("Fetch.failRequest", requestId=event["requestId"], errorReason="Aborted")
+            self._send(held, is_allowed=False)
+        elif self.ask is None or not self._is_write(event):
+            self._send(held, is_allowed=True)
+        elif (answer := self._answers.get(_site(held.url))) is not None:
+            self._finish(held, is_allowed=answer)
+        elif event.get("resourceType") == "Ping":
+            self._send(held, is_allowed=False)
         else:
-            session.post("Fetch.continueRequest", requestId=event["requestId"])
+            self._held.append(held)
+            if self._question is None or self._question.done():
+                self._question = asyncio.ensure_future(self._ask_person())
+
+    async def _ask_person(self) -> None:
+        """Ask about the held requests, once for each site."""
+        while self._held and self.ask is not None:
+            first, site = self._held[0], _site(self._held[0].url)
+            self._answers[site] = await self.ask(
+                f"May the step {quote(cut(clean_text(self.step), _MAX_STEP))} send data"
+                f" ({_describe(first.method, first.url)})? The answer applies to {site} in this browser session."
+            )
+            for held in [one for one in self._held if _site(one.url) == site]:
+                self._held.remove(held)
+                self._finish(held, is_allowed=self._answers[site])
+
+    def _finish(self, held: _HeldRequest, *, is_allowed: bool) -> None:
+        """Send or refuse a write by the person's answer."""
+        if not is_allowed:
+            self._refuse_write(held.method, held.url)
+        self._send(held, is_allowed=is_allowed)
+
+    @staticmethod
+    def _send(held: _HeldRequest, *, is_allowed: bool) -> None:
+        if is_allowed:
+            held.session.post("Fetch.continueRequest", requestId=held.id)
+        else:
+            held.session.post("Fetch.failRequest", requestId=held.id, errorReason="Aborted")
+
+    def _is_write(self, event: Event) -> bool:
+        is_unsafe = str(event["request"]["method"]).upper() not in SAFE_METHODS
+        return is_unsafe and (self.is_touched or event.get("resourceType") == "Document")
 
     def _refuses(self, event: Event, *, is_main: bool) -> bool:
         request, kind = event["request"], event.get("resourceType")
         url, method = str(request["url"]), str(request["method"]).upper()
-        is_unsafe = method not in SAFE_METHODS
+        is_read_only = self._mode is ActingMode.READ
         if kind != "Document":
-            if is_unsafe and self.is_touched:
+            if is_read_only and self._is_write(event):
                 if kind != "Ping":
                     self._refuse_write(method, url)
                 return True
@@ -96,7 +178,7 @@ class RequestGuard:
         if not self.is_allowed(host) and not is_redirect:
             self._refuse_host(host, is_main)
             return True
-        if is_unsafe and self._mode is ActingMode.READ:
+        if is_read_only and self._is_write(event):
             self._refuse_write(method, url)
             return True
         return False
@@ -108,11 +190,19 @@ class RequestGuard:
             self.refused_frames[host] = None
 
     def _refuse_write(self, method: str, url: str) -> None:
-        parts = urlsplit(url)
-        self.refused_writes.append(f"{method} {parts.netloc}{parts.path}"[:_MAX_URL])
+        self.refused_writes.append(_describe(method, url))
 
     def _refuse_credentials(self, session: Session, event: Event) -> None:
         self._notice("refused: the site asked for a user name and password")
         session.post(
             "Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse={"response": "CancelAuth"}
         )
+
+
+def _describe(method: str, url: str) -> str:
+    parts = urlsplit(url)
+    return f"{method[:10]} {parts.netloc}{parts.path}"[:_MAX_URL]
+
+
+def _site(url: str) -> str:
+    return registrable_domain((urlsplit(url).hostname or "").lower())

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.request_guard import ActingMode, Ask
 from browsers.acting.step_parser import WRITES, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError
@@ -64,6 +64,8 @@ class ScriptRequest:
     """Login of a new session."""
     follows_redirects: bool = False
     """True if pages may be redirected to other hosts."""
+    ask: Ask | None = None
+    """Question to the person before the first write on a site; None if the client cannot ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ class ActingSessions:
         is_new = request.session_id is None
         session = await self._open(request) if is_new else self._find(request)
         async with self._turn(session):
+            session.page.guard.ask = request.ask
             outcomes: list[StepOutcome] = []
             for step in request.steps:
                 outcome = await self._run_step(session, step, request, deadline_at)
@@ -148,6 +151,7 @@ class ActingSessions:
                 await self._end(session)
                 has_ended = True
             if not has_ended:
+                session.page.guard.cancel_questions()
                 await session.page.rest()
         return ScriptOutcome("" if has_ended else session.id, is_new, tuple(outcomes))
 
@@ -280,7 +284,7 @@ class ActingSessions:
             )
             stack.enter_context(handle.hold_for_session())
             lease = await stack.enter_async_context(handle.lease(tab_request))
-            page = ActingPage(lease.tab, request.mode, login)
+            page = ActingPage(lease.tab, request.mode, login, request.ask)
             page.guard.follows_redirects = request.follows_redirects
             try:
                 await page.prepare()

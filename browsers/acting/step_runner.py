@@ -84,11 +84,13 @@ class StepRunner:
             TimeoutError: The renderer ended while its answer was awaited.
         """
         page = self._page
-        page.begin_step(acts=step.verb in ACTING)
+        page.begin_step(step.source, acts=step.verb in ACTING)
         error: StepError | None = None
         content = heading = ""
         try:
             content, heading = await self._do(step, deadline_at)
+            if await page.guard.wait_answered(deadline_at - time.monotonic()):
+                await page.settle()
             self._check_refusals()
         except StepError as failure:
             error = failure
@@ -118,6 +120,8 @@ class StepRunner:
 
     def _check_refusals(self) -> None:
         guard = self._page.guard
+        if guard.refused_writes and self._mode is ActingMode.ACT:
+            raise StepError(f"refused: the person did not allow it to send {guard.refused_writes[0]}")
         if guard.refused_writes:
             raise StepError(
                 f"refused: it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"

@@ -15,7 +15,7 @@ from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
 from scraper import errors
-from scraper.call_context import Deadline
+from scraper.call_context import Ask, Deadline
 from scraper.model import Reading
 from scraper.reading import outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
@@ -98,9 +98,18 @@ class BrowseSessions:
         self._language = settings.language
 
     async def run(
-        self, steps: CheckedSteps, session: str | None, *, principal: str, deadline_s: float, profile: str | None = None
+        self,
+        steps: CheckedSteps,
+        session: str | None,
+        *,
+        principal: str,
+        deadline_s: float,
+        profile: str | None = None,
+        ask: Ask | None = None,
     ) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
+
+        `ask` asks the person before the first write on a site.
 
         Raises:
             ScraperError: There is no such session or profile, the profile cannot be used, or no tab can be opened.
@@ -118,6 +127,7 @@ class BrowseSessions:
             self._language,
             deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
             login=login,
+            ask=ask if self._mode is ActingMode.ACT else None,
         )
         done = await self._run(request)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]

@@ -126,7 +126,7 @@ def browse_tool(settings: Settings) -> Tool:
         PROFILE,
     )
     tool = make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps)
-    return replace(tool, read_only=False, destructive=True, idempotent=False)
+    return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True)
 
 
 def _check_steps(arguments: Mapping[str, Any]) -> CheckedSteps:
@@ -143,6 +143,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         principal=call.principal,
         deadline_s=call.deadline_s,
         profile=arguments["profile"],
+        ask=call.ask,
     )
     text = write_answer(
         [_report_step(step) for step in result.steps],

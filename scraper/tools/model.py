@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from scraper.call_context import ProgressCallback
+from scraper.call_context import Ask, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
 from scraper.render.answer_parts import error_sentence
 from scraper.render.json_truncation import compact
@@ -160,6 +160,8 @@ class ToolCall:
     progress: ProgressCallback | None = None
     resume_key: str = ""
     """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
+    ask: Ask | None = None
+    """Question to the person at the client; None if the client cannot ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +259,8 @@ class Tool:
     """Maximum characters of an answer, if they exceed the default limit of some clients."""
     data_schema: Mapping[str, Any] | None = None
     """JSON Schema of answers in JSON; None if all answers are Markdown."""
+    asks: bool = False
+    """True if a call may ask the person at the client for consent."""
 
     @property
     def has_text(self) -> bool:

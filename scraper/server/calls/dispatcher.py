@@ -19,6 +19,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
+from scraper.call_context import Ask
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
@@ -63,6 +64,8 @@ class ToolCaller:
     """Seconds for the call; None for those of the server."""
     resume_key: str = ""
     """Name of work that another server may continue, as in `ToolCall`."""
+    ask: Ask | None = None
+    """Question to the person at the client, as in `ToolCall`."""
 
 
 class ShuttingDownError(MCPError):
@@ -216,7 +219,7 @@ class CallDispatcher:
         except ServicesOpenError as error:
             return ToolAnswer(str(error), is_error=True)
         left_s = (caller.deadline_s or self._deadline_s) - (time.monotonic() - start)
-        call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key)
+        call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key, caller.ask)
         return await tool.run(services, arguments, call)
 
     async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:

@@ -19,6 +19,7 @@ from mcp.types import (
     ContentBlock,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -38,6 +39,7 @@ from scraper.render.answer_parts import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import sdk_types, search_methods
+from scraper.server.protocol.elicitation import Elicitation
 from scraper.server.protocol.request_caller import caller_of, refuse_cursor
 from scraper.server.protocol.task_methods import TaskMethods
 from scraper.server.tasks.task_runner import RunningTask, TaskRunner
@@ -114,9 +116,16 @@ def _server(
         refuse_cursor(params)
         return listing(context.protocol_version if output_schemas else None)
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        answer = await calls.answer(params.name, params.arguments or {}, caller_of(context), known)
-        return _result(answer, context.protocol_version, repeats_text=output_schemas and params.name in known)
+    elicitation = Elicitation()
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        async def work(caller: ToolCaller) -> CallToolResult:
+            answer = await calls.answer(params.name, params.arguments or {}, caller, known)
+            return _result(answer, context.protocol_version, repeats_text=output_schemas and params.name in known)
+
+        if params.name in known and known[params.name].asks:
+            return await elicitation.run(context, params, work)
+        return await work(caller_of(context))
 
     async def detect_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
         # A request after the handshake proves that its response has arrived.

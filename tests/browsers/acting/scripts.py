@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from browsers import Browsers
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.request_guard import ActingMode, Ask
 from browsers.acting.sessions import ScriptOutcome, ScriptRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
@@ -29,9 +29,11 @@ async def run_steps(
     session: str | None = None,
     principal: str = "ann",
     mode: ActingMode = ActingMode.ACT,
+    ask: Ask | None = None,
 ) -> ScriptOutcome:
     """Run steps for a caller."""
-    request = ScriptRequest(tuple(parse_steps(steps)), session, principal, mode, permitted, deadline_s=DEADLINE_S)
+    parsed = tuple(parse_steps(steps))
+    request = ScriptRequest(parsed, session, principal, mode, permitted, deadline_s=DEADLINE_S, ask=ask)
     return await browsers.acting.run(request)
 
 
@@ -43,6 +45,7 @@ class Actor:
     site: Site
     mode: ActingMode = ActingMode.ACT
     session: str | None = None
+    ask: Ask | None = None
 
     async def __call__(self, *steps: str) -> StepOutcome:
         """Run steps and return the outcome of the last that ran; `@name` is a page of the site."""
@@ -50,7 +53,7 @@ class Actor:
             f"open {self.site.url('/acting/' + step.removeprefix('open @'))}" if step.startswith("open @") else step
             for step in steps
         ]
-        done = await run_steps(self.browsers, named, session=self.session, mode=self.mode)
+        done = await run_steps(self.browsers, named, session=self.session, mode=self.mode, ask=self.ask)
         self.session = done.session_id or None
         return done.outcomes[-1]
 

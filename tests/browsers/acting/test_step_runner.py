@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
 
 from browsers import Browsers
+from browsers.acting import sessions
 from browsers.acting.request_guard import ActingMode
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
@@ -127,6 +129,50 @@ async def test_read_mode_sends_no_forms_and_no_passwords(browsers: Browsers, sit
     assert found.heading.startswith('page "Acting found" http://site.example/acting/found?q=kettle')
     assert site.hits("/acting/sent") == hits
     await run_steps(browsers, ["close"], session=reader.session)
+
+
+@pytest.mark.parametrize("allows", [True, False])
+async def test_the_person_is_asked_before_the_first_write_on_a_site(
+    browsers: Browsers, site: Site, allows: bool
+) -> None:
+    questions = []
+
+    async def ask(question: str) -> bool:
+        questions.append(question)
+        # Longer than a step waits for an idle page.
+        await asyncio.sleep(4 if allows else 0)
+        return allows
+
+    actor = Actor(browsers, site, ask=ask)
+    hits = site.hits("/acting/sent")
+    stored = await actor("open @form", 'type "Search" = kettle', 'click "Store"')
+    assert questions == [
+        "May the step \"click 'Store'\" send data (POST site.example/acting/sent)?"
+        " The answer applies to site.example in this browser session."
+    ]
+    ordered = await actor('click "Order"')
+    assert len(questions) == 1 and site.hits("/acting/sent") == hits + (2 if allows else 0)
+    if allows:
+        assert "log: stored 200" in stored.content and ordered.heading.startswith('page "Sent"')
+    else:
+        for refused in (stored, ordered):
+            assert refused.error == "refused: the person did not allow it to send POST site.example/acting/sent"
+    await run_steps(browsers, ["close"], session=actor.session)
+
+
+async def test_without_an_answer_nothing_is_sent(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(question: str) -> bool:
+        await asyncio.sleep(60)
+        return True
+
+    monkeypatch.setattr(sessions, "CALL_S", 5.0)
+    actor = Actor(browsers, site, ask=ask)
+    hits = site.hits("/acting/sent")
+    refused = await actor("open @form", 'click "Order"')
+    assert "did not allow" in refused.error and site.hits("/acting/sent") == hits
+    await run_steps(browsers, ["close"], session=actor.session)
 
 
 async def test_read_returns_the_page_without_touching_it(actor: Actor) -> None:

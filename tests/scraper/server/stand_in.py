@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +126,14 @@ async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> T
     return ToolAnswer("quiet")
 
 
+async def _asks(_app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+    """Ask as often as told."""
+    if call.ask is None:
+        return ToolAnswer("nobody to ask")
+    answers = [await call.ask(f"question {number}") for number in range(int(arguments.get("seconds", 1)))]
+    return ToolAnswer(json.dumps(answers))
+
+
 def _tool(name: str, run: Any, data_schema: Mapping[str, Any] | None = None) -> Tool:
     properties = {"seconds": {"type": "number"}, "until": {"type": "string"}, "silent": {"type": "boolean"}}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -139,6 +147,7 @@ TOOLS = (
     _tool("items", _items, {"type": "array", "items": {"type": "integer"}}),
     _tool("fails", _fails),
     _tool("noisy", _noisy),
+    replace(_tool("asks", _asks), asks=True),
 )
 
 
