@@ -45,17 +45,22 @@ _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
 _MAIN_WORLD = """window.print = new Proxy(window.print, {apply() {}});
+Element.prototype.requestPointerLock = new Proxy(Element.prototype.requestPointerLock, {
+  apply: () => Promise.reject(new DOMException('The user rejected the request.', 'NotAllowedError')),
+});
 Document.prototype.open = new Proxy(Document.prototype.open, {
   apply(open, page, given) {
     const isUrl = given.length === 1 && typeof given[0] === 'string' && !/^text\\/|^$/.test(given[0]);
     return isUrl && page.readyState === 'complete' ? window.open(given[0]) : Reflect.apply(open, page, given);
   },
 });"""
-"""Script that ignores `print()` and makes `open(url)` in an `onclick` attribute open a window.
+"""Script that ignores `print()`, refuses pointer locks, and makes `open(url)` in an `onclick` attribute open a window.
 
-The dialog of `print()` stops the scripts of the page in the full browser. The name `open` means `document.open` there,
-which would empty the page.
+In the full browser, the dialog of `print()` stops the scripts of the page, and a pointer lock gives all later clicks to
+one element. In an attribute, `open` means `document.open`, which would empty the page.
 """
+_PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboard-read")
+"""Permissions for which the full browser asks. The question would stay open, so they are denied."""
 
 Window = tuple[int, int]
 WINDOW: Window = (WIDTH, HEIGHT)
@@ -125,6 +130,8 @@ class ActingPage:
             session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD),
             session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
+            # Without authenticators. The dialog for a passkey would take all later clicks.
+            session.start("WebAuthn.enable"),
             # Otherwise a window in the background paints no frames.
             session.start("Emulation.setFocusEmulationEnabled", enabled=True),
         ]
@@ -132,9 +139,12 @@ class ActingPage:
             commands.append(session.start("Page.enable"))
         self.processes.attach()
         async with asyncio.timeout(_PREPARE_LIMIT_S):
+            context = self._tab.context_id
+            for name in _PERMISSIONS:
+                denied: Event = {"permission": {"name": name}, "setting": "denied", "browserContextId": context}
+                commands.append(asyncio.ensure_future(connection.call("Browser.setPermission", **denied)))
             await asyncio.gather(
-                *commands,
-                connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=self._tab.context_id),
+                *commands, connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=context)
             )
             if self._login is not None:
                 await self._login.restore()
@@ -320,6 +330,7 @@ class ActingPage:
     def _on_frame(self, session: Session) -> None:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
+        session.post("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD)
         self.guard.watch(session)
         self.dialogs.watch(session, is_main=False)
 

@@ -33,6 +33,7 @@ _AWAY = f"""<form method="post" action="{_THIRD}"><button>Post</button></form>
 _REQUESTS = "".join(
     _button(label, script)
     for label, script in {
+        "Reset": "log('nothing')",
         "Prompt": "log('prompt ' + prompt('how many?', '5'))",
         "Windows": "for (let n = 0; n < 8; n++) window.open('/acting/found?' + n)",
         "Print": "print(); log('printed')",
@@ -40,12 +41,12 @@ _REQUESTS = "".join(
         ".click()",
         "Blob file": "Object.assign(document.createElement('a'), {href: window.URL.createObjectURL(new Blob(['1'])),"
         " download: 'e1 blob.csv'}).click()",
-        "Location": "navigator.geolocation.getCurrentPosition(() => log('granted'), () => log('denied position'))",
-        "Notify": "Notification.requestPermission().then((answer) => log(answer))",
+        "Location": "navigator.geolocation.getCurrentPosition(() => log('granted'), () => log('denied PositionError'))",
+        "Notify": "Notification.requestPermission().then((answer) => log(answer + ' NotifyError'))",
         "Camera": "tell(navigator.mediaDevices.getUserMedia({video: true}))",
         "Paste": "tell(navigator.clipboard.readText())",
         "Full screen": "tell(document.documentElement.requestFullscreen())",
-        "Pointer": "document.body.requestPointerLock(); log('asked')",
+        "Pointer": "tell(document.body.requestPointerLock())",
         "Passkey": "tell(navigator.credentials.get({publicKey: {challenge: new Uint8Array(8)}}))",
         "Cookie": "alert(document.cookie)",
     }.items()
