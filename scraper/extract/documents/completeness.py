@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from scraper.extract.math.tex import FUNCTIONS
+from scraper.extract.math.symbols import FUNCTIONS
 
 MAX_LOST_SHARE = 0.03
 """Ratio of letters. A page that loses more is completed from another reader, or reported."""

@@ -8,12 +8,6 @@ from collections.abc import Callable, Iterator
 MAX_TEX = 8_000
 """Characters. A longer text is not a formula."""
 
-FUNCTIONS = frozenset(
-    "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln "
-    "log max min sec sin sinh sup tan tanh Pr".split()
-)
-"""Names of operators with a command in TeX."""
-
 _MAX_INLINE_TEX = 2_000
 r"""Characters of a formula between `\(` and `\)` in running text."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from scraper.extract.documents.docx.xml_names import M, W
 from scraper.extract.dom.xpath import Element
-from scraper.extract.math.tex import FUNCTIONS
+from scraper.extract.math.symbols import FUNCTIONS
 
 _MAX_DEPTH = 60
 _ROW_END = " \\\\ "

@@ -29,6 +29,8 @@ class TextRun(NamedTuple):
     """Index of the table that this run stands for while the page is put in reading order; -1 for text."""
     words: tuple[tuple[float, float], ...] = ()
     """Left and right edge of each word, if they are known."""
+    is_math: bool = False
+    """True if the font is made for formulas."""
 
     @property
     def middle(self) -> float:

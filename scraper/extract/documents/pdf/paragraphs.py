@@ -147,6 +147,8 @@ _MAX_LARGE_CHARS = 200
 _MAX_BOLD_CHARS = 120
 _MAX_LEVEL = 5
 _CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
+_FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
+"""A formula: no heading, though it is set larger than the text."""
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
 """Section number and a short title, alone on a line."""
@@ -164,7 +166,7 @@ def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[Layou
 
 def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
     text = " ".join(block.lines)
-    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text):
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text) or _FORMULA.fullmatch(text):
         return block
     if _is_large(block, body_size):
         return _as_heading(block, levels[block.size])

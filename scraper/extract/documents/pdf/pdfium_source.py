@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,10 +16,12 @@ from liteparse.types import PageComplexityStats, StructureTree, StructureTreeEle
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.boxes import Box
+from scraper.extract.documents.pdf.formula_layout import write_formulas
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
 from scraper.extract.documents.pdf.metadata import XFA_FORMS, choose_metadata, format_form
 from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
-from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, rotate_page
+from scraper.extract.documents.pdf.rows import SPACE, normalize_ligatures
+from scraper.extract.documents.pdf.vector_lines import extract_typed_lines, find_lines, reading_angle, rotate_page
 
 MAX_PAGES = 1_000
 """Pages per reading; a client requests further pages separately."""
@@ -29,10 +29,9 @@ MAX_PAGES = 1_000
 MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
 
-_LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
-_ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
+_MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _WIDE_SPACE = 0.55
 """Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
@@ -174,33 +173,18 @@ def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
 
 
 def _convert_page(page: Any, max_runs: int) -> LayoutPage:
-    angle = _reading_angle(page.text_items)
-    runs, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
+    angle = reading_angle(page.text_items)
+    texts, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
     width, height = (
         side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
     )
     lines = find_lines(page.vector_graphics, width, height)
+    runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
+    rotated, tags = _find_rotated_runs(page.text_items[:max_runs], angle), _read_tags(page.structure_tree)
     converted = LayoutPage(
-        page.page_num,
-        width,
-        height,
-        runs,
-        tuple(sorted((*lines.across, *typed))),
-        lines.down,
-        _read_tags(page.structure_tree),
-        lines.box_across,
-        lines.box_down,
-        _find_rotated_runs(page.text_items[:max_runs], angle),
+        page.page_num, width, height, runs, across, lines.down, tags, lines.box_across, lines.box_down, rotated
     )
     return rotate_page(converted, angle) if angle else converted
-
-
-def _reading_angle(items: list[TextItem]) -> int:
-    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    characters: Counter[int] = Counter()
-    for item in items:
-        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
-    return characters.most_common(1)[0][0] if characters else 0
 
 
 def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
@@ -212,17 +196,19 @@ def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
         if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
             continue
         size = _font_size(item)
-        is_bold_name, mono = _read_font_name(item.font_name or "")
+        is_bold_name, mono, is_math = _read_font_name(item.font_name or "")
         bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
         for part, x0, x1, words in _split_item(item, size):
-            part = part if part.isascii() else _normalize_ligatures(part)
-            yield TextRun(part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words)
+            part = part if part.isascii() else normalize_ligatures(part)
+            yield TextRun(
+                part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words, is_math
+            )
 
 
 @lru_cache(maxsize=256)
-def _read_font_name(name: str) -> tuple[bool, bool]:
-    """Return True for a bold font, and True for a font of a fixed width."""
-    return _BOLD.search(name) is not None, _MONO.search(name) is not None
+def _read_font_name(name: str) -> tuple[bool, bool, bool]:
+    """Return True for a bold font, for a font of a fixed width, and for one made for formulas."""
+    return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
 def _font_size(item: TextItem) -> float:
@@ -267,17 +253,21 @@ def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float
     ends = tuple((word.x, word.x + word.width) for word in words)
     breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
     if not breaks:
-        yield item.text, item.x, item.x + item.width, ends
+        text = _separate_words(item, size) if item.text.count(" ") + 1 < len(words) else item.text
+        yield text, item.x, item.x + item.width, ends
         return
     for start, end in pairwise([0, *breaks, len(words)]):
         yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
 
 
-def _normalize_ligatures(text: str) -> str:
-    """Replace ligatures and Arabic presentation forms by plain letters."""
-    if _LIGATURES.search(text) or _ARABIC_FORMS.search(text):
-        text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
-    return text.replace("\u00a0", " ")
+def _separate_words(item: TextItem, size: float) -> str:
+    """Return the text with spaces between words that are apart, such as a caption's label and its number."""
+    text, rest = "", item.text
+    for word, following in pairwise(item.words):
+        before, found, rest = rest.partition(word.text)
+        is_apart = following.x - word.x - word.width > SPACE * size and rest.startswith(following.text)
+        text += f"{before}{found} " if is_apart else before + found
+    return text + rest
 
 
 def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:

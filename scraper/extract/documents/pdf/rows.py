@@ -39,12 +39,12 @@ def split_mark(text: str) -> tuple[str | None, str]:
 
 _SAME_ROW = 0.45
 """Ratio to the line height. Runs whose centers are closer are on one line."""
-_SPACE = 0.12
+SPACE = 0.12
 """Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
 _WHITESPACE = re.compile(r"\s+")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_ENDS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
-_STARTS_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
+_ENDS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
+_STARTS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
 _HYPHENS = ("-", "\u2010", "\u00ad")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -86,7 +86,7 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
     pieces: list[str] = []
     end = 0.0
     for run in runs:
-        if pieces and run.x0 - end > _SPACE * run.size and not pieces[-1].endswith(" "):
+        if pieces and run.x0 - end > SPACE * run.size and not pieces[-1].endswith(" "):
             pieces.append(" ")
         pieces.append(run.text)
         end = run.x1
@@ -114,7 +114,7 @@ def _join_right_to_left(runs: Sequence[TextRun]) -> str:
     edge = 0.0
     for run in ordered:
         gap = max(edge - run.x1, run.x0 - edge) if pieces else 0.0
-        if pieces and gap > _SPACE * run.size and not pieces[-1].endswith(" "):
+        if pieces and gap > SPACE * run.size and not pieces[-1].endswith(" "):
             pieces.append(" ")
         pieces.append(run.text)
         edge = run.x0
@@ -132,7 +132,7 @@ def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -
             text = line
         elif text.endswith(_HYPHENS) and len(text) > 1 and text[-2].isalpha() and line[:1].islower():
             text = _join_word(text, line, vocabulary)
-        elif _ENDS_WITHOUT_SPACE.search(text) and _STARTS_WITHOUT_SPACE.match(line):
+        elif _ENDS_WITHOUTSPACE.search(text) and _STARTS_WITHOUTSPACE.match(line):
             text += line
         else:
             text = f"{text} {line}" if line else text
@@ -163,3 +163,14 @@ def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
         if f"{head}-{tail}" in vocabulary and head + tail not in vocabulary:
             return text[:-1] + "-" + line
     return text[:-1] + line
+
+
+_LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
+_ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
+
+
+def normalize_ligatures(text: str) -> str:
+    """Replace ligatures and Arabic presentation forms by plain letters."""
+    if _LIGATURES.search(text) or _ARABIC_FORMS.search(text):
+        text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
+    return text.replace("\u00a0", " ")

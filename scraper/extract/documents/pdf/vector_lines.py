@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from liteparse.types import VectorGraphics
+from liteparse.types import TextItem, VectorGraphics
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
 
@@ -75,6 +76,14 @@ def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> V
         _sorted(RuledLine(y, x0, x1) for x0, y0, x1, y1 in boxes for y in (y0, y1)),
         _sorted(RuledLine(x, y0, y1) for x0, y0, x1, y1 in boxes for x in (x0, x1)),
     )
+
+
+def reading_angle(items: Sequence[TextItem]) -> int:
+    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
+    characters: Counter[int] = Counter()
+    for item in items:
+        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
+    return characters.most_common(1)[0][0] if characters else 0
 
 
 def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:

@@ -39,12 +39,13 @@ def test_numbers_are_distinguished_from_words(cell: str, is_number: bool) -> Non
     assert cells.is_number(cell) is is_number
 
 
-@pytest.mark.parametrize("piece", [" ", ".", ". ", "1", "a", "1 "])
+@pytest.mark.parametrize("piece", [" ", ".", ". ", "1", "a", "1 ", "a=", "$"])
 def test_patterns_are_fast_for_hostile_lines(piece: str) -> None:
     text = f"{piece * (LONG // len(piece))}\0"
     with soon():
         stream_tables._remove_leader_dots(text)
         paragraphs._LEADER.search(text)
+        paragraphs._FORMULA.fullmatch(text)
         cells.is_number(text)
         rows._LAST_WORD.search(text)
         running_lines._PAGE_NUMBER.fullmatch(text)
