@@ -61,7 +61,7 @@ def _values(page: LabeledPage) -> tuple[tuple[float, ...] | None, bool]:
         return None, False
     if signals.words >= LONG_WORDS:
         return None, True
-    verdict.remove_page_furniture(built.body)
+    verdict.remove_boilerplate(built.body)
     return shell_score.measure(built.head, built.body, text_of(built.body)), False
 
 

@@ -21,7 +21,7 @@ from browsers.fair_queue import FairSemaphore
 from browsers.login_state import LoginState
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
-from browsers.navigation.visit import Enough, Visit
+from browsers.navigation.visit import IsSufficient, Visit
 from browsers.pool.pool import BrowserState, Pool
 from browsers.settings import BrowserSettings
 from browsers.slot_scaling import SlotScaler
@@ -164,7 +164,7 @@ class Browsers:
         """
         return await wait_signed_in(self._pool, url, hosts, limit_s=limit_s)
 
-    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+    async def visit(self, request: Request, enough: IsSufficient | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.
 
         In mode AUTO, `enough` decides if the response suffices without rendering. Without it the page is rendered. A
@@ -205,7 +205,7 @@ class Browsers:
         raise AssertionError  # tenacity re-raises the last error
 
     async def _visit_once(
-        self, request: Request, enough: Enough | None, started_at: float, deadline_at: float
+        self, request: Request, enough: IsSufficient | None, started_at: float, deadline_at: float
     ) -> Snapshot:
         async with VisitSlot(self._peeks, self._renders, request, deadline_at) as slot:
             try:

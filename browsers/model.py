@@ -43,7 +43,7 @@ class ThirdParties(enum.StrEnum):
     """All except trackers, social widgets, marketing, chat and consent dialogs."""
 
 
-class PictureKind(enum.StrEnum):
+class ScreenshotKind(enum.StrEnum):
     """Part of a page to picture, or file format to save it in."""
 
     WINDOW = "window"
@@ -54,10 +54,10 @@ class PictureKind(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PictureRequest:
+class ScreenshotRequest:
     """Picture to take of a rendered page."""
 
-    kind: PictureKind = PictureKind.WINDOW
+    kind: ScreenshotKind = ScreenshotKind.WINDOW
     target: str | None = None
     """CSS selector or text of the element in the picture; None for the page."""
     image_type: str = "webp"
@@ -67,7 +67,7 @@ class PictureRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Screenshot:
     """One picture or file of a page; sizes are in pixels of the picture, 0 for files."""
 
     data: bytes = field(repr=False)
@@ -119,7 +119,7 @@ class Request:
     """True to return the JSON that the page fetches while it renders."""
     refuses_consent: bool = False
     """True to refuse consent banners and then wait for the content. A picture always refuses them."""
-    picture: PictureRequest | None = None
+    picture: ScreenshotRequest | None = None
     """Picture to take when the page is ready. Only the full tier loads the images of a page."""
     third_parties: ThirdParties = ThirdParties.CONTENT_ONLY
     headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
@@ -203,7 +203,7 @@ class Snapshot:
     exceeded_limit: str = ""
     """Resource of which the page used too much during the render, such as memory. The page is then unrendered."""
     json_responses: tuple[JsonResponse, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[Screenshot, ...] = ()
     """Pictures that were requested; empty if the page was not rendered."""
     consent: tuple[str, ...] = ()
     """Actions on consent banners, one sentence each."""

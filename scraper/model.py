@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from browsers.model import Picture
+from browsers.model import Screenshot
 from scraper.errors import ScraperError
 
 
@@ -250,7 +250,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
+class PageExcerpts:
     """Page that was requested for a question, with its relevant excerpts."""
 
     url: str
@@ -266,7 +266,7 @@ class ResearchReport:
 
     question: str
     search: SearchAnswer
-    pages: tuple[ReadPage, ...] = ()
+    pages: tuple[PageExcerpts, ...] = ()
     """Pages that were tried, in the order of the results."""
 
 
@@ -428,14 +428,14 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PagePictures:
+class PageScreenshots:
     """Pictures of one page. For a whole page, the overview comes first, then its parts."""
 
     url: str
     """URL after redirects."""
     status: int
     title: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[Screenshot, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -455,7 +455,7 @@ class SitePage:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedUrls:
     """Number of excluded URLs for one reason, with an example."""
 
     reason: str
@@ -470,7 +470,7 @@ class SiteMap:
     url: str
     """URL of the start page after redirects."""
     pages: tuple[SitePage, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedUrls, ...] = ()
     list_files: int = 0
     """Number of requested sitemaps and feeds."""
     list_failures: int = 0
@@ -548,5 +548,5 @@ class CrawlReport:
     """Without a question, the new pages of this call; with one, all pages with content, best first."""
     readings: tuple[Reading, ...] = ()
     """Best pages for the question."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedUrls, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -14,21 +14,21 @@ from scraper.coordination.protocols import SharedState
 from scraper.engines.names import DEFAULTS
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
-from scraper.reading.browsing import BrowseSessions
+from scraper.reading.browsing import BrowseRunner
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import FieldReader
-from scraper.reading.screenshots import PictureReader
+from scraper.reading.screenshots import ScreenshotReader
 from scraper.reading.structured import StructuredReader
 from scraper.search.engine_throttle import open_engine_throttle
-from scraper.search.instant_answers import InstantAnswers
+from scraper.search.instant_answers import InstantAnswerClient
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
-from scraper.site.change_tracker import ChangeTracker
-from scraper.site.crawls import Crawls
-from scraper.site.site_maps import SiteMaps
+from scraper.site.change_tracker import PageChangeTracker
+from scraper.site.crawls import CrawlService
+from scraper.site.site_maps import SiteMapService
 from scraper.store.factory import Store, open_store
 from scraper.store.login_profiles import LoginProfiles
 from scraper.workers import WorkerPool
@@ -47,12 +47,12 @@ class Services:
     documents: DocumentReader
     searcher: Searcher
     structured: StructuredReader
-    site_maps: SiteMaps
-    crawls: Crawls
-    change_tracker: ChangeTracker
-    pictures: PictureReader
+    site_maps: SiteMapService
+    crawls: CrawlService
+    change_tracker: PageChangeTracker
+    pictures: ScreenshotReader
     fields: FieldReader
-    browsing: BrowseSessions
+    browsing: BrowseRunner
     shared: SharedState
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Services:
         self.indexes = self.store.indexes
         self.page_cache = PageCache(self.pages, self.settings)
         throttle = open_engine_throttle(self.settings, self.shared)
-        self.instant_answers = InstantAnswers(self.browsers, self.settings, throttle)
+        self.instant_answers = InstantAnswerClient(self.browsers, self.settings, throttle)
 
     @classmethod
     @asynccontextmanager
@@ -100,15 +100,15 @@ class Services:
                 shared=shared,
             )
             stack.push_async_callback(searcher.close)
-            site_maps = SiteMaps(fetcher, workers)
+            site_maps = SiteMapService(fetcher, workers)
             stack.push_async_callback(site_maps.close)
-            crawls = Crawls(fetcher, workers, store.records, store.indexes)
-            tracker = ChangeTracker(fetcher, store.records)
-            pictures = PictureReader(fetcher.visitor)
+            crawls = CrawlService(fetcher, workers, store.records, store.indexes)
+            tracker = PageChangeTracker(fetcher, store.records)
+            pictures = ScreenshotReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
             fields = FieldReader(fetcher.visitor, workers)
             logins = LoginProfiles(store.records, settings.data_dir, settings.profile_key)
-            browsing = BrowseSessions(browsers, fetcher.visitor, workers, logins, settings)
+            browsing = BrowseRunner(browsers, fetcher.visitor, workers, logins, settings)
             readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)
             yield cls(settings, browsers, workers, store, *readers, shared)
 

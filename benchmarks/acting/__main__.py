@@ -26,7 +26,7 @@ from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
 from browsers.chromium.locate import find_chromium
-from browsers.model import Mode, PictureKind, PictureRequest, Request, ThirdParties, Tier
+from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, ThirdParties, Tier
 from browsers.navigation.picture import HEIGHT, WIDTH
 
 _HOST = "shots.example"
@@ -80,7 +80,7 @@ def _median_ms(row: list[tuple[bool, float]]) -> float:
 async def _own(golds: list[Gold], port: int) -> list[tuple[bool, float]]:
     """Return for each page whether its picture is exact, and the seconds that the picture took after loading."""
     results = []
-    picture = PictureRequest(PictureKind.FULL, image_type="png", is_single=True)
+    picture = ScreenshotRequest(ScreenshotKind.FULL, image_type="png", is_single=True)
     async with Browsers(BrowserSettings(test_hosts=((_HOST, "127.0.0.1", port),))) as browsers:
         for gold in golds:
             snapshot = await browsers.visit(

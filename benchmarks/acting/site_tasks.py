@@ -21,11 +21,11 @@ from browsers.acting.acting_page import ActingPage
 from browsers.acting.outline import OutlineLine
 from browsers.acting.outline_text import write_outline
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.sessions import ScriptRequest
+from browsers.acting.sessions import ActingRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.errors import BrowsersError
-from browsers.model import Mode, PictureKind, PictureRequest, Request, Tier
+from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, Tier
 
 HOST = "acting.example"
 _FORBIDDEN = "forbidden.test"
@@ -81,7 +81,7 @@ class ActingClient:
 
     async def run(self, *steps: str) -> StepOutcome:
         """Run steps, and return the outcome of the last."""
-        request = ScriptRequest(
+        request = ActingRequest(
             tuple(parse_steps(list(steps))), self.session, "benchmark", ActingMode.ACT, permitted, deadline_s=60.0
         )
         done = await self.browsers.acting.run(request)
@@ -202,7 +202,7 @@ async def _take_step(client: ActingClient, step: Sequence[Any], task: Task) -> S
 
 
 async def _take_picture(client: ActingClient, task: Task) -> StepOutcome:
-    picture = PictureRequest(PictureKind.FULL)
+    picture = ScreenshotRequest(ScreenshotKind.FULL)
     request = Request(
         f"http://{HOST}/{task['page']}", tier=Tier.FULL, mode=Mode.RENDER, picture=picture, deadline_s=_TASK_LIMIT_S
     )

@@ -35,8 +35,8 @@ from benchmarks.knowing.sources import measure_sources
 from benchmarks.tokens import count_list_tokens
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
-from scraper.model import Document, Reading, ReadPage
-from scraper.render.quotes import fit_quotes
+from scraper.model import Document, PageExcerpts, Reading
+from scraper.render.quotes import fit_excerpts
 from scraper.render.research_report import join_excerpts
 from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
@@ -129,13 +129,13 @@ def _ask_peers(peers: PeerProcess, name: str, sample: Sequence[tuple[AskedText, 
     }
 
 
-def ask(text: str, question: str, budget: int) -> ReadPage:
+def ask(text: str, question: str, budget: int) -> PageExcerpts:
     """Return the text with its passages for the question, as the tools select them."""
     document = Document("https://text.example/", markdown=text, text=text, outline=find_headings(text))
     (excerpts,) = select_passages([text], question, max(budget, _MIN_SELECTED), link_tokens=QUOTE_TOKENS)
     reading = Reading(document, document.url, document.url, 200, "http", False, datetime.now(UTC))
-    page = ReadPage(document.url, reading, tuple(excerpts))
-    return fit_quotes((page,), budget, linked=False)[0]
+    page = PageExcerpts(document.url, reading, tuple(excerpts))
+    return fit_excerpts((page,), budget, linked=False)[0]
 
 
 def _is_first(text: AskedText, question: Question) -> bool:

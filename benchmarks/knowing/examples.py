@@ -13,7 +13,7 @@ from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing.records import saved_page
 from scraper.extract.fields import extraction_recipes
-from scraper.extract.fields.extraction_recipes import Recipe
+from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.text_leaves import letters_and_digits
@@ -83,7 +83,7 @@ def load_sites(corpora: Path) -> dict[str, list[tuple[Path, Gold]]]:
 
 def _measure_sites(corpora: Path, pages: int) -> Figures:
     counts = FieldCounts()
-    learned: dict[str, Recipe] = {}
+    learned: dict[str, ExtractionRecipe] = {}
     second: dict[str, PlaceFinder] = {}
     seconds, reads = 0.0, 0
     for site, files in load_sites(corpora).items():

@@ -39,7 +39,7 @@ from scraper.errors import ScraperError
 from scraper.extract import reader
 from scraper.extract.text import token_estimate as tokens
 from scraper.extract.text.terms import split_terms
-from scraper.model import Document, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
+from scraper.model import Document, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import batch
 from scraper.render import research_report as render
 from scraper.render.page import BODY_BUDGET
@@ -232,7 +232,7 @@ def _research_answer(question: Question, documents: Sequence[Document]) -> str:
         [one.markdown for one in documents], question.text, budget, passage_selection.MIN_PAGE_SHARE, True
     )
     pages = tuple(
-        ReadPage(one.url, _reading(one), excerpts, same_as)
+        PageExcerpts(one.url, _reading(one), excerpts, same_as)
         for one, excerpts, same_as in zip(documents, choice.excerpts, choice.same_as, strict=True)
     )
     return render.as_markdown(ResearchReport(question.text, search, pages), region=_REGION)

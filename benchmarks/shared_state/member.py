@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from browsers import Browsers
 from browsers.model import Request, Snapshot
-from browsers.navigation.visit import Enough
+from browsers.navigation.visit import IsSufficient
 from scraper.coordination.protocols import Limit
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import Document, ReadRequest
@@ -31,7 +31,7 @@ RATE = Limit("benchmark", burst=20, per_second=100)
 class _PlainBrowser:
     """Minimal HTTP client: the benchmark measures which process requests the page, not how."""
 
-    async def visit(self, request: Request, enough: Enough | None = None) -> Snapshot:
+    async def visit(self, request: Request, enough: IsSufficient | None = None) -> Snapshot:
         parts = urlsplit(request.url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
         head = f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"

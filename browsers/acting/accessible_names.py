@@ -23,7 +23,7 @@ _UNREAD = frozenset({"select", "iframe", "textarea", "datalist"})
 _BUTTON_TYPES = frozenset({"submit", "button", "reset", "image"})
 
 
-class Namer:
+class AccessibleNameComputer:
     """Compute the names of the elements of one page."""
 
     def __init__(self, nodes: list[PageNode]) -> None:

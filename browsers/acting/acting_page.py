@@ -8,7 +8,7 @@ import time
 from urllib.parse import urlsplit
 
 from browsers import errors
-from browsers.acting.dialogs import DialogHandler
+from browsers.acting.dialogs import PopupHandler
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
@@ -24,9 +24,9 @@ from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.picture import HEIGHT, WIDTH, window_metrics
-from browsers.navigation.readiness import WORLD, ReadinessWaiter
+from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.tab import Tab
-from browsers.scripts import PROBE
+from browsers.scripts import READINESS_PROBE
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
@@ -74,7 +74,7 @@ class ActingPage:
 
         `ask` asks the person before the first write on a site.
         """
-        self.dialogs = DialogHandler(tab.connection)
+        self.dialogs = PopupHandler(tab.connection)
         self.guard = RequestGuard(mode, self.notice)
         self.guard.ask = ask
         self.devices = InputDevices(tab.session)
@@ -127,7 +127,7 @@ class ActingPage:
         commands = [
             session.start("Network.enable", maxPostDataSize=0),
             session.start("Network.setBypassServiceWorker", bypass=True),
-            session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=READINESS_PROBE, worldName=ISOLATED_WORLD),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD),
             session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
             # Without authenticators. The dialog for a passkey would take all later clicks.

@@ -15,7 +15,7 @@ _MAX_FILE_NAME = 80
 _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
-class DialogHandler:
+class PopupHandler:
     """Handle the dialogs, windows, downloads and file choosers of one page.
 
     `alert` and `beforeunload` are accepted. `confirm` and `prompt` are dismissed unless `accepts_dialogs` is True.

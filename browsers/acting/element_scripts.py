@@ -27,14 +27,14 @@ of the document, where it did not move before.
 CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
 """Scroll the element to the middle of the window."""
 
-CLICK_DRAWN = """function() {
+CLICK_BY_SCRIPT = """function() {
   if (this.localName !== 'input') return false;
   ((this.labels && this.labels[0]) || this).click();
   return true;
 }"""
 """Click the label of an input by script, or the input itself; return False for other elements."""
 
-COVER = """function(hit) {
+DESCRIBE_COVER = """function(hit) {
   for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
   for (let node = this; node; node = node.parentNode || node.host) if (node === hit) return '';
   const element = hit.nodeType === 1 ? hit : hit.parentElement;

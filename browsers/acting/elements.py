@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from browsers.acting.aria_roles import clean_text, cut, quote
-from browsers.acting.element_scripts import CENTER, CLICK_DRAWN, COVER, FOCUS, SELECT, STATE
+from browsers.acting.element_scripts import CENTER, CLICK_BY_SCRIPT, DESCRIBE_COVER, FOCUS, SELECT, STATE
 from browsers.acting.frame_processes import OBJECTS, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError
@@ -102,7 +102,7 @@ class PageElement:
             except ElementGoneError:
                 raise
             except ElementActionError as error:
-                if await self.call(CLICK_DRAWN):
+                if await self.call(CLICK_BY_SCRIPT):
                     return None
                 why = str(error)
             else:
@@ -235,7 +235,7 @@ class PageElement:
             other = await self._resolve(hit["backendNodeId"], process, frame_id)
         except ElementGoneError:
             return "something that changes"
-        cover = await self._call(process, here, COVER, [{"objectId": other}])
+        cover = await self._call(process, here, DESCRIBE_COVER, [{"objectId": other}])
         if not cover:
             return ""
         tag, _, words = clean_text(str(cover)).partition(" ")

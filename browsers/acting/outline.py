@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from browsers.acting.accessible_names import Namer
+from browsers.acting.accessible_names import AccessibleNameComputer
 from browsers.acting.aria_roles import (
     ACTIVE,
     FIELDS,
@@ -112,7 +112,7 @@ class _LineWriter:
         self.lines: list[OutlineLine] = []
         self._half_window = 0.5 * window[0] * window[1]
         self._secrets = secrets
-        self._namer = Namer(nodes)
+        self._namer = AccessibleNameComputer(nodes)
         for node in reversed(nodes):
             if node.tag[0] != "#":
                 node.role = role_of(node)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.request_guard import ActingMode, Ask
-from browsers.acting.step_parser import WRITES, Step
+from browsers.acting.step_parser import WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError
 from browsers.fair_queue import FairSemaphore
@@ -42,7 +42,7 @@ CALL_S = 60.0
 _CHECK_S = 2.0
 _ID_BYTES = 16
 
-Permission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
+UrlPermission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
 """Return a context manager in which a URL may be requested.
 
 It yields warnings, and raises a BrowsersError if the URL is refused.
@@ -50,14 +50,14 @@ It yields warnings, and raises a BrowsersError if the URL is refused.
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptRequest:
+class ActingRequest:
     """Steps of one call, with the session, the caller and the permission to load URLs."""
 
     steps: tuple[Step, ...]
     session_id: str | None
     principal: str
     mode: ActingMode
-    permission: Permission
+    permission: UrlPermission
     language: str = "en-US"
     deadline_s: float = 55.0
     login: Login | None = None
@@ -69,7 +69,7 @@ class ScriptRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptOutcome:
+class ActingResult:
     """Outcomes of the steps of one call."""
 
     session_id: str
@@ -127,7 +127,7 @@ class ActingSessions:
             await asyncio.gather(self._reaper, return_exceptions=True)
         await asyncio.gather(*(self._end(session) for session in list(self._sessions.values())))
 
-    async def run(self, request: ScriptRequest) -> ScriptOutcome:
+    async def run(self, request: ActingRequest) -> ActingResult:
         """Run steps in a session, or in a new one, until a step fails.
 
         A failed step is an outcome, not an exception.
@@ -153,10 +153,10 @@ class ActingSessions:
             if not has_ended:
                 session.page.guard.cancel_questions()
                 await session.page.rest()
-        return ScriptOutcome("" if has_ended else session.id, is_new, tuple(outcomes))
+        return ActingResult("" if has_ended else session.id, is_new, tuple(outcomes))
 
     async def _run_step(
-        self, session: _ActingSession, step: Step, request: ScriptRequest, deadline_at: float
+        self, session: _ActingSession, step: Step, request: ActingRequest, deadline_at: float
     ) -> StepOutcome:
         left_s = deadline_at - time.monotonic()
         if left_s <= 0:
@@ -181,7 +181,7 @@ class ActingSessions:
             return StepOutcome(step.source, error=f"{error} {error.next_step}", failure=error)
 
     async def _run_in_slot(
-        self, session: _ActingSession, step: Step, request: ScriptRequest, deadline_at: float
+        self, session: _ActingSession, step: Step, request: ActingRequest, deadline_at: float
     ) -> StepOutcome:
         url = step.text if step.verb == "open" else session.url
         host, wait_s = urlsplit(url).hostname or "", max(0.0, deadline_at - time.monotonic())
@@ -200,12 +200,12 @@ class ActingSessions:
                 assert session.login is not None
                 raise errors.ExpiredLoginError(session.login.name, url=url)
         session.url = session.page.url or session.url
-        if step.verb in WRITES:
+        if step.verb in WRITE_VERBS:
             session.last_write = step.source[:80]
         session.used_at = time.monotonic()
         return outcome
 
-    async def _recover(self, session: _ActingSession, request: ScriptRequest, deadline_at: float) -> StepOutcome | None:
+    async def _recover(self, session: _ActingSession, request: ActingRequest, deadline_at: float) -> StepOutcome | None:
         """Open the last URL in a new tab after a crash, if no step changed anything; else return the error."""
         if session.last_write or not session.url:
             await self._end(session)
@@ -220,7 +220,7 @@ class ActingSessions:
         session.page.notice("the tab was lost; its last URL was opened again")
         return outcome if outcome.error else None
 
-    def _find(self, request: ScriptRequest) -> _ActingSession:
+    def _find(self, request: ActingRequest) -> _ActingSession:
         session = self._sessions.get(request.session_id or "")
         # The same error for the session of another caller: its existence is a secret.
         if session is None or session.principal != request.principal or session.has_expired:
@@ -247,7 +247,7 @@ class ActingSessions:
             session.used_at = time.monotonic()
             session.lock.release()
 
-    async def _open(self, request: ScriptRequest) -> _ActingSession:
+    async def _open(self, request: ActingRequest) -> _ActingSession:
         await self._make_room(request.principal)
         self._opening += 1
         try:
@@ -275,7 +275,7 @@ class ActingSessions:
         await self._end(min(idle, key=lambda session: session.used_at))
 
     async def _open_page(
-        self, request: ScriptRequest, login: Login | None
+        self, request: ActingRequest, login: Login | None
     ) -> tuple[ActingPage, StepRunner, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             handle: BrowserHandle = await self._pool.get_handle(Tier.FULL)

@@ -35,9 +35,9 @@ VERBS = {
     "close": "close",
 }
 """Verbs and their syntax."""
-ACTING = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
+REQUEST_VERBS = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
 """Verbs after which requests of the page count as caused by a step."""
-WRITES = frozenset({"click", "type", "select", "press", "drag", "point"})
+WRITE_VERBS = frozenset({"click", "type", "select", "press", "drag", "point"})
 """Verbs that may change something on the site, so that a crashed tab is not opened again after them."""
 
 _TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")

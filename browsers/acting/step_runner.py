@@ -15,7 +15,7 @@ from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_content import serialize_page
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import ACTING, Step, StepTarget
+from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
 from browsers.acting.targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError
@@ -84,7 +84,7 @@ class StepRunner:
             TimeoutError: The renderer ended while its answer was awaited.
         """
         page = self._page
-        page.begin_step(step.source, acts=step.verb in ACTING)
+        page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
         error: StepError | None = None
         content = heading = ""
         try:

@@ -21,7 +21,7 @@ START_LIMIT_S = 30.0
 STOP_LIMIT_S = 3.0
 
 
-class Driver:
+class PlaywrightDriver:
     """Own Playwright's driver process. The profile folders of all browsers are created in `folder`."""
 
     def __init__(self, folder: ProfileDir) -> None:

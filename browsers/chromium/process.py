@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from browsers import errors
 from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
-from browsers.chromium.playwright_driver import Driver
+from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
 from browsers.chromium.renderer_memory import RendererMemoryGuard
 from browsers.chromium.switches import LaunchPlan
@@ -137,7 +137,7 @@ class RunningChromium:
 
 
 async def launch(
-    driver: Driver, request: LaunchRequest, folder: Path, *, may_disable_sandbox: bool = True
+    driver: PlaywrightDriver, request: LaunchRequest, folder: Path, *, may_disable_sandbox: bool = True
 ) -> RunningChromium:
     """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.
 
@@ -157,7 +157,7 @@ async def launch(
 
 
 async def _launch_on_best_transport(
-    driver: Driver, request: LaunchRequest, folder: Path, sandboxed: bool
+    driver: PlaywrightDriver, request: LaunchRequest, folder: Path, sandboxed: bool
 ) -> RunningChromium:
     handshake = PipeHandshake(folder, request.executable)
     try:
@@ -172,7 +172,7 @@ async def _launch_on_best_transport(
 
 
 async def _launch(
-    driver: Driver, request: LaunchRequest, folder: Path, sandboxed: bool, handshake: PipeHandshake | None
+    driver: PlaywrightDriver, request: LaunchRequest, folder: Path, sandboxed: bool, handshake: PipeHandshake | None
 ) -> RunningChromium:
     before = await asyncio.to_thread(_list_folders, folder)
     connecting = asyncio.ensure_future(handshake.wait_connected()) if handshake is not None else None
@@ -225,7 +225,9 @@ async def _open_transport(browser: Browser, connecting: asyncio.Future[PipeTrans
     return transport
 
 
-async def _start(driver: Driver, request: LaunchRequest, executable: str, folder: Path, sandboxed: bool) -> Browser:
+async def _start(
+    driver: PlaywrightDriver, request: LaunchRequest, executable: str, folder: Path, sandboxed: bool
+) -> Browser:
     for is_retry in (False, True):
         playwright = await driver.playwright()
         try:

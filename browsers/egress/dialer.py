@@ -32,7 +32,7 @@ If a bind to one succeeds (ip_nonlocal_bind), a successful bind does not prove t
 
 
 @dataclass(frozen=True, slots=True)
-class FirstRequest:
+class FirstRequestRewrite:
     """Values to rewrite the first request on a connection to an HTTP proxy."""
 
     authority: str
@@ -45,10 +45,10 @@ class OpenConnection:
 
     sock: socket.socket
     early: bytes = b""
-    first_request: FirstRequest | None = None
+    first_request: FirstRequestRewrite | None = None
 
 
-Connect = Callable[[str, int], Awaitable[OpenConnection]]
+ConnectFunction = Callable[[str, int], Awaitable[OpenConnection]]
 """Open a connection to host and port: directly, or through the operator's proxy. Raises ConnectionDeniedError."""
 
 

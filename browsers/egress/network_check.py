@@ -7,7 +7,7 @@ import socket
 import time
 
 from browsers.egress import ip_rules
-from browsers.egress.dialer import Connect, OpenConnection
+from browsers.egress.dialer import ConnectFunction, OpenConnection
 from browsers.egress.dns_resolver import WELL_KNOWN, CachingResolver
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
@@ -32,13 +32,13 @@ _MAYBE_NO_NETWORK = frozenset(
 )
 
 
-class NetworkCheck:
+class NetworkCheckingConnector:
     """Connect to hosts, and report NO_NETWORK for a failed connection if this machine reaches no host at all.
 
     It looks well-known names up only after a failure, at most once in `CHECK_AGE_S`.
     """
 
-    def __init__(self, connect: Connect, resolver: CachingResolver, *, has_private_networks: bool) -> None:
+    def __init__(self, connect: ConnectFunction, resolver: CachingResolver, *, has_private_networks: bool) -> None:
         """Connect with `connect`.
 
         With `has_private_networks`, a recent connection also shows that there is a network: such a machine may be

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from browsers.egress import proxy_protocols
-from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, Connect, FirstRequest, OpenConnection
+from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, ConnectFunction, FirstRequestRewrite, OpenConnection
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
 from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
@@ -62,7 +62,7 @@ class ProxyListener:
         self,
         listener: socket.socket,
         limits: ProxyLimits,
-        connect: Connect,
+        connect: ConnectFunction,
         buffer: memoryview,
         on_close: Callable[[ProxyListener], None],
         third_parties: ThirdPartyPolicy,
@@ -348,7 +348,7 @@ class ProxiedConnection:
         )
         return self._relay
 
-    async def _send_first_request(self, far: socket.socket, first: FirstRequest, traffic: TrafficLog) -> None:
+    async def _send_first_request(self, far: socket.socket, first: FirstRequestRewrite, traffic: TrafficLog) -> None:
         """Rewrite the first request for the upstream HTTP proxy, or open a tunnel for an upgrade request."""
         self._loop.remove_reader(self._near.fileno())
         try:

@@ -6,9 +6,9 @@ import logging
 import socket
 
 from browsers.egress import ip_rules
-from browsers.egress.dialer import Connect, Dialer, OpenConnection
+from browsers.egress.dialer import ConnectFunction, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
-from browsers.egress.network_check import NetworkCheck
+from browsers.egress.network_check import NetworkCheckingConnector
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
@@ -70,7 +70,7 @@ class EgressProxy:
         self._resolver.close()
 
 
-def _create_connect(settings: BrowserSettings, resolver: CachingResolver, limits: ProxyLimits) -> Connect:
+def _create_connect(settings: BrowserSettings, resolver: CachingResolver, limits: ProxyLimits) -> ConnectFunction:
     policy = TargetPolicy(resolver, ip_rules.parse_networks(settings.allow_nets), TestHosts(settings.test_hosts))
     dialer = Dialer(limit_s=limits.connect_s, stagger_s=limits.stagger_s)
     if settings.proxy is not None:
@@ -86,4 +86,4 @@ def _create_connect(settings: BrowserSettings, resolver: CachingResolver, limits
     if settings.test_hosts:
         # Their names resolve without any network.
         return connect_directly
-    return NetworkCheck(connect_directly, resolver, has_private_networks=bool(settings.allow_nets)).connect
+    return NetworkCheckingConnector(connect_directly, resolver, has_private_networks=bool(settings.allow_nets)).connect

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from browsers.egress import ip_rules, proxy_protocols
-from browsers.egress.dialer import Dialer, FirstRequest, OpenConnection
+from browsers.egress.dialer import Dialer, FirstRequestRewrite, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver
 from browsers.egress.target_policy import LOOPBACK, Target, TargetPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
@@ -102,7 +102,7 @@ class UpstreamConnector:
         try:
             # A proxy builds the Host header from the request line, so an address there would lose the name.
             if self.proxy.scheme is Scheme.HTTP and port == HTTP_PORT and not self.local_dns:
-                request = FirstRequest(ip_rules.bracket_host(destination), self.proxy.authorization)
+                request = FirstRequestRewrite(ip_rules.bracket_host(destination), self.proxy.authorization)
                 return OpenConnection(sock, first_request=request)
             async with _convert_errors(host, port):
                 return OpenConnection(sock, await self._handshake(sock, destination, target_port))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
 from browsers.model import Frame, strip_credentials
-from browsers.navigation.readiness import WORLD, ReadinessWaiter
-from browsers.scripts import MARK
+from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
+from browsers.scripts import MARK_HIDDEN
 
 MAX_ELEMENTS = 150_000
 """Maximum of elements. A page that grows endlessly would not fit into a message."""
@@ -20,7 +20,7 @@ FRAME_DEPTH = 3
 """Levels of frames below the main frame."""
 FRAME_LIMIT_S = 2.0
 """Seconds to capture one frame with its child frames."""
-MARKING = f"({MARK})({MAX_ELEMENTS})"
+MARKING = f"({MARK_HIDDEN})({MAX_ELEMENTS})"
 """Script that returns the marked document."""
 CLOSED = '<template shadowrootmode="closed"'
 MAX_CLOSED = 2_000
@@ -126,7 +126,7 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
     """Mark the frame and return True if it is visible. Its page could fake answers outside our isolated world."""
     element, world = await asyncio.gather(
         owner.start("DOM.getFrameOwner", frameId=child.node["frame"]["id"]),
-        owner.start("Page.createIsolatedWorld", frameId=child.parent_id, worldName=WORLD),
+        owner.start("Page.createIsolatedWorld", frameId=child.parent_id, worldName=ISOLATED_WORLD),
     )
     resolved = await owner.send(
         "DOM.resolveNode", backendNodeId=element["backendNodeId"], executionContextId=world["executionContextId"]
@@ -142,7 +142,7 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
 
 
 async def _capture_frame_html(session: Session, frame_id: str, *, limit_s: float) -> str:
-    made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD, limit_s=limit_s)
+    made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD, limit_s=limit_s)
     marked = await session.send(
         "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
     )
@@ -170,7 +170,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
     snapshot, world = await asyncio.gather(
         # As a list: a tree of nodes may be too deep for the JSON parser.
         session.start("DOMSnapshot.captureSnapshot", computedStyles=[]),
-        session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD),
+        session.start("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD),
     )
     context = world["executionContextId"]
     inside = await asyncio.gather(
@@ -182,7 +182,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
     roots = [{"objectId": node["object"]["objectId"]} for node in inside]
     await session.start(
         "Runtime.callFunctionOn",
-        functionDeclaration=MARK,
+        functionDeclaration=MARK_HIDDEN,
         executionContextId=context,
         arguments=[{"value": MAX_ELEMENTS}, *roots],
     )

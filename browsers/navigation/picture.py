@@ -14,7 +14,7 @@ from typing import Any
 
 from browsers import errors
 from browsers.cdp.session import Event, Session
-from browsers.model import Picture, PictureKind, PictureRequest
+from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from browsers.navigation.readiness import ReadinessWaiter
 
 WIDTH, HEIGHT = 1_280, 900
@@ -123,7 +123,9 @@ def window_metrics(height: int = HEIGHT) -> Event:
     return {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
 
 
-async def take_pictures(session: Session, readiness: ReadinessWaiter, request: PictureRequest) -> tuple[Picture, ...]:
+async def take_screenshots(
+    session: Session, readiness: ReadinessWaiter, request: ScreenshotRequest
+) -> tuple[Screenshot, ...]:
     """Return the pictures of a page that is ready.
 
     For a whole page, the first picture is the overview, followed by one for each part.
@@ -135,9 +137,9 @@ async def take_pictures(session: Session, readiness: ReadinessWaiter, request: P
     """
     if request.target is not None:
         return (await _take_element(session, readiness, request),)
-    if request.kind in (PictureKind.PDF, PictureKind.MHTML):
+    if request.kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML):
         return (await _take_file(session, request.kind),)
-    if request.kind is PictureKind.WINDOW:
+    if request.kind is ScreenshotKind.WINDOW:
         size = await _measure(readiness)
         return (await _capture(session, _Clip(0, size["top"], WIDTH, HEIGHT), request, beyond_window=False),)
     size = await _measure(readiness)
@@ -156,7 +158,7 @@ async def take_pictures(session: Session, readiness: ReadinessWaiter, request: P
     return (replace(taken[0], cut_off=max(0, math.ceil(size["height"]) - height)), *taken[1:])
 
 
-async def _take_element(session: Session, readiness: ReadinessWaiter, request: PictureRequest) -> Picture:
+async def _take_element(session: Session, readiness: ReadinessWaiter, request: ScreenshotRequest) -> Screenshot:
     find = _FIND % json.dumps(request.target)
     box = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
     if not isinstance(box, dict) or box["width"] < 1 or box["height"] < 1:
@@ -169,15 +171,15 @@ async def _take_element(session: Session, readiness: ReadinessWaiter, request: P
     return await _capture(session, clip, request, beyond_window=True)
 
 
-async def _take_file(session: Session, kind: PictureKind) -> Picture:
-    if kind is PictureKind.PDF:
+async def _take_file(session: Session, kind: ScreenshotKind) -> Screenshot:
+    if kind is ScreenshotKind.PDF:
         answer = await session.send("Page.printToPDF", printBackground=True, limit_s=CAPTURE_LIMIT_S)
-        return Picture(base64.b64decode(answer["data"]), "application/pdf")
+        return Screenshot(base64.b64decode(answer["data"]), "application/pdf")
     answer = await session.send("Page.captureSnapshot", format="mhtml", limit_s=CAPTURE_LIMIT_S)
-    return Picture(str(answer["data"]).encode("utf-8", "surrogatepass"), "multipart/related")
+    return Screenshot(str(answer["data"]).encode("utf-8", "surrogatepass"), "multipart/related")
 
 
-async def _capture(session: Session, clip: _Clip, request: PictureRequest, *, beyond_window: bool) -> Picture:
+async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *, beyond_window: bool) -> Screenshot:
     scale = 1.0 if request.is_single else clip.scale
     data = b""
     for quality in QUALITIES:
@@ -193,7 +195,7 @@ async def _capture(session: Session, clip: _Clip, request: PictureRequest, *, be
         data = base64.b64decode(answer["data"])
         if len(data) <= MAX_BYTES or not options or request.is_single:
             break
-    return Picture(data, f"image/{request.image_type}", round(clip.width * scale), round(clip.height * scale), scale)
+    return Screenshot(data, f"image/{request.image_type}", round(clip.width * scale), round(clip.height * scale), scale)
 
 
 async def _measure(readiness: ReadinessWaiter) -> dict[str, float]:

@@ -21,7 +21,7 @@ from browsers.navigation.readiness_rules import (
     decide_readiness,
     pause_s,
 )
-from browsers.scripts import PROBE
+from browsers.scripts import READINESS_PROBE
 
 MAX_TASKS_PER_INSTANT = 1000
 """Maximum of tasks before time advances, for pages that always start another task."""
@@ -86,7 +86,7 @@ def _budget(policy: str, seconds: float) -> Event:
     }
 
 
-WORLD = "readiness"
+ISOLATED_WORLD = "readiness"
 """Name of the isolated world for our scripts."""
 
 SAMPLE_LIMIT_S = 1.0
@@ -223,7 +223,7 @@ class ReadinessWaiter:
             raw = await self.evaluate(self._sample_script, limit_s=limit_s)
             if not raw:
                 # The new-document script does not run in documents without a script of their own.
-                await self.evaluate(PROBE, limit_s=limit_s)
+                await self.evaluate(READINESS_PROBE, limit_s=limit_s)
                 raw = await self.evaluate(self._sample_script, limit_s=limit_s)
         except TimeoutError:
             self.loops_ended += 1
@@ -265,7 +265,7 @@ class ReadinessWaiter:
         try:
             if self._world is None:
                 made = await self._session.send(
-                    "Page.createIsolatedWorld", frameId=self._frame_id, worldName=WORLD, limit_s=limit_s
+                    "Page.createIsolatedWorld", frameId=self._frame_id, worldName=ISOLATED_WORLD, limit_s=limit_s
                 )
                 self._world = made["executionContextId"]
             return await self._session.send(

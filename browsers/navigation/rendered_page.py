@@ -11,10 +11,10 @@ from browsers.model import JsonResponse, Request, Tier, has_credentials, strip_c
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.page_patterns import PagePatterns, PageProgress
 from browsers.navigation.picture import window_metrics
-from browsers.navigation.readiness import WORLD, ReadinessWaiter
+from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.response import PausedResponse
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
-from browsers.scripts import PROBE
+from browsers.scripts import READINESS_PROBE
 
 MAX_DOCUMENTS = 5
 """Maximum of main documents. A page with more reloads itself forever."""
@@ -33,7 +33,7 @@ JSON_LIMIT_S = 1.0
 """Seconds to read one JSON response from the browser."""
 
 
-class RenderedPage:
+class PageObserver:
     """Observe one page while it renders."""
 
     def __init__(self, tab: Tab, request: Request, tier: Tier, patterns: PagePatterns | None = None) -> None:
@@ -83,7 +83,7 @@ class RenderedPage:
         session.on("Target.attachedToTarget", self._on_frame_process)
         commands = [
             session.start("Network.enable", maxTotalBufferSize=buffer, maxResourceBufferSize=buffer, maxPostDataSize=0),
-            session.start("Page.addScriptToEvaluateOnNewDocument", source=PROBE, worldName=WORLD),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=READINESS_PROBE, worldName=ISOLATED_WORLD),
         ]
         if not self._tab.sends_page_events:
             commands.append(session.start("Page.enable"))

@@ -14,7 +14,7 @@ from browsers.errors import BrowsersError, PageCrashedError
 from browsers.free_resources import measure_slowdown
 from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
 from browsers.model import Request, Tier, strip_credentials
-from browsers.scripts import DESKTOP
+from browsers.scripts import DESKTOP_APIS
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000
@@ -196,7 +196,7 @@ class Tab:
             commands += [
                 # Before the page is loaded: while a response is paused, a script arrives after the commit.
                 self.session.start("Page.enable"),
-                self.session.start("Page.addScriptToEvaluateOnNewDocument", source=DESKTOP),
+                self.session.start("Page.addScriptToEvaluateOnNewDocument", source=DESKTOP_APIS),
                 self.session.start("Network.overrideNetworkState", **NETWORK_STATE),
                 self.connection.call("Browser.setPermission", **permission),
             ]

@@ -15,18 +15,18 @@ from browsers import errors
 from browsers.cdp.session import CommandFailedError
 from browsers.free_resources import measure_slowdown
 from browsers.http.charset import decode
-from browsers.model import Mode, Picture, Request, Snapshot, Tier, Timing, strip_credentials
+from browsers.model import Mode, Request, Screenshot, Snapshot, Tier, Timing, strip_credentials
 from browsers.navigation.capture import capture_dom
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
 from browsers.navigation.page_patterns import PagePatterns
-from browsers.navigation.picture import take_pictures
-from browsers.navigation.rendered_page import RenderedPage
+from browsers.navigation.picture import take_screenshots
+from browsers.navigation.rendered_page import PageObserver
 from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
 from browsers.navigation.tab import Tab
 
-Enough = Callable[[Snapshot], Awaitable[bool]]
+IsSufficient = Callable[[Snapshot], Awaitable[bool]]
 """Return True if the response suffices, so that the page is not rendered."""
 
 PREPARE_LIMIT_S = 5.0
@@ -61,7 +61,7 @@ class Visit:
         """Start the clock and the navigation's traffic log."""
         self._timing = Timing(queued_s=self._elapsed())
         self._navigation = Navigation(self.tab, self.request)
-        self._page: RenderedPage | None = None
+        self._page: PageObserver | None = None
         self._preparing: asyncio.Future[object] | None = None
         self._peeked: Snapshot | None = None
 
@@ -88,7 +88,7 @@ class Visit:
             return self.tab.committed
         return page is not None and (page.readiness.time.is_taken or page.readiness.loops_ended > 0 or page.dialogs > 0)
 
-    async def run(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
+    async def run(self, enough: IsSufficient | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
         """Make the visit. `take_render_slot` is awaited before the page is rendered.
 
         If the page crashes or the time ends after the response was read, return the unrendered response.
@@ -113,7 +113,7 @@ class Visit:
         except CommandFailedError as error:
             raise errors.ConnectionClosedError(f"The visit was interrupted: {error}", url=self.request.url) from error
 
-    async def _visit(self, enough: Enough | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
+    async def _visit(self, enough: IsSufficient | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
         if self.expects_page:
             self._page = self._create_page()
         self._navigation.begin()
@@ -144,7 +144,7 @@ class Visit:
             raise self._navigation.deadline_error(self._elapsed()) from None
         return replace(body, truncated=True) if self._navigation.is_incomplete(response, body) else body
 
-    async def _needs_rendering(self, peeked: Snapshot, response: PausedResponse, enough: Enough | None) -> bool:
+    async def _needs_rendering(self, peeked: Snapshot, response: PausedResponse, enough: IsSufficient | None) -> bool:
         mode, limits = self.request.mode, self.request.limits
         renderable = peeked.is_html and response.is_page and not _asks_for_password(response)
         too_big = peeked.truncated or len(peeked.body) > limits.render_bytes
@@ -191,7 +191,7 @@ class Visit:
         complete = await page.wait_until_ready(settle_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
-        pictures: tuple[Picture, ...] = ()
+        pictures: tuple[Screenshot, ...] = ()
         consent: tuple[str, ...] = ()
         self._timing = replace(self._timing, settled_s=self._elapsed())
         if request.picture is not None or request.refuses_consent:
@@ -202,7 +202,7 @@ class Visit:
             complete = await page.wait_until_ready(settle_s)
         if request.picture is not None:
             # Before the capture, which opens parts of the page and marks others.
-            pictures = await take_pictures(self.tab.session, page.readiness, request.picture)
+            pictures = await take_screenshots(self.tab.session, page.readiness, request.picture)
             self._timing = replace(self._timing, pictured_s=self._elapsed())
         elif complete and page.readiness.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - settle_s / 2))
@@ -211,9 +211,9 @@ class Visit:
         snapshot = await self._capture(page, body, complete=complete and not page.is_unfinished)
         return replace(snapshot, pictures=pictures, consent=consent)
 
-    def _create_page(self) -> RenderedPage:
+    def _create_page(self) -> PageObserver:
         """Create the page and send its commands. Call this before the navigation or commit."""
-        page = RenderedPage(self.tab, self.request, self.tier, self.patterns)
+        page = PageObserver(self.tab, self.request, self.tier, self.patterns)
         self._navigation.on_next_document(page.on_document)
         self._preparing = asyncio.ensure_future(page.prepare())
         # Mark the error as retrieved in case the visit ends before it renders.
@@ -228,7 +228,7 @@ class Visit:
         except TimeoutError:
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from None
 
-    async def _capture(self, page: RenderedPage, body: ResponseBody, *, complete: bool) -> Snapshot:
+    async def _capture(self, page: PageObserver, body: ResponseBody, *, complete: bool) -> Snapshot:
         limit_s = CAPTURE_LIMIT_S * measure_slowdown()
         dom = await capture_dom(self.tab.session, page.readiness, page.frame_sessions, limit_s=limit_s)
         page.on_committed(dom.loader_id)

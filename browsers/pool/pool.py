@@ -11,7 +11,7 @@ from pathlib import Path
 
 from browsers import errors
 from browsers.chromium import locate
-from browsers.chromium.playwright_driver import Driver
+from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import plan_launch
@@ -66,7 +66,7 @@ class Pool:
         self._settings = settings
         self._egress = egress
         self._folder = ProfileDir()
-        self._driver = Driver(self._folder)
+        self._driver = PlaywrightDriver(self._folder)
         self._handles: dict[Tier, BrowserHandle] = {}
         self._found: dict[Tier, locate.ChromiumInstall] = {}
         self._memory: dict[Tier, int | None] = {}

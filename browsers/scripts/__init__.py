@@ -1,16 +1,16 @@
-"""JavaScript that is run in visited pages. All but `DESKTOP` runs in an isolated world, which pages cannot see."""
+"""JavaScript that is run in visited pages. All but `DESKTOP_APIS` runs in an isolated world, which pages cannot see."""
 
 from importlib.resources import files
 
-__all__ = ["CONSENT", "DESKTOP", "MARK", "PROBE"]
+__all__ = ["CONSENT", "DESKTOP_APIS", "MARK_HIDDEN", "READINESS_PROBE"]
 
-PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
+READINESS_PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
 """Install `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
 
-MARK = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
+MARK_HIDDEN = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
 """Function that marks invisible content with `data-x-hidden` and returns the document."""
 
 CONSENT = files(__name__).joinpath("consent.js").read_text(encoding="utf-8")
 """Return an object whose `plan()` finds the next button to click to refuse a consent banner."""
-DESKTOP = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8")
+DESKTOP_APIS = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8")
 """Script in the world of the page: give the light tier the objects of a desktop build."""

@@ -30,7 +30,7 @@ Deliver = Callable[[PageOutcome], Awaitable[None]]
 """Receive the outcome of a page; wait while the receiver is busy."""
 
 
-class PageRunner:
+class PageDispatcher:
     """Read pages concurrently in one process."""
 
     def __init__(

@@ -22,7 +22,7 @@ from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
-from scraper.bulk.page_runner import PageRunner, ReadPage
+from scraper.bulk.page_runner import PageDispatcher, ReadPage
 from scraper.bulk.report import Report
 from scraper.bulk.schedule import Schedule
 from scraper.services import Services
@@ -166,7 +166,7 @@ async def read_locally(
         schedule = Schedule(job.spec.rate, respects_robots=respects_robots, keeps_hosts=True)
         feeder = CrawlFeeder(job, planner, schedule, on_pages=lambda: pages.notify())
         deliver = feeder.deliver
-    pages = PageRunner(schedule, read, deliver, concurrency=concurrency, on_change=feeder.notify)
+    pages = PageDispatcher(schedule, read, deliver, concurrency=concurrency, on_change=feeder.notify)
     job.stats.has_network = lambda: pages.has_network
     feeding = asyncio.create_task(feeder.run(), name="bulk feed")
     feeding.add_done_callback(lambda task: _fail_on_error(task, pages))
@@ -180,7 +180,7 @@ async def read_locally(
         await asyncio.wait({stopping, feeding})
 
 
-def _fail_on_error(feeding: asyncio.Task[None], pages: PageRunner) -> None:
+def _fail_on_error(feeding: asyncio.Task[None], pages: PageDispatcher) -> None:
     if not feeding.cancelled() and (error := feeding.exception()) is not None:
         pages.fail(error)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from browsers.model import Snapshot
-from scraper.caching.read_through import Stored
+from scraper.caching.read_through import StoreLookup
 from scraper.model import CachedPageSummary, PageHits, Reading
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
@@ -37,7 +37,7 @@ class PageCache:
 
     async def find(
         self, url: str, principal: str, *, methods: tuple[str, ...], max_age_s: float | None = None
-    ) -> Stored[Reading]:
+    ) -> StoreLookup[Reading]:
         """Look up the caller's page of a canonical URL, read by one of `methods`.
 
         A page older than `max_age_s` seconds (by default the operator's limit) is returned as `stale` if it has
@@ -52,10 +52,10 @@ class PageCache:
             allowed=self._exceptions,
         )
         if entry is None:
-            return Stored()
+            return StoreLookup()
         if (datetime.now(UTC) - entry.reading.retrieved_at).total_seconds() <= limit_s:
-            return Stored(fresh=replace(entry.reading, cached=True))
-        return Stored(stale=entry.reading if build_conditions(entry.reading) else None)
+            return StoreLookup(fresh=replace(entry.reading, cached=True))
+        return StoreLookup(stale=entry.reading if build_conditions(entry.reading) else None)
 
     def put(self, url: str, principal: str, reading: Reading) -> None:
         """Store a reading of a canonical URL; returns at once."""

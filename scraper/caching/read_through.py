@@ -25,7 +25,7 @@ MAX_CHARACTERS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Generic[T]):
+class StoreLookup(Generic[T]):
     """Outcome of a look-up in the store: a fresh result, or a stale one to revalidate, or neither."""
 
     fresh: T | None = None
@@ -33,14 +33,14 @@ class Stored(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Load(Generic[T]):
+class LoadRequest(Generic[T]):
     """Request for a result: its keys, and the functions that look it up in the store or load it."""
 
     key: Hashable
     """Loads with equal keys are shared. Other servers compare its `repr`."""
     run: Callable[[T | None], Awaitable[T]]
     """Load the result. The argument is a stale one to revalidate, or None."""
-    find: Callable[[], Awaitable[Stored[T]]] | None = None
+    find: Callable[[], Awaitable[StoreLookup[T]]] | None = None
     """Look up the result in the store; None without a store."""
     memory_key: Hashable | None = None
     """Key in the memory cache; None if the result must not be stored there."""
@@ -105,7 +105,7 @@ class ReadThrough(Generic[T]):
 
     async def read(
         self,
-        load: Load[T],
+        load: LoadRequest[T],
         policy: CachePolicy,
         *,
         deadline: Deadline | None = None,
@@ -124,7 +124,7 @@ class ReadThrough(Generic[T]):
             held = self._memory.get(load.memory_key)
             if held is not None:
                 return self._mark_cached(held)
-        stored: Stored[T] = Stored()
+        stored: StoreLookup[T] = StoreLookup()
         if load.find is not None and policy.reads_store:
             stored = await load.find()
         if stored.fresh is not None:
@@ -141,6 +141,6 @@ class ReadThrough(Generic[T]):
         self._hold_in_memory(load, result)
         return result
 
-    def _hold_in_memory(self, load: Load[T], result: T) -> None:
+    def _hold_in_memory(self, load: LoadRequest[T], result: T) -> None:
         if self._memory is not None and load.memory_key is not None:
             self._memory.put(load.memory_key, result)

@@ -121,8 +121,8 @@ class Codec(Generic[T]):
     """Return a copy marked as cached, for a result that was complete before it was requested."""
 
 
-READINGS: Codec[Reading] = Codec(dump, functools.partial(load, Reading), mark_reading_cached)
-STRUCTURED: Codec[StructuredData] = Codec(dump, functools.partial(load, StructuredData), lambda data: data)
+READING_CODEC: Codec[Reading] = Codec(dump, functools.partial(load, Reading), mark_reading_cached)
+STRUCTURED_DATA_CODEC: Codec[StructuredData] = Codec(dump, functools.partial(load, StructuredData), lambda data: data)
 
 
 class DistributedSingleFlight(Generic[T]):

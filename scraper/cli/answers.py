@@ -14,8 +14,8 @@ import click
 from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
-from scraper.cli.options import load
-from scraper.cli.wording import answer_for_command_line, for_command_line
+from scraper.cli.options import load_settings
+from scraper.cli.wording import rewrite_answer, rewrite_message
 from scraper.settings import SettingsError, setting_table
 from scraper.urls import guess_urls
 
@@ -31,7 +31,7 @@ _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
 
 
-def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
+def with_output_options(*, has_marks: bool = True) -> Callable[[F], F]:
     """Return a decorator that adds the options --json, --format and -o; with `has_marks`, also --marked."""
 
     def decorate(command: F) -> F:
@@ -48,7 +48,7 @@ def with_output(*, has_marks: bool = True) -> Callable[[F], F]:
     return decorate
 
 
-def print_answer(
+def run_and_print(
     tool: str,
     flags: dict[str, Any],
     *,
@@ -67,7 +67,7 @@ def print_answer(
     output: Path | None = flags.get("output")
     if output is not None and not output.absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
-    settings = load(flags)
+    settings = load_settings(flags)
     writes_rows = has_rows and is_table(output)
     as_json = wants_json(flags) or writes_rows
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
@@ -79,7 +79,7 @@ def print_answer(
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
-        click.echo(for_command_line(str(fault or answer.text)), err=True)
+        click.echo(rewrite_message(str(fault or answer.text)), err=True)
         return code_of_answer(answer)
     if writes_rows and output is not None and isinstance(answer.structured, dict):
         text = as_table(answer.structured, output)
@@ -92,11 +92,11 @@ def print_answer(
     return code_of_answer(answer)
 
 
-def print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
+def run_and_print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
     """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http."""
     guesses = [guess_urls(url) for url in urls]
     call = {**flags, "urls": [url for url, *_ in guesses]}
-    return print_answer(tool, call, other_urls={url: other for url, *others in guesses for other in others})
+    return run_and_print(tool, call, other_urls={url: other for url, *others in guesses for other in others})
 
 
 def wants_json(flags: dict[str, Any]) -> bool:
@@ -116,7 +116,7 @@ def print_text(text: str, output: Path | None) -> None:
 def warn_about_reading(answer: ToolAnswer) -> None:
     """Print the warnings about a page to stderr, so that they do not mix with its text."""
     for warning in answer.reading.warnings if answer.reading else ():
-        click.echo(f"Warning: {for_command_line(warning)}", err=True)
+        click.echo(f"Warning: {rewrite_message(warning)}", err=True)
 
 
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
@@ -124,22 +124,22 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
         return answer.text
     if plain is not None:
         return plain(answer)
-    from scraper.render.answer_parts import unseal
+    from scraper.render.answer_parts import remove_untrusted_marks
 
-    return unseal(answer_for_command_line(answer.text))
+    return remove_untrusted_marks(rewrite_answer(answer.text))
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.render.answer_parts import KEEP_WHOLE, cut
+        from scraper.render.answer_parts import KEEP_WHOLE, cut_markdown
 
         assert answer.reading is not None
         text, length = answer.reading.document.markdown, flags.get("length")
         start = flags.get("start") or 0
         start = max(0, len(text) + start) if start < 0 else start
-        return cut(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
+        return cut_markdown(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
 
     return plain
 

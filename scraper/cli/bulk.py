@@ -20,7 +20,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
-from scraper.cli.options import SERVER_ONLY, Command, load, with_settings
+from scraper.cli.options import SERVER_ONLY, Command, load_settings, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
-    settings = load(flags)
+    settings = load_settings(flags)
     recipe = "" if flags["recipe"] is None else read_recipe(flags["recipe"])
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from scraper.cli.answers import print_text, wants_json, with_output
+from scraper.cli.answers import print_text, wants_json, with_output_options
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import LOG, STORE, Command, load, with_settings
-from scraper.cli.wording import answer_for_command_line
+from scraper.cli.options import LOG, STORE, Command, load_settings, with_settings
+from scraper.cli.wording import rewrite_answer
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def cache() -> None:
 @with_settings(LOG | STORE)
 def stats(as_json: bool, **flags: Any) -> int:
     """Print the number and size of cached pages."""
-    settings = load(flags)
+    settings = load_settings(flags)
     found = _with_page_cache(settings, lambda page_cache: page_cache.store.stats())
     if as_json:
         sizes = {"pages": found.pages, "bytes": found.bytes, "limit_bytes": settings.cache_mb * MB}
@@ -52,12 +52,12 @@ def stats(as_json: bool, **flags: Any) -> int:
 @cache.command(cls=Command, examples=['cache search "tidal power"', 'cache search "asyncio.gather OR 非同期" --json'])
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
-@with_output()
+@with_output_options()
 @with_settings(LOG | STORE)
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
-    from scraper.render.answer_parts import unseal
+    from scraper.render.answer_parts import remove_untrusted_marks
     from scraper.tools.model import new_region
     from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
     from scraper.values.types import InvalidValueError, StringValue
@@ -66,12 +66,12 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
         StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
     except InvalidValueError as error:
         raise click.UsageError(f"query must be {error}.") from None
-    found = _with_page_cache(load(flags), lambda page_cache: page_cache.search(query, limit=limit))
+    found = _with_page_cache(load_settings(flags), lambda page_cache: page_cache.search(query, limit=limit))
     if wants_json(flags):
         text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
     else:
         text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-        text = text if marked else unseal(answer_for_command_line(text))
+        text = text if marked else remove_untrusted_marks(rewrite_answer(text))
     print_text(text, output)
     return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 
@@ -100,7 +100,7 @@ def export(as_json: bool, **flags: Any) -> int:
             count += 1
         return count
 
-    count = _with_page_cache(load(flags), write)
+    count = _with_page_cache(load_settings(flags), write)
     click.echo(_count_pages(count), err=True)
     return 0
 
@@ -111,7 +111,7 @@ def export(as_json: bool, **flags: Any) -> int:
 @with_settings(LOG | STORE)
 def clear(yes: bool, as_json: bool, **flags: Any) -> int:
     """Delete all cached pages."""
-    settings = load(flags)
+    settings = load_settings(flags)
     where = "the shared database" if settings.database_url else settings.data_dir
     if not yes and not _is_confirmed(f"Delete all pages cached in {where}?"):
         click.echo("Nothing is deleted. Use --yes where no question can be answered.", err=True)

@@ -19,7 +19,7 @@ from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.server.access.rules import ServerStartError, is_loopback
-from scraper.server.entrypoints import access_rules, find_issuer
+from scraper.server.entrypoints import find_issuer, make_access_rules
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox
@@ -137,7 +137,7 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
 def check_callers(settings: Settings) -> Iterator[Finding]:
     """Report who may call `serve`, or why it would not start."""
     try:
-        rules = access_rules(settings, find_issuer(settings))
+        rules = make_access_rules(settings, find_issuer(settings))
     except ServerStartError as error:
         yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return

@@ -55,15 +55,15 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
 
 
 def _ask_engines(settings: Settings, *, as_json: bool) -> int:
-    from scraper.cli.self_test import LiveResult, ask_all
+    from scraper.cli.self_test import EngineCheckResult, query_all_engines
     from scraper.cli.server_commands import version
 
-    def show(result: LiveResult) -> None:
+    def show(result: EngineCheckResult) -> None:
         reason = f" ({result.reason})" if result.reason else ""
         rows = f"{result.rows} rows, " if result.rows else ""
         click.echo(f"{result.name:<16} {result.state}{reason}, {rows}{result.seconds} s", err=as_json)
 
-    results = asyncio.run(ask_all(settings, show))
+    results = asyncio.run(query_all_engines(settings, show))
     answered = sum(result.state == "answered" for result in results)
     if as_json:
         rows = [dataclasses.asdict(result) for result in results]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli.answers import print_answer, with_output
+from scraper.cli.answers import run_and_print, with_output_options
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.options import LOG, Command, with_settings
-from scraper.cli.wording import verb_of
+from scraper.cli.wording import get_command_name
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -31,7 +31,7 @@ def index() -> None:
 @click.argument("name")
 @click.option("--min-length", type=click.IntRange(1, 100), help="Ignore shorter words.  [2]")
 @click.option("--case-sensitive", is_flag=True, help="Distinguish capital letters.")
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 @with_settings(_INDEX_SETTINGS)
 def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any) -> int:
     """Create the index NAME in the data folder.
@@ -42,7 +42,7 @@ def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any
     if min_length is not None:
         words["min_length"] = min_length
     arguments = {"index_name": name, "backend": "sqlite", "tokenizer_config": words}
-    return print_answer("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
+    return run_and_print("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
 
 
 @index.command(
@@ -52,7 +52,7 @@ def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, dir_okay=False, exists=True))
 @click.option("--id", "doc_id", help="Id of the text.  [name of the file]")
 @click.option("--metadata", metavar="<JSON>", help="Object that is returned with each hit.")
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 @with_settings(_INDEX_SETTINGS)
 def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | None, **flags: Any) -> int:
     """Add text files to the index NAME, or replace those with the same id.
@@ -71,7 +71,7 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
             "content": _read(file),
             "metadata": _parse_object(metadata),
         }
-        codes.append(print_answer("search_add_document", {**flags, **arguments}, plain=_added_line))
+        codes.append(run_and_print("search_add_document", {**flags, **arguments}, plain=_added_line))
     return max(codes)
 
 
@@ -79,7 +79,7 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
 @click.argument("name")
 @click.argument("query")
 @click.option("--limit", "k", type=click.IntRange(1, 100), default=10, help="Maximum number of texts.  [10]")
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 @with_settings(_INDEX_SETTINGS)
 def search_texts(name: str, **flags: Any) -> int:
     """Search the texts of the index NAME.
@@ -94,7 +94,7 @@ def search_texts(name: str, **flags: Any) -> int:
         rows = [f"{hit['doc_id']} ({hit['score']:.2f})\n  " + "\n  ".join(hit["highlights"]) for hit in data["results"]]
         return "\n\n".join(row.rstrip() for row in rows) or "Nothing found."
 
-    code = print_answer("search_index", {**flags, "index_name": name}, plain=plain)
+    code = run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
     return ExitCode.INCOMPLETE if found == [0] else code
 
 
@@ -102,23 +102,23 @@ def search_texts(name: str, **flags: Any) -> int:
 @click.argument("query")
 @click.option("--kind", type=click.Choice(["tools", "prompts", "resources"]), help="What to find.  [tools]")
 @click.option("--start", type=int, help="First item to print.  [0]")
-@with_output()
+@with_output_options()
 @with_settings(_INDEX_SETTINGS)
 def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.cli.wording import answer_for_command_line
-        from scraper.render.answer_parts import unseal
+        from scraper.cli.wording import rewrite_answer
+        from scraper.render.answer_parts import remove_untrusted_marks
 
-        return unseal(_TOOL_LINE.sub(_command_line, answer_for_command_line(answer.text)))
+        return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))
 
-    return print_answer("find_tools", flags, plain=plain)
+    return run_and_print("find_tools", flags, plain=plain)
 
 
 def _command_line(tool: re.Match[str]) -> str:
     arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
-    return f"- search-mcp {verb_of(tool[1])}{arguments}: "
+    return f"- search-mcp {get_command_name(tool[1])}{arguments}: "
 
 
 def _added_line(answer: ToolAnswer) -> str:

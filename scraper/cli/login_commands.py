@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import LOG, READ, STORE, Command, load, with_settings
+from scraper.cli.options import LOG, READ, STORE, Command, load_settings, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ _caller_option = click.option("--caller", default="local", help="Caller of a ser
 def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str, as_json: bool, **flags: Any) -> int:
     """Sign in to a site in a window, and save the login as an encrypted profile for `fetch` and `browse`."""
     from scraper.errors import ScraperError
-    from scraper.reading.login import check_name, import_state, parse_hosts, sign_in
+    from scraper.reading.login import check_profile_name, import_state, parse_hosts, sign_in
     from scraper.urls import parse_target
 
-    settings = load(flags)
+    settings = load_settings(flags)
     try:
-        check_name(name)
+        check_profile_name(name)
         chosen = parse_hosts(tuple(host.strip() for host in hosts.split(",") if host.strip()))
         if file is not None:
             state = import_state(file, chosen)
@@ -89,7 +89,7 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
 @with_settings(_SETTINGS)
 def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> int:
     """List the login profiles with their hosts and ages, or remove one."""
-    settings = load(flags)
+    settings = load_settings(flags)
     if remove is not None:
         is_removed = _with_profiles(settings, lambda store: store.remove(caller, remove))
         click.echo(

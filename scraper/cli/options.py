@@ -86,7 +86,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
     return decorate
 
 
-def load(flags: dict[str, Any]) -> Settings:
+def load_settings(flags: dict[str, Any]) -> Settings:
     """Load the settings from flags, environment and configuration file; report unknown variables on stderr.
 
     Raises:

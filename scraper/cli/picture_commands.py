@@ -12,8 +12,8 @@ import click
 from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
-from scraper.cli.options import READ, Command, load, with_settings
-from scraper.cli.wording import for_command_line
+from scraper.cli.options import READ, Command, load_settings, with_settings
+from scraper.cli.wording import rewrite_message
 from scraper.settings import Settings, SettingsError, setting_table
 from scraper.urls import guess_urls
 
@@ -55,7 +55,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
     url, *others = guess_urls(flags["url"])
-    settings = load(flags)
+    settings = load_settings(flags)
     ignored = {setting.name for setting in setting_table()}
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
@@ -66,7 +66,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if answer.is_error:
-        click.echo(for_command_line(answer.text), err=True)
+        click.echo(rewrite_message(answer.text), err=True)
         return code_of_answer(answer)
     (picture,) = answer.media
     write_file(output, picture.data)
@@ -80,7 +80,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
         click.echo(json.dumps(facts, ensure_ascii=False))
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:
-            click.echo(for_command_line(line), err=True)
+            click.echo(rewrite_message(line), err=True)
     return code_of_answer(answer)
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from scraper.cli.answers import print_answer, print_pages, wants_json, whole_text, with_output
+from scraper.cli.answers import run_and_print, run_and_print_pages, wants_json, whole_text, with_output_options
 from scraper.cli.files import read_recipe
 from scraper.cli.options import READ, READ_MANY, Command, with_settings
 from scraper.urls import guess_urls
@@ -46,7 +46,7 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
 @_question_option
 @_tokens_option
 @_profile_option
-@with_output()
+@with_output_options()
 @with_settings(READ | {"max_answer_tokens", "profile_key"})
 def fetch(**flags: Any) -> int:
     """Read one page and print it as Markdown.
@@ -65,7 +65,7 @@ def fetch(**flags: Any) -> int:
 @_render_option
 @_question_option
 @_tokens_option
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY | {"batch_limit"})
 def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Read many pages at once; they share the size of one answer.
@@ -77,7 +77,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
     all_urls += _read_urls(file) if file else []
     if not all_urls:
         raise click.UsageError("Give at least one URL, a file of them with -f, or - to read them from stdin.")
-    return print_pages("fetch_batch", flags, all_urls)
+    return run_and_print_pages("fetch_batch", flags, all_urls)
 
 
 @click.command(
@@ -92,7 +92,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
 @click.option("--password", help="Password of an encrypted PDF.")
 @_question_option
 @_tokens_option
-@with_output()
+@with_output_options()
 @with_settings(READ | {"max_answer_tokens", "document_root", "document_mb"})
 def read_doc(**flags: Any) -> int:
     """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
@@ -103,7 +103,7 @@ def read_doc(**flags: Any) -> int:
     file = Path(flags["source"]).expanduser()
     if flags["document_root"] is None and file.is_file():
         file = file.resolve()
-        return print_answer(
+        return run_and_print(
             "read_doc",
             {**flags, "source": file.name, "document_root": str(file.parent)},
             plain=whole_text(flags) if is_whole else None,
@@ -117,11 +117,11 @@ def read_doc(**flags: Any) -> int:
 @click.command(cls=Command, examples=['compare "battery life" example.com/phone-a example.com/phone-b'])
 @click.argument("question")
 @click.argument("urls", nargs=-1, required=True)
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY)
 def compare(urls: tuple[str, ...], **flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
-    return print_pages("compare", flags, urls)
+    return run_and_print_pages("compare", flags, urls)
 
 
 @click.command(
@@ -138,7 +138,7 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 @click.option("--fields", help="JSON object: name of each field and a hint, which may be empty.")
 @click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
 @click.option("--recipe", help="Recipe that --example printed, or its file: read the same fields.")
-@with_output()
+@with_output_options()
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(**flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
@@ -158,14 +158,14 @@ def extract_structured(**flags: Any) -> int:
 @click.argument("steps", nargs=-1)
 @click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help="Read the steps from a file, one per line.")
 @_profile_option
-@with_output()
+@with_output_options()
 @with_settings(READ | {"max_answer_tokens", "acting", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps on a page in a browser, and print the changes after each."""
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    return print_answer("browse", {"steps": all_steps, **flags})
+    return run_and_print("browse", {"steps": all_steps, **flags})
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:
@@ -178,7 +178,7 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, 
         call.update(start=None, length=None)
     other_urls = {url: others[0]} if others else {}
     plain = whole_text(flags) if is_whole else None
-    return print_answer(tool, call, plain=plain, other_urls=other_urls, has_rows=has_rows)
+    return run_and_print(tool, call, plain=plain, other_urls=other_urls, has_rows=has_rows)
 
 
 def _is_url(source: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.answers import print_answer, print_text, wants_json, with_output
+from scraper.cli.answers import print_text, run_and_print, wants_json, with_output_options
 from scraper.cli.options import READ, READ_MANY, Command, complete_from, with_settings
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
@@ -44,38 +44,38 @@ _max_results_option = click.option("--max-results", type=int, help="Maximum numb
 @click.option("--exclude-text", help="Text that title and snippet must not contain.")
 @click.option("--no-cache", is_flag=True, help="Ignore cached answers.")
 @click.option("--max-age-hours", type=float, help="Use a cached answer only if it is younger than this.")
-@with_output()
+@with_output_options()
 @with_settings(READ)
 def search(no_cache: bool, **flags: Any) -> int:
     """Query several search engines at once and print one list."""
     lists = {name: flags[name] or None for name in ("engines", "include_domains", "exclude_domains")}
-    return print_answer("search", {**flags, **lists, "use_cache": not no_cache})
+    return run_and_print("search", {**flags, **lists, "use_cache": not no_cache})
 
 
 @click.command(cls=Command, examples=['web-search "tidal power"', 'web-search "tidal power" --json'])
 @click.argument("query")
 @_max_results_option
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 @with_settings(READ)
 def web_search(**flags: Any) -> int:
     """Query DuckDuckGo only and print its results."""
     if wants_json(flags):
         # The answer of the tool `web_search` is only text.
-        return print_answer("search", {**flags, "engines": ["duckduckgo"]})
-    return print_answer("web_search", flags)
+        return run_and_print("search", {**flags, "engines": ["duckduckgo"]})
+    return run_and_print("web_search", flags)
 
 
 @click.command(cls=Command, examples=['instant-answer "height of Mont Blanc"'])
 @click.argument("query")
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 @with_settings(READ)
 def instant_answer(**flags: Any) -> int:
     """Print DuckDuckGo's instant answer, if it has one."""
-    return print_answer("instant_answer", flags)
+    return run_and_print("instant_answer", flags)
 
 
 @click.command(cls=Command, examples=["engines", "engines --json"])
-@with_output(has_marks=False)
+@with_output_options(has_marks=False)
 def engines(**flags: Any) -> None:
     """List the search engines and sources, and their purpose."""
     # Imported late, so that help is printed without loading the page readers.
@@ -116,9 +116,9 @@ def engines(**flags: Any) -> None:
 @click.option("--no-fetch", is_flag=True, help="List the sources without reading them.")
 @click.option("--no-cache", is_flag=True, help="Ignore the cache.")
 @click.option("--max-age-hours", type=float, help="Use cached searches and pages only if they are younger than this.")
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY)
 def research(engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:
     """Search, read the best pages and print the passages that answer the question."""
     arguments = {"engines": engines or None, "fetch": not no_fetch, "use_cache": not no_cache}
-    return print_answer("research", flags | arguments)
+    return run_and_print("research", flags | arguments)

@@ -117,7 +117,7 @@ _STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class LiveResult:
+class EngineCheckResult:
     """Result of querying one engine or source."""
 
     name: str
@@ -133,7 +133,9 @@ class LiveResult:
     seconds: float
 
 
-async def ask_all(settings: Settings, on_result: Callable[[LiveResult], None]) -> list[LiveResult]:
+async def query_all_engines(
+    settings: Settings, on_result: Callable[[EngineCheckResult], None]
+) -> list[EngineCheckResult]:
     """Query all engines and sources, and return the results in the order of their registries.
 
     `on_result` is called with each result as soon as it is known.
@@ -141,7 +143,7 @@ async def ask_all(settings: Settings, on_result: Callable[[LiveResult], None]) -
     from scraper.engines.registry import ENGINES
     from scraper.engines.sources.registry import SOURCES
 
-    results: list[LiveResult] = []
+    results: list[EngineCheckResult] = []
     async with Services.open(settings) as services:
         slots = asyncio.Semaphore(ENGINES_AT_ONCE)
 
@@ -163,7 +165,9 @@ async def ask_all(settings: Settings, on_result: Callable[[LiveResult], None]) -
             if reason is None and not rows:
                 state = "found nothing"
             seconds = round(time.monotonic() - began, 1)
-            result = LiveResult(name, str(engine.kind), engine.category or "", state, reason or "", rows, seconds)
+            result = EngineCheckResult(
+                name, str(engine.kind), engine.category or "", state, reason or "", rows, seconds
+            )
             results.append(result)
             on_result(result)
 

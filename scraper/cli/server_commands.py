@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.options import WEB_ONLY, Command, load, with_settings
+from scraper.cli.options import WEB_ONLY, Command, load_settings, with_settings
 from scraper.server import entrypoints
 from scraper.server.access.rules import ServerStartError
 from scraper.settings import SettingsError
@@ -23,7 +23,7 @@ def serve(**flags: Any) -> None:
     By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT connectors are at
     /openai/mcp.
     """
-    settings = load(flags)
+    settings = load_settings(flags)
     with _errors_in_one_line():
         entrypoints.run_http(settings, version=version())
 
@@ -41,7 +41,7 @@ def stdio(toolset: str, **flags: Any) -> None:
 
     For the program that started it; the log goes to stderr.
     """
-    settings = load(flags)
+    settings = load_settings(flags)
     with _errors_in_one_line():
         entrypoints.run_stdio(settings, version=version(), toolset=toolset)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from scraper.cli.answers import print_answer, print_pages, with_output
+from scraper.cli.answers import run_and_print, run_and_print_pages, with_output_options
 from scraper.cli.bulk import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
-from scraper.cli.options import READ_MANY, Command, load, with_settings
+from scraper.cli.options import READ_MANY, Command, load_settings, with_settings
 from scraper.urls import guess_urls, parse_target
 
 
@@ -23,12 +23,12 @@ from scraper.urls import guess_urls, parse_target
 @click.option("--question", help="List the pages first whose URL or title has these words.")
 @click.option("--max-pages", type=int, help="Number of pages to list.  [50]")
 @click.option("--start", type=int, help="First page to list.  [0]")
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY)
 def map_site(**flags: Any) -> int:
     """List the pages of a site, or of a folder of it, from its sitemaps, feeds and links."""
     url, *others = guess_urls(flags["url"])
-    return print_answer("map", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+    return run_and_print("map", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
 
 
 @click.command(
@@ -61,7 +61,7 @@ def map_site(**flags: Any) -> int:
 @click.option("--gap", type=click.FloatRange(0, 3_600), help="With --out: seconds between requests to a host.")
 @click.option("--render", type=RENDERS, default="auto", help="With --out: auto renders only what needs it.  [auto]")
 @click.option("--cluster", metavar="ADDRESS", help="With --out: read on a Ray cluster, as bulk does.")
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY)
 def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     """Read the pages of a site, or of a folder of it, into an index, without copies and traps.
@@ -74,11 +74,11 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
         flags.pop(name)
     flags = {name: value for name, value in flags.items() if value != ()}
     if not urls:
-        return print_answer("crawl", flags)
+        return run_and_print("crawl", flags)
     if len(urls) > 1:
         raise click.UsageError("Give one URL, or --out for several sites.")
     url, *others = guess_urls(urls[0])
-    return print_answer("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+    return run_and_print("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
 
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:
@@ -86,7 +86,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
 
     if not urls or flags["crawl"] or flags["question"]:
         raise click.UsageError("--out needs one or more URLs, and neither --crawl nor --question.")
-    settings = load(flags)
+    settings = load_settings(flags)
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     starts = tuple(parse_target(guess_urls(url)[0]) for url in urls)
@@ -101,8 +101,8 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
 @click.command(cls=Command, examples=["changes example.com/pricing", "changes example.com --since 2026-05-31 --json"])
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--since", metavar="DATE", help="Compare with the version of this date.  [the last version]")
-@with_output()
+@with_output_options()
 @with_settings(READ_MANY)
 def changes(**flags: Any) -> int:
     """Print the changes of pages since the last comparison, without clocks, counts and ads."""
-    return print_pages("changes", flags, flags["urls"])
+    return run_and_print_pages("changes", flags, flags["urls"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
-from scraper.cli.options import LOG, READ_MANY, STORE, Command, load, with_settings
+from scraper.cli.options import LOG, READ_MANY, STORE, Command, load_settings, with_settings
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings, SettingsError
 from scraper.urls import guess_urls, parse_target
@@ -75,7 +75,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
     page = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time())
-    _with_records(load(flags), lambda records: _write(records, page))
+    _with_records(load_settings(flags), lambda records: _write(records, page))
     click.echo(json.dumps(asdict(page)) if as_json else f"{target} is watched every {every}.")
     return ExitCode.SUCCESS
 
@@ -85,7 +85,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
 @with_settings(LOG | STORE)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
-    pages = _with_records(load(flags), _read)
+    pages = _with_records(load_settings(flags), _read)
     if as_json:
         click.echo(json.dumps([asdict(page) for page in pages]))
         return ExitCode.SUCCESS
@@ -113,7 +113,7 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
         return found
 
     try:
-        found = _with_records(load(flags), work)
+        found = _with_records(load_settings(flags), work)
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -138,7 +138,7 @@ def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> in
 
     The exit code is 10 if a page changed, 0 if none did, and that of the failure if pages failed and none changed.
     """
-    return asyncio.run(_run(load(flags), command, check_all=check_all, as_json=as_json))
+    return asyncio.run(_run(load_settings(flags), command, check_all=check_all, as_json=as_json))
 
 
 async def _run(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:

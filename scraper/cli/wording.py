@@ -42,26 +42,26 @@ _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
 _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
 
 
-def verb_of(tool: str) -> str:
+def get_command_name(tool: str) -> str:
     """Return the name of the command for a tool: `read_doc` gives `read-doc`."""
     return _VERBS.get(tool, tool.replace("_", "-"))
 
 
-def for_command_line(text: str) -> str:
+def rewrite_message(text: str) -> str:
     """Return a message with commands and options instead of tools and arguments."""
     text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
-    text = _CALL.sub(lambda match: f"run `search-mcp {verb_of(match[1])}` {match[2]} with", text)
+    text = _CALL.sub(lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with", text)
     text = _VALUE.sub(_option_with_value, text)
     text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)
     text = _IS_THE_TOOL.sub(" is the command for", _THE_TOOL.sub(r"`\1`", text))
-    return _QUOTED.sub(lambda match: f"`{_OPTIONS.get(match[1]) or f'search-mcp {verb_of(match[1])}'}`", text)
+    return _QUOTED.sub(lambda match: f"`{_OPTIONS.get(match[1]) or f'search-mcp {get_command_name(match[1])}'}`", text)
 
 
-def answer_for_command_line(text: str) -> str:
-    """Convert the sentences of an answer with `for_command_line`; regions of untrusted text stay unchanged."""
+def rewrite_answer(text: str) -> str:
+    """Convert the sentences of an answer with `rewrite_message`; regions of untrusted text stay unchanged."""
     parts = _SEALED.split(text)
     # Each sealed region gives two parts: the region and its id.
-    return "".join(part if at % 3 else for_command_line(part) for at, part in enumerate(parts) if at % 3 != 2)
+    return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
 
 
 def _option_with_value(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from lxml import etree
 from scraper.extract.content.segmentation import segment
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
-from scraper.extract.syntaxes.jsonld import Item, types
+from scraper.extract.syntaxes.jsonld import Item, type_names
 
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
@@ -33,7 +33,7 @@ _LINES = re.compile(r"(?:\s*\n\s*)+")
 
 
 @dataclass(frozen=True, slots=True)
-class StatedArticle:
+class JsonLdArticle:
     """Text of an article in the structured data of its page."""
 
     paragraphs: tuple[str, ...]
@@ -47,7 +47,7 @@ class StatedArticle:
         return sum(map(len, self.paragraphs))
 
 
-def find_stated_article(items: Iterable[Item]) -> StatedArticle | None:
+def find_jsonld_article(items: Iterable[Item]) -> JsonLdArticle | None:
     """Return the longest `articleBody` of the articles in the JSON-LD of a page, or None below `_MIN_CHARACTERS`."""
     best, headline, is_free = "", "", True
     for item in items:
@@ -57,11 +57,11 @@ def find_stated_article(items: Iterable[Item]) -> StatedArticle | None:
         if isinstance(body, str) and len(body) > max(len(best), _MIN_CHARACTERS - 1) and _is_article(item):
             headline = str(item.get("headline") or item.get("name") or "")
             best, is_free = body, str(item.get("isAccessibleForFree", True)).lower() not in ("false", "0", "no")
-    return StatedArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
+    return JsonLdArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
 
 
 def _is_article(item: Item) -> bool:
-    return any(_ARTICLE.search(name) for name in types(item))
+    return any(_ARTICLE.search(name) for name in type_names(item))
 
 
 def _paragraphs(body: str) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _paragraphs(body: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in _LINES.split(text) if line.strip())
 
 
-def exceeds(article: StatedArticle, text: str, title: str | None) -> bool:
+def exceeds(article: JsonLdArticle, text: str, title: str | None) -> bool:
     """Return True if the article is `_MIN_RATIO` times longer than the text of the page, and belongs to the page."""
     if article.characters < _MIN_RATIO * len(text):
         return False
@@ -81,7 +81,7 @@ def exceeds(article: StatedArticle, text: str, title: str | None) -> bool:
     return len(text) < _SHORT or is_titled or contains(article, text)
 
 
-def contains(article: StatedArticle, text: str) -> bool:
+def contains(article: JsonLdArticle, text: str) -> bool:
     """Return True if the article contains at least half of a text, by runs of three words."""
     ours = _runs(text)
     return len(ours & _runs("\n".join(article.paragraphs))) >= _MIN_SHARED * len(ours)
@@ -96,7 +96,7 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))}
 
 
-def build_article(article: StatedArticle) -> Element:
+def build_article(article: JsonLdArticle) -> Element:
     """Return an element with the paragraphs of an article."""
     root = etree.Element("div")
     for paragraph in article.paragraphs:

@@ -99,7 +99,7 @@ async def read_all(
     return [outcomes[key] for key in keys]
 
 
-async def read_best(
+async def read_with_replacements(
     read: ReadUrl,
     urls: Sequence[str],
     count: int,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.sessions import Permission, ScriptOutcome, ScriptRequest
+from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
@@ -20,7 +20,7 @@ from scraper.model import Reading
 from scraper.reading import outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
-from scraper.store.login_profiles import NAME, LoginProfiles, ProfileKeyError, ProfileNotReadableError
+from scraper.store.login_profiles import PROFILE_NAME, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError
 from scraper.urls import cache_key, parse_target
 from scraper.workers import WorkerPool
@@ -55,11 +55,11 @@ class BrowseResult:
         return self.steps[-1].outcome.error if self.steps else ""
 
 
-CheckedSteps = tuple[Step, ...]
+BrowseSteps = tuple[Step, ...]
 """Steps from `check_steps`: valid, and with canonical URLs."""
 
 
-def check_steps(sources: Sequence[str], *, has_session: bool) -> CheckedSteps:
+def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
     """Parse the steps of a call, with canonical URLs.
 
     Raises:
@@ -83,7 +83,7 @@ def _canonical(url: str) -> str:
     return cache_key(parse_target(url.strip('"')))
 
 
-class BrowseSessions:
+class BrowseRunner:
     """Run the browse steps of callers in sessions, and read pages with login profiles."""
 
     def __init__(
@@ -99,7 +99,7 @@ class BrowseSessions:
 
     async def run(
         self,
-        steps: CheckedSteps,
+        steps: BrowseSteps,
         session: str | None,
         *,
         principal: str,
@@ -118,7 +118,7 @@ class BrowseSessions:
             self._check_profile(profile, session)
         deadline = Deadline.within(deadline_s)
         login = None if profile is None else await self._load_login(profile, principal)
-        request = ScriptRequest(
+        request = ActingRequest(
             steps,
             session,
             principal,
@@ -142,7 +142,7 @@ class BrowseSessions:
         deadline = Deadline.within(deadline_s)
         target = _canonical(url)
         steps = (Step(f"open {target}", "open", text=target), Step("read", "read"), Step("close", "close"))
-        request = ScriptRequest(
+        request = ActingRequest(
             steps,
             None,
             principal,
@@ -184,7 +184,7 @@ class BrowseSessions:
 
     async def _load_login(self, name: str, principal: str) -> Login:
         try:
-            found = await self._logins.load(principal, name) if NAME.fullmatch(name) else None
+            found = await self._logins.load(principal, name) if PROFILE_NAME.fullmatch(name) else None
         except RecordsUnavailableError:
             raise errors.StoreUnavailableError("The store of profiles cannot be used.", target="profile") from None
         except (ProfileKeyError, ProfileNotReadableError):
@@ -199,7 +199,7 @@ class BrowseSessions:
             )
         return Login(found.info.name, found.info.hosts, found.state)
 
-    def _permission(self, principal: str, deadline: Deadline) -> Permission:
+    def _permission(self, principal: str, deadline: Deadline) -> UrlPermission:
         @asynccontextmanager
         async def permission(url: str) -> AsyncIterator[tuple[str, ...]]:
             try:
@@ -210,7 +210,7 @@ class BrowseSessions:
 
         return permission
 
-    async def _run(self, request: ScriptRequest) -> ScriptOutcome:
+    async def _run(self, request: ActingRequest) -> ActingResult:
         try:
             return await self._browsers.acting.run(request)
         except browser_errors.UnknownSessionError as error:

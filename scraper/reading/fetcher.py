@@ -10,8 +10,8 @@ from browsers import Browsers
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
-from scraper.caching.read_through import Load, MemoryCache, ReadThrough
-from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
+from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
+from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
@@ -67,7 +67,7 @@ class Fetcher:
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,
             memory=MemoryCache(markdown_size),
-            distributed=DistributedSingleFlight(READINGS, shared.claims, settings),
+            distributed=DistributedSingleFlight(READING_CODEC, shared.claims, settings),
         )
         # A batch waits for its own pages; it must not fail because they fill the queue.
         self._batch_concurrency = min(BATCH_CONCURRENCY, settings.peek_slots)
@@ -97,7 +97,7 @@ class Fetcher:
         job = VisitJob(
             cache_key(target), request.render, request.principal, batch=request.batch, is_bulk=request.is_bulk
         )
-        load = Load(
+        load = LoadRequest(
             job,
             run=lambda stale: self._load(job, deadline, progress or ignore_progress, stale, on_snapshot),
             find=lambda: self._cache.find(

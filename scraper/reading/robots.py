@@ -31,30 +31,30 @@ log = logging.getLogger(__name__)
 FetchFile = Callable[[Request, Deadline], Awaitable[Snapshot]]
 """Request a file within the rate limits of its host."""
 
-DAY_S = 86_400.0
+MAX_CACHE_S = 86_400.0
 """Seconds. RFC 9309, 2.4: longest time to cache a reachable file."""
-UNREACHABLE_S = 300.0
+UNREACHABLE_RETRY_S = 300.0
 """Seconds before an unreachable file is requested again."""
-GIVEN_UP_S = 30 * DAY_S
+MAX_UNREACHABLE_S = 30 * MAX_CACHE_S
 """Seconds. RFC 9309, 2.3.1.4: after this time, an unreachable file counts as absent."""
 LIMIT_BYTES = 500 * 1024
 """Bytes. RFC 9309, 2.5: minimum size that parsers must read; further bytes are ignored here."""
-HOPS = 5
+MAX_REDIRECTS = 5
 """Redirects. RFC 9309, 2.3.1.2: minimum that must be followed. A file behind more counts as absent."""
-CLOCKS_S = 300.0
+MAX_CLOCK_SKEW_S = 300.0
 """Seconds. Largest difference between the clocks of servers."""
-FETCH_S = 10.0
+FETCH_TIMEOUT_S = 10.0
 """Seconds. Time limit of a request for a robots.txt."""
 FETCH_SHARE = 0.5
-"""Upper bound of `FETCH_S` as a share of the call's time."""
-FAIR_S = 3.0
+"""Upper bound of `FETCH_TIMEOUT_S` as a share of the call's time."""
+MIN_FAIR_TIMEOUT_S = 3.0
 """Seconds. After a shorter time limit, a timeout does not count as a failure of the site."""
 MAX_FILES = 4_000
 """Cached files. More than the hosts that a long list reads at once, so that each file is requested once."""
 MAX_CHARACTERS = 64_000_000
 """Characters of all cached files."""
 
-PRODUCT = "search-mcp"
+USER_AGENT_NAME = "search-mcp"
 """Product token of this program in robots.txt; groups for `*` apply if none names it."""
 GAP_LIMIT_S = 120.0
 """Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
@@ -137,12 +137,12 @@ class RobotsFiles:
         file, blob_key = self._files.get(origin, _File()), f"robots:{origin}"
         blob = None if self._blobs is None else _load_file(await self._blobs.get(blob_key))
         # The age of a file from a server with another clock is not known.
-        if blob is not None and blob.expires_at <= time.time() + DAY_S + CLOCKS_S:
+        if blob is not None and blob.expires_at <= time.time() + MAX_CACHE_S + MAX_CLOCK_SKEW_S:
             file = max(file, blob, key=lambda one: one.expires_at)
         if file.expires_at <= time.time():
             file = await self._fetch(origin, principal, deadline, file)
             if self._blobs is not None:
-                self._blobs.put(blob_key, _dump_file(file), GIVEN_UP_S if file.fetched_at else DAY_S)
+                self._blobs.put(blob_key, _dump_file(file), MAX_UNREACHABLE_S if file.fetched_at else MAX_CACHE_S)
         # The longest files take a second to parse; other pages are read meanwhile.
         rules = await asyncio.to_thread(RobotsRules, file.text)
         file = replace(file, rules=rules)
@@ -156,8 +156,8 @@ class RobotsFiles:
             f"{origin}/robots.txt",
             mode=Mode.PEEK,
             principal=principal,
-            deadline_s=min(FETCH_S, deadline.left_s() * FETCH_SHARE),
-            limits=VisitLimits(body_bytes=LIMIT_BYTES, hops=HOPS),
+            deadline_s=min(FETCH_TIMEOUT_S, deadline.left_s() * FETCH_SHARE),
+            limits=VisitLimits(body_bytes=LIMIT_BYTES, hops=MAX_REDIRECTS),
         )
         try:
             snapshot = await self._fetch_file(request, deadline)
@@ -166,14 +166,14 @@ class RobotsFiles:
         except browser_errors.RefusedError:
             # The file redirects to a forbidden address: like an absent file. If the site itself is at such an address,
             # the visit of the page fails with that error.
-            return replace(_fetched_file(""), expires_at=time.time() + UNREACHABLE_S)
+            return replace(_fetched_file(""), expires_at=time.time() + UNREACHABLE_RETRY_S)
         except browser_errors.NoNetworkError as error:
             # Without a network, nothing is known about the file.
             raise map_browser_error(error, request.url) from error
         except (browser_errors.UnreachableError, browser_errors.TooLargeError) as error:
             return _failed_file(before, str(error), is_temporary=error.retryable)
         except browser_errors.DeadlineExceededError as error:
-            if request.deadline_s < FAIR_S:
+            if request.deadline_s < MIN_FAIR_TIMEOUT_S:
                 raise map_browser_error(error, request.url) from error
             return _failed_file(before, str(error), is_temporary=True)
         except browser_errors.BrowsersError as error:
@@ -188,7 +188,7 @@ class RobotsFiles:
 
 def _fetched_file(text: str) -> _File:
     now = time.time()
-    return _File(text, fetched_at=now, expires_at=now + DAY_S)
+    return _File(text, fetched_at=now, expires_at=now + MAX_CACHE_S)
 
 
 def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
@@ -198,7 +198,7 @@ def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
         before,
         failed_since=before.failed_since or now,
         failure=failure,
-        expires_at=now + UNREACHABLE_S,
+        expires_at=now + UNREACHABLE_RETRY_S,
         is_failure_temporary=is_temporary,
         rules=None,
     )
@@ -206,7 +206,7 @@ def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
 
 def _decide(file: _File, url: str, now: float) -> RobotsDecision:
     host = host_of(url)
-    if file.failed_since and now - (file.fetched_at or file.failed_since) > GIVEN_UP_S:
+    if file.failed_since and now - (file.fetched_at or file.failed_since) > MAX_UNREACHABLE_S:
         return RobotsDecision()
     if file.failed_since and not file.fetched_at:
         why = f"The robots.txt of {host} cannot be reached, so it may not be read. {file.failure}"
@@ -260,12 +260,12 @@ class RobotsRules:
         self._prefixes = [unquote(re.split(r"[*$]", value, maxsplit=1)[0]) for value in self._values]
         """Parts of the rules before their first wildcard, decoded."""
         self._parser = Protego.parse(_rename_other_agents(text))
-        delay_s = self._parser.crawl_delay(PRODUCT)
+        delay_s = self._parser.crawl_delay(USER_AGENT_NAME)
         self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
 
     def allows(self, url: str) -> bool:
         """Return True if the file allows this program to load the URL."""
-        return bool(self._parser.can_fetch(url, PRODUCT))
+        return bool(self._parser.can_fetch(url, USER_AGENT_NAME))
 
     def find_disallow_rule(self, url: str) -> str | None:
         """Return the rule that forbids a URL, or None if it is allowed; `/` if the rule is not found."""
@@ -275,7 +275,7 @@ class RobotsRules:
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)
         rules = zip(self._values, self._prefixes, strict=True)
         for value in islice((value for value, prefix in rules if path.startswith(prefix)), RULES_TRIED):
-            if not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, PRODUCT):
+            if not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, USER_AGENT_NAME):
                 return value
         return "/"
 
@@ -288,7 +288,7 @@ def _rename_other_agents(text: str) -> str:
     lines = text.splitlines()
     agents = [_parse_agent(line) for line in lines]
     # Of several names that apply, the longest counts, and of equally long ones the first.
-    ours = max((one for one in agents if one == "*" or (one and PRODUCT.startswith(one))), key=len, default="*")
+    ours = max((one for one in agents if one == "*" or (one and USER_AGENT_NAME.startswith(one))), key=len, default="*")
     return "\n".join(
         line if not name else f"User-agent: {name if name == ours else _OTHERS}"
         for line, name in zip(lines, agents, strict=True)

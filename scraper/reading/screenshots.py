@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from browsers.model import Picture, PictureKind, PictureRequest, Tier
+from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
-from scraper.caching.read_through import Load, MemoryCache, ReadThrough
+from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.model import CachePolicy, PagePictures, Reuse, VerdictKind
+from scraper.model import CachePolicy, PageScreenshots, Reuse, VerdictKind
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.urls import cache_key, parse_target
 
@@ -29,16 +29,16 @@ _NO_IMAGES = (
 @dataclass(frozen=True, slots=True)
 class _StoredFile:
     principal: str
-    picture: Picture
+    picture: Screenshot
 
 
-class PictureReader:
+class ScreenshotReader:
     """Take pictures of pages; warn if only the headless shell is installed, which does not load images."""
 
     def __init__(self, visitor: PageVisitor) -> None:
         """Visit pages with `visitor`."""
         self._visitor = visitor
-        self._service: ReadThrough[PagePictures] = ReadThrough(
+        self._service: ReadThrough[PageScreenshots] = ReadThrough(
             lambda found: found, memory=MemoryCache(lambda found: sum(len(one.data) for one in found.pictures))
         )
         self._files: TTLCache[str, _StoredFile] = TTLCache(
@@ -52,12 +52,12 @@ class PictureReader:
     async def take(
         self,
         url: str,
-        request: PictureRequest,
+        request: ScreenshotRequest,
         *,
         principal: str = "local",
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
-    ) -> PagePictures:
+    ) -> PageScreenshots:
         """Return the pictures of a page; pictures of the last minutes come from memory.
 
         Raises:
@@ -65,7 +65,7 @@ class PictureReader:
         """
         job = VisitJob(cache_key(parse_target(url)), "browser", principal, picture=request)
         deadline = Deadline.within(deadline_s)
-        load: Load[PagePictures] = Load(
+        load: LoadRequest[PageScreenshots] = LoadRequest(
             job,
             run=lambda _: self._load(job, deadline, progress or ignore_progress),
             memory_key=job,
@@ -78,7 +78,7 @@ class PictureReader:
         except TimeoutError:
             raise timeout_error(job) from None
 
-    def keep_file(self, picture: Picture, principal: str) -> str:
+    def keep_file(self, picture: Screenshot, principal: str) -> str:
         """Store a file for a caller and return its id.
 
         Raises:
@@ -94,12 +94,12 @@ class PictureReader:
             ) from None
         return identifier
 
-    def get_file(self, identifier: str, principal: str) -> Picture | None:
+    def get_file(self, identifier: str, principal: str) -> Screenshot | None:
         """Return a file that was stored for this caller, or None."""
         stored = self._files.get(identifier)
         return stored.picture if stored is not None and stored.principal == principal else None
 
-    async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> PagePictures:
+    async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> PageScreenshots:
         result = await self._visitor.visit(job, deadline, progress)
         snapshot, verdict = result.snapshot, result.document.verdict
         assert job.picture is not None
@@ -120,8 +120,8 @@ class PictureReader:
             warnings.append(f"The site answered with status {snapshot.status}.")
         if verdict.kind is VerdictKind.BLOCKED:
             warnings.append(f"This seems to be a block page ({verdict.reason}), not the page itself.")
-        if snapshot.tier is Tier.LIGHT and job.picture.kind is not PictureKind.MHTML:
+        if snapshot.tier is Tier.LIGHT and job.picture.kind is not ScreenshotKind.MHTML:
             warnings.append(_NO_IMAGES)
-        return PagePictures(
+        return PageScreenshots(
             snapshot.url, snapshot.status, result.document.title or "", snapshot.pictures, tuple(warnings)
         )

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.read_through import Load, ReadThrough
-from scraper.caching.single_flight import STRUCTURED, DistributedSingleFlight
+from scraper.caching.read_through import LoadRequest, ReadThrough
+from scraper.caching.single_flight import STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
@@ -45,8 +45,8 @@ class StructuredReader:
         self._visitor = visitor
         self._workers = workers
         self._service: ReadThrough[StructuredData] = ReadThrough(
-            STRUCTURED.mark_cached,
-            distributed=DistributedSingleFlight(STRUCTURED, shared.claims if shared else None, settings),
+            STRUCTURED_DATA_CODEC.mark_cached,
+            distributed=DistributedSingleFlight(STRUCTURED_DATA_CODEC, shared.claims if shared else None, settings),
         )
 
     async def close(self) -> None:
@@ -63,7 +63,7 @@ class StructuredReader:
         """
         deadline = Deadline.within(deadline_s)
         job = VisitJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
-        load: Load[StructuredData] = Load(
+        load: LoadRequest[StructuredData] = LoadRequest(
             job, run=lambda _: self._load(job, deadline, progress or ignore_progress), label=job.host
         )
         try:

@@ -12,7 +12,7 @@ from cachetools import TTLCache
 
 from browsers import Browsers
 from browsers import errors as browser_errors
-from browsers.model import Mode, PictureRequest, Request, Snapshot, ThirdParties, Tier, VisitLimits
+from browsers.model import Mode, Request, ScreenshotRequest, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
@@ -66,7 +66,7 @@ class VisitJob:
     """True to capture the JSON that the page fetches while it renders."""
     conditions: tuple[tuple[str, str], ...] = ()
     """Request headers for revalidation."""
-    picture: PictureRequest | None = None
+    picture: ScreenshotRequest | None = None
     """Picture to take of the rendered page."""
     refuses_consent: bool = False
     """True to refuse consent dialogs."""

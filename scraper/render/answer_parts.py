@@ -31,16 +31,16 @@ _NOT_IN_URLS = re.compile(r"[^\w\-.~:/?#@$&+,;=%\[\]()]+")
 _BORDER = re.compile(r"(?<!<)<{3,}+(?=\s*+(?:(?:/|end\b)\s*+)?untrusted)", re.IGNORECASE)
 
 
-def seal(text: str, region: str) -> str:
+def mark_untrusted(text: str, region: str) -> str:
     """Mark text from the web as untrusted, by a line with the region's id before and after it.
 
     Lines in the text that look like such marks are broken up, and the id itself is replaced, in case a page guesses it.
     """
-    inside = defuse(text).replace(region, "…")
+    inside = break_marks(text).replace(region, "…")
     return f"<<<untrusted {region}>>>\n{inside}\n<<<end untrusted {region}>>>"
 
 
-def shown_url(url: str, *, requested: str | None = None, chars: int = MAX_SHOWN_URL) -> str:
+def display_url(url: str, *, requested: str | None = None, chars: int = MAX_SHOWN_URL) -> str:
     """Return a URL for a line outside of a region, shortened to `chars` characters and without white space and quotes.
 
     If the site redirected to another path or query than the requested one, only its first words are shown.
@@ -73,7 +73,7 @@ _MARKS = re.compile(
 )
 
 
-def unseal(text: str) -> str:
+def remove_untrusted_marks(text: str) -> str:
     """Remove the marks of untrusted regions and their explanation from an answer, for display to people.
 
     Only marks from `seal` are removed: it breaks up all similar lines.
@@ -81,7 +81,7 @@ def unseal(text: str) -> str:
     return _MARKS.sub("", text)
 
 
-def defuse(text: str) -> str:
+def break_marks(text: str) -> str:
     """Insert spaces into everything in a text that looks like the mark of a region."""
     return _BORDER.sub(lambda border: " ".join(border.group()), text) if "<<<" in text else text
 
@@ -140,7 +140,7 @@ class TextCut:
         return self.end if self.end < self.total else None
 
 
-def cut(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> TextCut:
+def cut_markdown(markdown: str, start: int, length: int | None, *, keep_whole: int = KEEP_WHOLE) -> TextCut:
     """Return about `length` characters from `start`, cut at the end of a paragraph if possible.
 
     Code blocks and table rows stay whole up to `keep_whole` characters, even if the piece becomes longer than `length`.

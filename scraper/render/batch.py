@@ -15,13 +15,13 @@ from scraper.render.answer_parts import (
     EXPLANATION,
     MAX_SHOWN_URL,
     TextCut,
-    cut,
+    cut_markdown,
+    display_url,
     error_object,
     error_sentence,
-    shown_url,
 )
 from scraper.render.json_truncation import compact
-from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, sealed_page
+from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -
 def _section(
     number: int, item: BatchItem, piece: TextCut | None, region: str, now: datetime | None, render_hint: str, chars: int
 ) -> str:
-    heading = f"## {number}. {shown_url(item.url, chars=min(chars, MAX_SHOWN_URL))}"
+    heading = f"## {number}. {display_url(item.url, chars=min(chars, MAX_SHOWN_URL))}"
     if isinstance(item.outcome, ScraperError):
         return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
     if piece is None:
@@ -134,7 +134,7 @@ def _section(
     parts = [
         heading,
         "\n".join(header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars)),
-        sealed_page(
+        untrusted_page(
             item.outcome, piece, region, url_chars=url_chars, full_url_chars=full_url_chars, fact_chars=fact_chars
         ),
     ]
@@ -169,7 +169,7 @@ def _pieces(items: Sequence[BatchItem], budget: int, characters: int) -> list[Te
     tokens_each = _shares([token_estimate.estimate(text) + 1 for text in texts], max(0, budget))
     characters_each = _shares([len(text) for text in texts], characters)
     cuts = iter(
-        cut(text, 0, min(token_estimate.fit_prefix(text, 0, share), characters), keep_whole=0)
+        cut_markdown(text, 0, min(token_estimate.fit_prefix(text, 0, share), characters), keep_whole=0)
         for text, share, characters in zip(texts, tokens_each, characters_each, strict=True)
     )
     return [next(cuts) if isinstance(item.outcome, Reading) else None for item in items]

@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.errors import ScraperError
 from scraper.extract.text.sanitize import clean
 from scraper.model import Reading
-from scraper.render.answer_parts import EXPLANATION, error_sentence, seal
+from scraper.render.answer_parts import EXPLANATION, error_sentence, mark_untrusted
 from scraper.render.page import as_markdown
 
 _MAX_SESSION_S = 120
@@ -29,7 +29,7 @@ class StepReport:
     reading: Reading | ScraperError | None = None
 
 
-def write_answer(
+def steps_as_markdown(
     reports: Sequence[StepReport], *, session: str, is_new: bool, region: str, now: datetime, budget: int
 ) -> str:
     """Return the answer of a call of `browse` as Markdown.
@@ -84,4 +84,4 @@ def _seal(lines: list[str], region: str, *, explains: bool) -> list[str]:
         return []
     text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))
     explanation = [EXPLANATION.format(region=region)] if explains else []
-    return [*explanation, seal(text, region)]
+    return [*explanation, mark_untrusted(text, region)]

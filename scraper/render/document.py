@@ -14,7 +14,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, display_url, full_url, mark_untrusted
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
@@ -53,7 +53,7 @@ def as_markdown(
     if part.outline:
         body = "\n".join(map(_outline_line, _outline_rows(reading.document))) or "(no headings)"
         head = [*_header(reading, None, now), _explanation(reading, region)]
-        return "\n".join(head) + "\n\n" + seal(body, region)
+        return "\n".join(head) + "\n\n" + mark_untrusted(body, region)
     piece = _piece(reading.document.markdown, part, budget)
     head = [*_header(reading, piece, now), _explanation(reading, region)]
     document = reading.document
@@ -61,7 +61,7 @@ def as_markdown(
     facts += [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
     facts += [f"Author: {fact}"] if (fact := clean_fact(document.author)) else []
     body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
-    parts = ["\n".join(head), seal("\n".join([*facts, "", body]) if facts else body, region)]
+    parts = ["\n".join(head), mark_untrusted("\n".join([*facts, "", body]) if facts else body, region)]
     if piece.next_start is not None:
         more = ", and the same pages" if part.pages else ""
         parts.append(f"{cut_note(piece)} To go on, call read_doc again with start={piece.end}{more}.")
@@ -130,7 +130,7 @@ def index_document_as_markdown(
     if metadata:
         facts.append(f"Metadata: {clean_line(json.dumps(dict(metadata), ensure_ascii=False), _MAX_METADATA)}")
     body = "\n".join([*facts, "", piece.shown or "(no text)"])
-    parts = ["\n".join(head), seal(body, region)]
+    parts = ["\n".join(head), mark_untrusted(body, region)]
     if piece.next_start is not None:
         parts.append(f"{cut_note(piece)} They are at {address}?start={piece.end}")
     return "\n\n".join(parts)
@@ -206,7 +206,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
 
 
 def _shown_source(reading: Reading) -> str:
-    return shown_url(reading.url, requested=reading.requested_url)
+    return display_url(reading.url, requested=reading.requested_url)
 
 
 def _unit(document: Document) -> str:

@@ -11,7 +11,7 @@ from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, display_url, error_sentence, full_url, mark_untrusted
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET
 
@@ -45,7 +45,7 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
 
 def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, and a table of fields or records in an untrusted region."""
-    url = shown_url(found.url)
+    url = display_url(found.url)
     header = [f"URL: {url}"]
     full = [("Full URL", full_url(found.url, url, _MAX_URL))]
     notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
@@ -56,14 +56,14 @@ def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) ->
         notes += left_out
         header.append(f"Records: {len(found.records)}")
         if found.next_page:
-            next_page = shown_url(found.next_page)
+            next_page = display_url(found.next_page)
             header.append(f"Next page: {next_page}")
             full.append(("Full URL of the next page", full_url(found.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
     header.append(EXPLANATION.format(region=region))
     recipe = f"\n\nRecipe for other pages of this kind:\n{found.recipe}" if found.recipe else ""
     urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
-    return "\n".join(header) + "\n\n" + seal(urls + _table(rows) + recipe, region)
+    return "\n".join(header) + "\n\n" + mark_untrusted(urls + _table(rows) + recipe, region)
 
 
 def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
@@ -87,7 +87,7 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
     share = budget // len(outcomes)
     sections: list[str] = []
     for number, (url, found) in enumerate(outcomes, start=1):
-        title = f"## {number}. {shown_url(url)}"
+        title = f"## {number}. {display_url(url)}"
         if isinstance(found, ScraperError):
             sections.append(f"{title}\n\n{error_sentence(found)}")
         else:

@@ -15,10 +15,10 @@ from scraper.render.answer_parts import (
     MAX_SHOWN_URL,
     NOTICE,
     TextCut,
-    cut,
+    cut_markdown,
+    display_url,
     full_url,
-    seal,
-    shown_url,
+    mark_untrusted,
 )
 from scraper.render.json_truncation import compact, truncate
 from scraper.urls import MAX_URL_CHARS
@@ -60,7 +60,7 @@ def as_markdown(
     """
     piece = piece_of(reading.document, start, length, budget)
     lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
-    parts = ["\n".join(lines), sealed_page(reading, piece, region)]
+    parts = ["\n".join(lines), untrusted_page(reading, piece, region)]
     if piece.next_start is not None:
         parts.append(f"{cut_note(piece)} To go on, call fetch again with start={piece.end}.")
     return "\n\n".join(parts)
@@ -197,7 +197,7 @@ def reading_warnings(reading: Reading) -> list[str]:
 def piece_of(document: Document, start: int, length: int | None, budget: int = BODY_BUDGET) -> TextCut:
     """Return the requested piece; without a length, as much as fits the token budget."""
     if length is not None:
-        return cut(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
+        return cut_markdown(document.markdown, start, min(length, MAX_LENGTH), keep_whole=KEEP_WHOLE)
     return cut_to_budget(document.markdown, start, budget)
 
 
@@ -205,7 +205,7 @@ def cut_to_budget(markdown: str, start: int, budget: int) -> TextCut:
     """Return the piece from `start` that fits a token budget and the character limit derived from it."""
     start = max(0, min(start, len(markdown)))
     affordable = token_estimate.fit_prefix(markdown, start, budget)
-    return cut(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
+    return cut_markdown(markdown, start, min(affordable, characters_for(budget)), keep_whole=0)
 
 
 def cut_note(piece: TextCut) -> str:
@@ -227,9 +227,9 @@ def header(
     fact_chars: int = MAX_FACT,
 ) -> list[str]:
     """Return the header lines. The final URL is the only text in them that the site can choose."""
-    lines = [f"URL: {shown_url(reading.url, requested=reading.requested_url, chars=url_chars)}"]
+    lines = [f"URL: {display_url(reading.url, requested=reading.requested_url, chars=url_chars)}"]
     if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
-        lines.append(f"Requested: {shown_url(reading.requested_url, chars=url_chars)}")
+        lines.append(f"Requested: {display_url(reading.requested_url, chars=url_chars)}")
     lines.append(f"Method: {reading.method}")
     lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
@@ -245,7 +245,7 @@ def header(
     return lines
 
 
-def sealed_page(
+def untrusted_page(
     reading: Reading,
     piece: TextCut,
     region: str,
@@ -259,7 +259,7 @@ def sealed_page(
     The metadata begin with the complete URL if the header shows a part of it, unless `full_url_chars` is 0.
     """
     document = reading.document
-    shown = shown_url(reading.url, requested=reading.requested_url, chars=url_chars)
+    shown = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
     facts = {
         "Full URL": full_url(reading.url, shown, full_url_chars),
         "Title": clean_fact(document.title, fact_chars),
@@ -270,7 +270,7 @@ def sealed_page(
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
     body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
-    return seal(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
+    return mark_untrusted(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
 
 
 _MINUTES = (("total_time", "total"), ("prep_time", "preparation"), ("cook_time", "cooking"))

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.page_changes import mark_words
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import BlockChange, PageChange
-from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, error_sentence, mark_untrusted
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 
 Outcome = PageChange | ScraperError
@@ -41,7 +41,7 @@ def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     head = [f"{_count(outcomes)}", EXPLANATION.format(region=region)]
     sections = [_section(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
-    return "\n".join(head) + "\n\n" + seal("\n\n".join(sections), region)
+    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(sections), region)
 
 
 def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) -> ChangesAnswer:

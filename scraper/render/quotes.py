@@ -8,7 +8,7 @@ from datetime import datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import Reading, ReadPage
+from scraper.model import PageExcerpts, Reading
 from scraper.render import page as render_page
 from scraper.render.answer_parts import EXPLANATION, TextCut, error_sentence
 from scraper.render.batch import failed_row
@@ -24,7 +24,7 @@ _OUTLINE_SHARE = 3
 """Divisor of the budget: without a match, the outline takes at most a third."""
 
 
-def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple[ReadPage, ...]:
+def fit_excerpts(pages: Sequence[PageExcerpts], tokens: int, *, linked: bool) -> tuple[PageExcerpts, ...]:
     """Return the pages with the best quotes that fit `tokens`, headings included.
 
     With `linked`, the links of the headings count too. A page without a match has no quotes; an equal share of the
@@ -54,12 +54,12 @@ def fit_quotes(pages: Sequence[ReadPage], tokens: int, *, linked: bool) -> tuple
     return tuple(kept)
 
 
-def has_match(page: ReadPage) -> bool:
+def has_match(page: PageExcerpts) -> bool:
     """Return True if at least one quote of the page contains a word of the question."""
     return any(excerpt.score > 0 for excerpt in page.excerpts)
 
 
-def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime) -> str:
+def page_as_markdown(page: PageExcerpts, *, tokens: int, region: str, now: datetime) -> str:
     """Return the header of a page and its quotes in an untrusted region, or its error."""
     if not isinstance(page.outcome, Reading):
         return f"Error: {error_sentence(page.outcome)}"
@@ -68,10 +68,10 @@ def page_as_markdown(page: ReadPage, *, tokens: int, region: str, now: datetime)
     if not has_match(page):
         lines.append(_explain_no_match(page.outcome))
     lines.append(EXPLANATION.format(region=region))
-    return "\n".join(lines) + "\n\n" + render_page.sealed_page(page.outcome, piece, region)
+    return "\n".join(lines) + "\n\n" + render_page.untrusted_page(page.outcome, piece, region)
 
 
-def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
+def page_as_json(page: PageExcerpts, *, tokens: int) -> dict[str, object]:
     """Return a page as an object: its quotes as content, and their positions in `excerpts`."""
     if not isinstance(page.outcome, Reading):
         return failed_row(page.url, page.outcome)
@@ -87,7 +87,7 @@ def page_as_json(page: ReadPage, *, tokens: int) -> dict[str, object]:
     return answer
 
 
-def _build_text(page: ReadPage, reading: Reading, tokens: int, *, linked: bool) -> str:
+def _build_text(page: PageExcerpts, reading: Reading, tokens: int, *, linked: bool) -> str:
     """Return the quotes; without a match, the outline and the beginning of the page."""
     if has_match(page):
         return join_excerpts(page, linked=linked)
@@ -111,11 +111,11 @@ def _explain_no_match(reading: Reading) -> str:
     return NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
 
 
-def _count_tokens(page: ReadPage, linked: bool) -> int:
+def _count_tokens(page: PageExcerpts, linked: bool) -> int:
     return token_estimate.estimate(join_excerpts(page, linked=linked)) if page.excerpts else 0
 
 
-def _cut_only_quote(page: ReadPage, tokens: int) -> ReadPage:
+def _cut_only_quote(page: PageExcerpts, tokens: int) -> PageExcerpts:
     """Return the page with its only quote cut to a number of tokens, without heading and link."""
     (excerpt,) = page.excerpts
     bare = replace(excerpt, heading="", fragment="")

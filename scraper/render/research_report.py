@@ -8,9 +8,17 @@ from datetime import datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import Excerpt, Reading, ReadPage, ResearchReport, SearchAnswer, SearchResult
+from scraper.model import Excerpt, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.answer_parts import EXPLANATION, NOTICE, TextCut, error_object, error_sentence, seal, shown_url
+from scraper.render.answer_parts import (
+    EXPLANATION,
+    NOTICE,
+    TextCut,
+    display_url,
+    error_object,
+    error_sentence,
+    mark_untrusted,
+)
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
@@ -73,7 +81,7 @@ def as_json(report: ResearchReport) -> dict[str, object]:
 
 
 def comparison_as_markdown(
-    question: str, pages: Sequence[ReadPage], *, region: str, now: datetime | None = None
+    question: str, pages: Sequence[PageExcerpts], *, region: str, now: datetime | None = None
 ) -> str:
     """Return a section with excerpts or error for each page, in the requested order."""
     read = sum(isinstance(page.outcome, Reading) for page in pages)
@@ -83,7 +91,7 @@ def comparison_as_markdown(
     return RULE.join([opening, *sections])
 
 
-def comparison_as_json(question: str, pages: Sequence[ReadPage]) -> dict[str, object]:
+def comparison_as_json(question: str, pages: Sequence[PageExcerpts]) -> dict[str, object]:
     """Return a comparison; `excerpts` has an object for each page, with `passages` or `error`."""
     excerpts = [_compared_object(page, pages) for page in pages]
     return {
@@ -101,7 +109,7 @@ def sources_tokens(answer: SearchAnswer) -> int:
     return token_estimate.estimate(rows) + _JSON_TOKENS * len(answer.results)
 
 
-def join_excerpts(page: ReadPage, *, linked: bool) -> str:
+def join_excerpts(page: PageExcerpts, *, linked: bool) -> str:
     """Join the excerpts of a page, each below its headings; with `linked`, the headings are links to them."""
     if not isinstance(page.outcome, Reading):
         return ""
@@ -147,7 +155,7 @@ def _sources(search: SearchAnswer, region: str) -> str:
     if not search.results:
         return "## Sources\n\n(none)"
     rows = [_source_row(rank, result) for rank, result in enumerate(search.results, start=1)]
-    return f"## Sources\n\n{seal(chr(10).join(rows), region)}"
+    return f"## Sources\n\n{mark_untrusted(chr(10).join(rows), region)}"
 
 
 def _source_row(rank: int, result: SearchResult) -> str:
@@ -176,7 +184,7 @@ def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str
 
 
 def _section(
-    page: ReadPage, report: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
+    page: PageExcerpts, report: ResearchReport, ranks: Mapping[str, int], region: str, now: datetime | None
 ) -> str:
     heading = f"## [{ranks[page.url]}]"
     if not isinstance(page.outcome, Reading):
@@ -187,8 +195,8 @@ def _section(
     return f"{heading}\n\n{_page_section(page, page.outcome, region, now)}"
 
 
-def _compared_section(number: int, page: ReadPage, region: str, now: datetime | None) -> str:
-    heading = f"## {number}. {shown_url(page.url)}"
+def _compared_section(number: int, page: PageExcerpts, region: str, now: datetime | None) -> str:
+    heading = f"## {number}. {display_url(page.url)}"
     if not isinstance(page.outcome, Reading):
         return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
     parts = [heading]
@@ -197,16 +205,16 @@ def _compared_section(number: int, page: ReadPage, region: str, now: datetime | 
     return "\n\n".join([*parts, _page_section(page, page.outcome, region, now)])
 
 
-def _page_section(page: ReadPage, reading: Reading, region: str, now: datetime | None) -> str:
+def _page_section(page: PageExcerpts, reading: Reading, region: str, now: datetime | None) -> str:
     """Return the header of a page, then its excerpts in an untrusted region."""
     piece = TextCut.whole(join_excerpts(page, linked=True))
     header = "\n".join(render_page.header(reading, piece, now))
     if not page.excerpts:
         return f"{header}\n\n{_NO_EXCERPTS}"
-    return f"{header}\n\n{render_page.sealed_page(reading, piece, region)}"
+    return f"{header}\n\n{render_page.untrusted_page(reading, piece, region)}"
 
 
-def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
+def _document(page: PageExcerpts, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
     rank = ranks[page.url]
     if not isinstance(page.outcome, Reading):
         return {"rank": rank, "url": clean_line(page.url, _MAX_URL), **error_object(page.outcome)}
@@ -216,7 +224,7 @@ def _document(page: ReadPage, report: ResearchReport, ranks: Mapping[str, int]) 
     return document
 
 
-def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, object]:
+def _compared_object(page: PageExcerpts, pages: Sequence[PageExcerpts]) -> dict[str, object]:
     if not isinstance(page.outcome, Reading):
         return {"url": clean_line(page.url, _MAX_URL), "title": None, "excerpt": "", **error_object(page.outcome)}
     fields = _page_object(page, page.outcome)
@@ -228,7 +236,7 @@ def _compared_object(page: ReadPage, pages: Sequence[ReadPage]) -> dict[str, obj
     return answer
 
 
-def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
+def _page_object(page: PageExcerpts, reading: Reading) -> dict[str, object]:
     """Return a page as an object: its excerpts as one text, and their positions."""
     fields = render_page.page_object(reading, TextCut.whole(join_excerpts(page, linked=False)))
     characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
@@ -239,7 +247,7 @@ def _page_object(page: ReadPage, reading: Reading) -> dict[str, object]:
     }
 
 
-def excerpt_rows(page: ReadPage, reading: Reading) -> list[dict[str, object]]:
+def excerpt_rows(page: PageExcerpts, reading: Reading) -> list[dict[str, object]]:
     """Return position, headings and link of each excerpt."""
     return [
         {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
@@ -272,7 +280,7 @@ def _ranks(search: SearchAnswer) -> Mapping[str, int]:
     return {result.url: rank for rank, result in reversed(list(enumerate(search.results, start=1)))}
 
 
-def _pages_read(report: ResearchReport) -> list[ReadPage]:
+def _pages_read(report: ResearchReport) -> list[PageExcerpts]:
     return [page for page in report.pages if isinstance(page.outcome, Reading)]
 
 

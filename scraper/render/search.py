@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
-from scraper.render.answer_parts import EXPLANATION, NOTICE, defuse, seal
+from scraper.render.answer_parts import EXPLANATION, NOTICE, break_marks, mark_untrusted
 from scraper.render.page import iso_date
 
 ANSWER_BUDGET = 6_000
@@ -63,7 +63,7 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
         return "\n".join(head)
     head.append(EXPLANATION.format(region=region))
     rows = _within_budget([result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
-    return "\n".join(head) + "\n\n" + seal("\n\n".join(rows), region)
+    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(rows), region)
 
 
 def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
@@ -94,7 +94,7 @@ def web_search_as_markdown(answer: SearchAnswer) -> str:
     for number, row in enumerate(answer.results, 1):
         lines = [f"### {number}. {clean_line(row.title, MAX_TITLE)}", f"**URL:** {clean_line(row.url, MAX_URL)}"]
         snippet = clean_line(row.snippet, MAX_SNIPPET)
-        rows.append(defuse("\n".join([*lines, snippet] if snippet else lines)))
+        rows.append(break_marks("\n".join([*lines, snippet] if snippet else lines)))
     source = f"_Source: DuckDuckGo ({len(answer.results)} results)_"
     return "\n\n".join([heading, "\n\n---\n\n".join(rows), "---", source])
 
@@ -104,7 +104,7 @@ def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
     heading = f'## Instant Answer for "{clean_line(query, _MAX_QUERY)}"'
     if answer.empty:
         return f"{heading}\n\nNo instant answer available for this query.\n\n{_INSTANT_SOURCE}"
-    return "\n\n".join([heading, *(defuse(section) for section in _instant_sections(answer)), _INSTANT_SOURCE])
+    return "\n\n".join([heading, *(break_marks(section) for section in _instant_sections(answer)), _INSTANT_SOURCE])
 
 
 def cache_hits_as_markdown(
@@ -124,7 +124,7 @@ def cache_hits_as_markdown(
     head.append("Continue with fetch, from the `start` of each page.")
     head.append(EXPLANATION.format(region=region))
     rows = "\n\n".join(_hit_text(number, hit, now) for number, hit in enumerate(hits, 1))
-    return "\n".join(head) + "\n\n" + seal(rows, region)
+    return "\n".join(head) + "\n\n" + mark_untrusted(rows, region)
 
 
 def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, object]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import CrawlReport, LeftOut, ReadPage, SiteMap, SitePage
-from scraper.render.answer_parts import EXPLANATION, NOTICE, seal
+from scraper.model import CrawlReport, ExcludedUrls, PageExcerpts, SiteMap, SitePage
+from scraper.render.answer_parts import EXPLANATION, NOTICE, mark_untrusted
 from scraper.render.json_answers import CrawlAnswer, CrawledRow, LeftOutItem, MappedPage, SiteMapAnswer
 from scraper.render.research_report import join_excerpts
 from scraper.urls import host_of
@@ -40,7 +40,7 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     body = [_page_line(page) for page, _ in rows]
     if site.left_out:
         body += ["", *_left_out_lines(site.left_out)]
-    return "\n".join(head) + "\n\n" + seal("\n".join(body), region)
+    return "\n".join(head) + "\n\n" + mark_untrusted("\n".join(body), region)
 
 
 def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> SiteMapAnswer:
@@ -60,7 +60,7 @@ def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: in
     return answer
 
 
-def crawl_as_markdown(report: CrawlReport, pages: Sequence[ReadPage], *, region: str, budget: int) -> str:
+def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, region: str, budget: int) -> str:
     """Return the facts of a crawl, then excerpts of the best pages, or a line for each page of this call.
 
     Args:
@@ -85,10 +85,10 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[ReadPage], *, region:
             body.append(f"{hidden:,} more pages are in the index.")
     if report.left_out:
         body.append("\n".join(_left_out_lines(report.left_out[:_MAX_LEFT_OUT])))
-    return "\n".join(head) + "\n\n" + seal("\n\n".join(body), region)
+    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(body), region)
 
 
-def crawl_as_json(report: CrawlReport, pages: Sequence[ReadPage], *, budget: int) -> CrawlAnswer:
+def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget: int) -> CrawlAnswer:
     """Return a crawl as an object; with a question, the best pages have an excerpt."""
     excerpts = {page.url: join_excerpts(page, linked=False) for page in pages}
     rows: list[CrawledRow] = []
@@ -137,7 +137,7 @@ def _page_line(page: SitePage) -> str:
     return "- " + " | ".join(filter(None, parts))
 
 
-def _title_line(page: ReadPage) -> str:
+def _title_line(page: PageExcerpts) -> str:
     document = getattr(page.outcome, "document", None)
     name = clean_line(document.title or "", _MAX_TITLE) if document is not None else ""
     return " | ".join(filter(None, (clean_line(page.url, _MAX_URL), name)))
@@ -147,12 +147,12 @@ def _warning_lines(warnings: Iterable[str]) -> list[str]:
     return [f"Warning: {clean_line(warning, _MAX_WARNING)}" for warning in warnings]
 
 
-def _left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
+def _left_out_lines(left_out: Iterable[ExcludedUrls]) -> list[str]:
     lines = [f"- {one.count:,} {one.reason}, such as {clean_line(one.example, _MAX_URL)}" for one in left_out]
     return ["Left out:", *lines]
 
 
-def _left_out_items(left_out: Iterable[LeftOut]) -> list[LeftOutItem]:
+def _left_out_items(left_out: Iterable[ExcludedUrls]) -> list[LeftOutItem]:
     return [
         {"reason": one.reason, "count": one.count, "example": clean_line(one.example, _MAX_URL)} for one in left_out
     ]

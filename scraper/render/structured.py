@@ -8,7 +8,7 @@ from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
-from scraper.render.answer_parts import EXPLANATION, NOTICE, full_url, seal, shown_url
+from scraper.render.answer_parts import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.page import BODY_BUDGET, characters_for
 
@@ -32,13 +32,13 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     """Return a header, then facts, discussion, blocks of each syntax and XHR data in an untrusted region."""
     facts, blocks = _divide_budget(found, budget)
     notes = _notes(found, blocks)
-    url = shown_url(found.url)
+    url = display_url(found.url)
     header = [f"URL: {url}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(EXPLANATION.format(region=region))
     sections = [f"Full URL: {full}"] if (full := full_url(found.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
-    return "\n".join(header) + "\n\n" + seal("\n\n".join(sections) or "(nothing)", region)
+    return "\n".join(header) + "\n\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
 
 
 def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:

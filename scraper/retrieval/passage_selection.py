@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.model import Document, Excerpt
-from scraper.retrieval.near_copies import find_near_copies
+from scraper.retrieval.near_copies import find_near_duplicates
 from scraper.retrieval.sentence_features import Question
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
@@ -263,7 +263,7 @@ def select_distinct_passages(
     With `once`, near copies of an earlier text get no excerpts. `min_page_share` is the minimum of each text as part of
     an equal share. The other arguments are those of `select_passages`.
     """
-    same_as = find_near_copies(texts)
+    same_as = find_near_duplicates(texts)
     distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
     chosen = iter(select_passages(distinct, question, budget, min_page_share, link_tokens))
     excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)

@@ -27,7 +27,7 @@ _TRACKING_FAMILIES = ("utm_", "vero_", "oly_")
 _AMP_PARAMETERS = frozenset({("amp", "1"), ("amp", ""), ("outputtype", "amp")})
 
 
-def canonicalize(url: str) -> str:
+def url_dedup_key(url: str) -> str:
     """Return the key of a URL, or the text itself if it is not an http(s) URL."""
     try:
         parsed = ada_url.URL(url)
@@ -37,7 +37,7 @@ def canonicalize(url: str) -> str:
         return url.strip()
     inner = _unwrap_amp_cache(parsed)
     if inner is not None:
-        return canonicalize(inner)
+        return url_dedup_key(inner)
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
     query = _normalize_query(parsed.search.removeprefix("?"))
     # A fragment that selects a page of an application counts; others select a place in the page.
@@ -53,7 +53,7 @@ def host_key(url: str) -> str:
         return ""
 
 
-def is_wrapped(url: str) -> bool:
+def is_google_news_redirect(url: str) -> bool:
     """Return True for a redirect URL of Google News: only a browser can find its target."""
     return _NEWS_WRAPPER.match(url) is not None
 

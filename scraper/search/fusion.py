@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from scraper.search.canonical_urls import canonicalize, host_key, is_wrapped
+from scraper.search.canonical_urls import host_key, is_google_news_redirect, url_dedup_key
 from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class MergedResult:
     @property
     def best(self) -> EngineResult:
         """The best ranked result that has the URL of the page itself."""
-        direct = (row for _, row in self.rows if not is_wrapped(row.url))
+        direct = (row for _, row in self.rows if not is_google_news_redirect(row.url))
         return next(direct, self.rows[0][1])
 
     @property
@@ -77,7 +77,7 @@ class MergedResult:
     def host(self) -> str:
         """Host of the page, also if the URL is wrapped."""
         best = self.best
-        return host_key(best.source_url if is_wrapped(best.url) and best.source_url else best.url)
+        return host_key(best.source_url if is_google_news_redirect(best.url) and best.source_url else best.url)
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -177,11 +177,15 @@ def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, En
     pages: dict[str, list[tuple[str, EngineResult]]] = {}
     # A wrapped URL does not identify the page; title and publisher do.
     ranked = [(ranking.engine, row) for ranking in rankings for row in ranking.results]
-    by_title = {_publisher_key(row, row.url): canonicalize(row.url) for _, row in ranked if not is_wrapped(row.url)}
+    by_title = {
+        _publisher_key(row, row.url): url_dedup_key(row.url)
+        for _, row in ranked
+        if not is_google_news_redirect(row.url)
+    }
     spellings: dict[tuple[str, str], str] = {}
     for engine, row in ranked:
-        key = row.key or canonicalize(row.url)
-        if is_wrapped(row.url):
+        key = row.key or url_dedup_key(row.url)
+        if is_google_news_redirect(row.url):
             key = _publisher_key(row, row.source_url or row.source or row.url)
             key = by_title.get(key, key)
         # Most servers distinguish the case of a path; with equal titles it is one page.

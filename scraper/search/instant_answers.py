@@ -25,7 +25,7 @@ _LANE = "instant_answer"
 _NEXT_STEP = "Use `search` instead."
 
 
-class InstantAnswers:
+class InstantAnswerClient:
     """Client of DuckDuckGo's API of instant answers."""
 
     def __init__(self, browsers: Browsers, settings: Settings, throttle: EngineThrottle | None = None) -> None:

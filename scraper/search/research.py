@@ -14,16 +14,16 @@ from scraper.extract.text import token_estimate
 from scraper.model import (
     CachePolicy,
     Excerpt,
+    PageExcerpts,
     Reading,
-    ReadPage,
     ReadRequest,
     ResearchReport,
     SearchAnswer,
     SearchRequest,
 )
-from scraper.reading.batch import PageOutcome, read_best
+from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
-from scraper.render.answer_parts import cut
+from scraper.render.answer_parts import cut_markdown
 from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval.passage_selection import (
     LINK_TOKENS,
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 MAX_DEPTH = 8
 """Pages that one question may read."""
-MIN_URLS, MAX_URLS = 2, 5
+MIN_COMPARED_URLS, MAX_COMPARED_URLS = 2, 5
 """Pages that one comparison may read."""
 SELECT_LIMIT_S = 5.0
 """Seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
@@ -143,7 +143,7 @@ class Researcher:
         reserve_s = min(SELECT_RESERVE_S, deadline.left_s() * _SELECT_RESERVE_SHARE)
         limit = Deadline.within(deadline.left_s(reserve_s=reserve_s))
         urls = list(dict.fromkeys(result.url for result in answer.results))
-        outcomes = await read_best(read, urls, query.depth, limit, on_read=on_read)
+        outcomes = await read_with_replacements(read, urls, query.depth, limit, on_read=on_read)
         return _limit_readings([(url, outcomes[url]) for url in urls if url in outcomes], query.depth)
 
 
@@ -158,30 +158,30 @@ def _limit_readings(outcomes: list[tuple[str, PageOutcome]], depth: int) -> list
     return [(url, outcome) for url, outcome in outcomes if url not in read[depth:]]
 
 
-def check_urls(urls: Sequence[str]) -> tuple[str, ...]:
+def check_compared_urls(urls: Sequence[str]) -> tuple[str, ...]:
     """Return the URLs of a comparison without repetitions.
 
     Raises:
         InvalidArgumentError: There are too few or too many; the message names the right tool.
     """
     unique = tuple(dict.fromkeys(url.strip() for url in urls))
-    if len(unique) < MIN_URLS:
+    if len(unique) < MIN_COMPARED_URLS:
         count = f"{len(urls)} times the same" if len(urls) > 1 else str(len(urls))
         raise InvalidArgumentError(
-            f"compare takes {MIN_URLS} to {MAX_URLS} different URLs, not {count}.",
+            f"compare takes {MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} different URLs, not {count}.",
             target="urls",
             next_step="To read one page use `fetch`.",
         )
-    if len(unique) > MAX_URLS:
+    if len(unique) > MAX_COMPARED_URLS:
         raise InvalidArgumentError(
-            f"compare takes {MIN_URLS} to {MAX_URLS} URLs, not {len(unique)}.",
+            f"compare takes {MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} URLs, not {len(unique)}.",
             target="urls",
             next_step="To read more pages use `fetch_batch`.",
         )
     return unique
 
 
-async def compare(
+async def find_excerpts_of_pages(
     fetcher: Fetcher,
     workers: WorkerPool,
     question: str,
@@ -191,13 +191,13 @@ async def compare(
     principal: str = "local",
     deadline_s: float = 55.0,
     progress: ProgressCallback | None = None,
-) -> tuple[ReadPage, ...]:
+) -> tuple[PageExcerpts, ...]:
     """Return each page with excerpts for the question, or with the error of reading it.
 
     Raises:
         InvalidArgumentError: There are too few or too many URLs.
     """
-    unique = check_urls(urls)
+    unique = check_compared_urls(urls)
     deadline = Deadline.within(deadline_s)
     reserve_s = min(SELECT_RESERVE_S, deadline_s * _SELECT_RESERVE_SHARE)
     outcomes = await fetcher.fetch_batch(
@@ -220,7 +220,7 @@ async def add_excerpts(
     least_share: float,
     skips_duplicates: bool,
     link_tokens: int = LINK_TOKENS,
-) -> tuple[ReadPage, ...]:
+) -> tuple[PageExcerpts, ...]:
     """Add excerpts to the pages that were read, together within `budget` tokens, and return all pages in order.
 
     The selection runs in a worker. If it fails, the excerpts are the beginnings of the pages. Each page gets at least
@@ -247,7 +247,7 @@ async def add_excerpts(
         except (WorkerFailedError, TimeoutError) as error:
             log.warning("no passages were selected: %s", error)
             selection = _select_beginnings(texts, budget)
-    pages = [ReadPage(url, outcome) for url, outcome in outcomes]
+    pages = [PageExcerpts(url, outcome) for url, outcome in outcomes]
     for at, excerpts, same_as in zip(read, selection.excerpts, selection.same_as, strict=True):
         pages[at] = replace(pages[at], excerpts=excerpts, same_as=None if same_as is None else read[same_as])
     return tuple(pages)
@@ -256,7 +256,7 @@ async def add_excerpts(
 def _select_beginnings(texts: list[str], budget: int) -> PassageSelection:
     """Return the beginning of each page, each with the same share of the budget."""
     share = budget // len(texts)
-    cuts = [cut(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
+    cuts = [cut_markdown(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
     return PassageSelection(
         tuple((Excerpt(piece.shown.strip(), 0, 0.0, end=piece.end),) if piece.text.strip() else () for piece in cuts),
         (None,) * len(texts),

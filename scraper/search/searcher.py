@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from browsers import Browsers
 from browsers.model import Tier
-from scraper.caching.read_through import Load, ReadThrough, Stored
+from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
@@ -102,7 +102,7 @@ class Searcher:
         scope = CacheScope(principal=request.principal, language=self._language)
         # A search in flight continues past the deadline of its first caller while another one waits for it.
         limit_s = min(request.deadline_s, ENGINE_DEADLINE_S)
-        load: Load[SearchAnswer] = Load(
+        load: LoadRequest[SearchAnswer] = LoadRequest(
             (request.principal, search.key),
             run=lambda _: self._load(search, scope, limit_s, progress or ignore_progress),
             find=lambda: self._find_stored(search, scope, request.cache.max_age_s),
@@ -142,15 +142,17 @@ class Searcher:
         own = [engine.name for engine in others if engine.is_source and engine.category == search.filters.category]
         return own or [engine.name for engine in others if not engine.is_source]
 
-    async def _find_stored(self, search: _Search, scope: CacheScope, max_age_s: float | None) -> Stored[SearchAnswer]:
+    async def _find_stored(
+        self, search: _Search, scope: CacheScope, max_age_s: float | None
+    ) -> StoreLookup[SearchAnswer]:
         limit_s = self._default_age_s if max_age_s is None else max_age_s
         answer = await self._searches.get(search.key, scope=scope, max_age_s=limit_s)
         if answer is None or answer.retrieved_at is None:
-            return Stored()
+            return StoreLookup()
         age_s = (datetime.now(UTC) - answer.retrieved_at).total_seconds()
         if max_age_s is None and age_s > _default_age_limit_s(answer, search.max_results):
-            return Stored()
-        return Stored(fresh=replace(answer, cached=True))
+            return StoreLookup()
+        return StoreLookup(fresh=replace(answer, cached=True))
 
     async def _load(
         self, search: _Search, scope: CacheScope, limit_s: float, progress: ProgressCallback

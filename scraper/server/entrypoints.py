@@ -24,7 +24,7 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.server.access.oauth_issuer import OAuthIssuer
+    from scraper.server.access.oauth_issuer import OAuthResourceServer
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ async def serve_http(
 ) -> None:
     """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint."""
     issuer = find_issuer(settings)
-    rules = access_rules(settings, issuer)
+    rules = make_access_rules(settings, issuer)
     if not rules.requires_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
     with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
@@ -138,16 +138,16 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
         yield
 
 
-def find_issuer(settings: Settings) -> OAuthIssuer | None:
-    """Return the issuer from `make_issuer`, or None; its libraries are imported only if there is one."""
+def find_issuer(settings: Settings) -> OAuthResourceServer | None:
+    """Return the issuer from `make_resource_server`, or None; its libraries are imported only if there is one."""
     if settings.issuer is None:
         return None
-    from scraper.server.access.oauth_issuer import make_issuer
+    from scraper.server.access.oauth_issuer import make_resource_server
 
-    return make_issuer(settings)
+    return make_resource_server(settings)
 
 
-def access_rules(settings: Settings, issuer: OAuthIssuer | None) -> AccessRules:
+def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) -> AccessRules:
     """Return the access rules of the settings, or raise ServerStartError as `make_rules` and `read_keys` do."""
     return make_rules(
         settings.host,

@@ -15,7 +15,7 @@ from scraper.settings import Settings
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.server.access.oauth_issuer import OAuthIssuer
+    from scraper.server.access.oauth_issuer import OAuthResourceServer
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ class ServerContext:
     version: str
     openai_tools: Sequence[Tool] = ()
     """Tools of a separate endpoint that offers only these."""
-    issuer: OAuthIssuer | None = None
+    issuer: OAuthResourceServer | None = None
     """Issuer of further tokens for the endpoints."""
 
 

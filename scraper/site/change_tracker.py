@@ -50,7 +50,7 @@ class PageVersion:
     markdown: str
 
 
-class ChangeTracker:
+class PageChangeTracker:
     """Compare pages with their stored versions."""
 
     def __init__(self, fetcher: Fetcher, records: RecordLogs) -> None:

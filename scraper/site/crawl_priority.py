@@ -8,7 +8,7 @@ from itertools import islice
 
 from scraper.site.page_ranking import split_stems, split_url
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_kinds import MIN_LEAD, Candidate, KindTable, UrlKind
+from scraper.site.url_kinds import MIN_LEAD, CrawlCandidate, KindTable, UrlKind
 
 PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""
@@ -63,13 +63,13 @@ class CrawlPriority:
         self._text_counts: Counter[str] = Counter()
         """Number of URLs by link text."""
 
-    def add(self, candidate: Candidate) -> None:
+    def add(self, candidate: CrawlCandidate) -> None:
         """Count the words of a new URL."""
         self._known += 1
         self._text_counts.update(candidate.texts)
         self._term_counts.update(set(self._terms(candidate)))
 
-    def rate(self, candidate: Candidate) -> float:
+    def rate(self, candidate: CrawlCandidate) -> float:
         """Return the value of a URL by position, depth, language and match with the question.
 
         Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
@@ -90,11 +90,11 @@ class CrawlPriority:
             found += rarity * min(1.0, 0.7 + 0.15 * counts[term]) if counts[term] else 0.0
         return (0.15 * place + found / whole + 0.35 * candidate.parent_relevance) * candidate.language_weight
 
-    def select_titles(self, candidate: Candidate) -> list[str]:
+    def select_titles(self, candidate: CrawlCandidate) -> list[str]:
         """Return the texts of links to a URL that are used for few URLs, so that they may be its title."""
         return [text for text in candidate.texts if self._text_counts[text] <= _REPEATED]
 
-    def choose(self, visits: int, max_visits: int) -> Candidate | None:
+    def choose(self, visits: int, max_visits: int) -> CrawlCandidate | None:
         """Return the URL with the highest value, or None if all values are low."""
         if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
             return near
@@ -110,7 +110,7 @@ class CrawlPriority:
                 return other
         return candidate if visits <= _MIN_VISITS or value >= _STOP_BELOW * candidate.language_weight else None
 
-    def _value(self, kind: UrlKind, candidate: Candidate, visits: int) -> float:
+    def _value(self, kind: UrlKind, candidate: CrawlCandidate, visits: int) -> float:
         is_untried = kind.tries < 2 and len(kind.waiting) > _EXPLORE_WAITING and candidate.place != "listed"
         promise = self._kinds.promise(kind) + (_EXPLORE if is_untried else 0.0)
         if self.stems:
@@ -125,7 +125,7 @@ class CrawlPriority:
         value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
 
-    def _find_nearest_list(self) -> Candidate | None:
+    def _find_nearest_list(self) -> CrawlCandidate | None:
         """Return the linked navigation page that is nearest to the start page."""
         near = [
             one
@@ -137,7 +137,7 @@ class CrawlPriority:
         ]
         return min(near, key=lambda one: (one.depth, one.key.count("/"), len(one.key), one.key), default=None)
 
-    def _terms(self, candidate: Candidate) -> list[str]:
+    def _terms(self, candidate: CrawlCandidate) -> list[str]:
         if not self.stems:
             return []
         return [stem for text in (split_url(candidate.url), *candidate.texts) for stem in split_stems(text)]

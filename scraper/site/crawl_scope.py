@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import ada_url
 
 from scraper.extract.outlinks import Outlink
-from scraper.model import LeftOut
+from scraper.model import ExcludedUrls
 from scraper.reading.robots import RobotsRules
 from scraper.site.page_ranking import split_stems
 from scraper.site.url_normalization import is_action, is_file
@@ -63,7 +63,7 @@ class CrawlScope:
 
 
 @dataclass(slots=True)
-class LeftOutUrls:
+class ExclusionCounter:
     """Number of excluded URLs and one example, by reason."""
 
     counts: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -73,9 +73,9 @@ class LeftOutUrls:
         count, example = self.counts.get(reason, (0, url))
         self.counts[reason] = count + 1, example
 
-    def summary(self) -> tuple[LeftOut, ...]:
+    def summary(self) -> tuple[ExcludedUrls, ...]:
         """Return the counts by reason, in the order in which the reasons occurred."""
-        return tuple(LeftOut(reason, count, example) for reason, (count, example) in self.counts.items())
+        return tuple(ExcludedUrls(reason, count, example) for reason, (count, example) in self.counts.items())
 
 
 class MazeDetector:

@@ -30,7 +30,7 @@ _MAX_URL = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class MissingPage:
+class Soft404Page:
     """Page that a site returns with status 200 for a URL that does not exist."""
 
     url: str
@@ -83,7 +83,7 @@ def describe_page(
     outlinks: Outlinks,
     *,
     question: Sequence[str] = (),
-    missing_page: MissingPage | None = None,
+    missing_page: Soft404Page | None = None,
 ) -> CrawledPage:
     """Return the summary of a page that was read.
 

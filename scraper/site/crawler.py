@@ -16,7 +16,7 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts, read_site_facts
+from scraper.site.site_facts import SiteFacts, discover_site
 from scraper.site.site_reader import SiteReader
 
 PAGES_AT_ONCE = 4
@@ -73,7 +73,7 @@ class Crawler:
         if read is None:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
-        self.facts = await read_site_facts(self._reader, robots, page)
+        self.facts = await discover_site(self._reader, robots, page)
         if self._network_error is not None and not self.facts.listed:
             raise self._network_error
         if page.problem and not self.facts.listed:

@@ -56,7 +56,7 @@ class _Crawl:
     """Number of records in its log."""
 
 
-class Crawls:
+class CrawlService:
     """Start and continue crawls. Each is stored as a log of the site's facts and of each visited page."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool, records: RecordLogs, indexes: IndexService) -> None:

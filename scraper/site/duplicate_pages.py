@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scraper.extract.text.sketches import SketchIndex
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_normalization import page_key
-from scraper.site.url_patterns import SessionSegments, UrlRules, path_shape
+from scraper.site.url_patterns import SessionIdSegments, UrlEquivalenceRules, path_shape
 
 COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""
@@ -24,7 +24,7 @@ _MIN_SWAPS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DuplicateComparison:
     """Comparison of a page with the pages that were read before."""
 
     copied: str = ""
@@ -40,8 +40,8 @@ class DuplicateDetector:
 
     def __init__(self) -> None:
         """Start without rules and pages."""
-        self._rules: defaultdict[str, UrlRules] = defaultdict(UrlRules)
-        self._sessions = SessionSegments()
+        self._rules: defaultdict[str, UrlEquivalenceRules] = defaultdict(UrlEquivalenceRules)
+        self._sessions = SessionIdSegments()
         self._texts, self._plain_texts = SketchIndex(), SketchIndex()
         self._swaps: Counter[tuple[int, str, str]] = Counter()
 
@@ -55,7 +55,9 @@ class DuplicateDetector:
         """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
         return self._sessions.learn(own_key, keys)
 
-    def learn_page(self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool) -> Comparison:
+    def learn_page(
+        self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool
+    ) -> DuplicateComparison:
         """Compare a page with earlier ones, and store the sketch of its text if it is unique.
 
         Lists of links are never copies, because their links are needed.
@@ -73,7 +75,7 @@ class DuplicateDetector:
         if not original:
             self._texts.add(key, page.sketch)
             self._plain_texts.add(key, page.plain_sketch)
-        return Comparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
+        return DuplicateComparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
 
     def has_other_version(self, key: str, *known: Container[str]) -> bool:
         """Return True if another version of a page is known, such as `/latest/` for `/v3/`.

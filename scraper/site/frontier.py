@@ -13,14 +13,14 @@ import ada_url
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
-from scraper.model import LeftOut
+from scraper.model import ExcludedUrls
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_priority import PLACES, CrawlPriority
-from scraper.site.crawl_scope import CrawlScope, LeftOutUrls, MazeDetector
+from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_kinds import Candidate, KindTable
+from scraper.site.url_kinds import CrawlCandidate, KindTable
 from scraper.site.url_normalization import page_key, site_host
 
 _THIN_WORDS, _FULL_WORDS = 10, 30
@@ -63,15 +63,15 @@ class CrawlFrontier:
     def __post_init__(self) -> None:
         """Add the start page."""
         self._host = site_host(ada_url.URL(self.scope.start).host)
-        self._known: dict[str, Candidate] = {}
+        self._known: dict[str, CrawlCandidate] = {}
         self._done: set[str] = set()
-        self._retries: list[Candidate] = []
+        self._retries: list[CrawlCandidate] = []
         self._identity = DuplicateDetector()
         self._languages = SiteLanguages()
         self._mazes = MazeDetector()
         self._kinds = KindTable()
         self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
-        self._left_out = LeftOutUrls()
+        self._left_out = ExclusionCounter()
         self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
 
     @property
@@ -80,7 +80,7 @@ class CrawlFrontier:
         return self._ranking.stems
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def left_out(self) -> tuple[ExcludedUrls, ...]:
         """Number of excluded URLs by reason."""
         return self._left_out.summary()
 
@@ -109,7 +109,7 @@ class CrawlFrontier:
                 return candidate.url
         return None
 
-    def _find_late_reason(self, candidate: Candidate) -> str:
+    def _find_late_reason(self, candidate: CrawlCandidate) -> str:
         """Return the reason why a waiting URL is excluded by what was learned meanwhile, or an empty string."""
         key = self._identity.shorten(candidate.key)
         if key != candidate.key and key in self._done:
@@ -144,7 +144,7 @@ class CrawlFrontier:
             self._host = site_host(ada_url.URL(page.final_url).host)
         self.visits += 1
         key = self._identity.shorten(page_key(page.url))
-        candidate = self._known.setdefault(key, Candidate(key, page.url, 1, "body"))
+        candidate = self._known.setdefault(key, CrawlCandidate(key, page.url, 1, "body"))
         if candidate.is_taken:
             return  # Another URL of the page, chosen before both were known to be one.
         if not candidate.kind:
@@ -160,7 +160,7 @@ class CrawlFrontier:
         content, lead = self._judge(candidate, page)
         self._kinds.judge(candidate, content, lead, page.relevance)
 
-    def _choose(self) -> Candidate | None:
+    def _choose(self) -> CrawlCandidate | None:
         candidate = self._ranking.choose(self.visits, self.max_visits)
         if candidate is None and self._retries:
             return self._retries.pop(0)
@@ -172,9 +172,9 @@ class CrawlFrontier:
         key: str,
         parent: CrawledPage | None = None,
         *,
-        source: Candidate | None = None,
+        source: CrawlCandidate | None = None,
         barren: int = 0,
-    ) -> Candidate | None:
+    ) -> CrawlCandidate | None:
         """Add a linked URL unless it is excluded; return it if it is new.
 
         Args:
@@ -200,7 +200,7 @@ class CrawlFrontier:
         if reason:
             self._left_out.add(reason, link.url)
             return None
-        candidate = Candidate(
+        candidate = CrawlCandidate(
             key,
             link.url,
             source.depth + 1 if source else int(link.place == "listed"),
@@ -217,7 +217,7 @@ class CrawlFrontier:
         self._kinds.count_found(candidate)
         return candidate
 
-    def _add_link(self, known: Candidate, link: Outlink, parent: CrawledPage | None, barren: int) -> None:
+    def _add_link(self, known: CrawlCandidate, link: Outlink, parent: CrawledPage | None, barren: int) -> None:
         known.barren = min(known.barren, barren)
         is_new_text = bool(link.text) and link.text not in known.texts and len(known.texts) < _TEXTS
         is_better_place = PLACES.get(link.place, 0) > PLACES.get(known.place, 0)
@@ -243,7 +243,7 @@ class CrawlFrontier:
             else:
                 self._left_out.add("another host", link.url)
 
-    def _judge(self, candidate: Candidate, page: CrawledPage) -> tuple[float, float]:
+    def _judge(self, candidate: CrawlCandidate, page: CrawledPage) -> tuple[float, float]:
         """Return the value of a page's text and the value of its links, each from 0 to 1."""
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
@@ -274,7 +274,7 @@ class CrawlFrontier:
             content = 0.0
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
-    def _find_fault(self, candidate: Candidate, page: CrawledPage, key: str) -> str:
+    def _find_fault(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> str:
         """Return the reason why a visited page has no content of this site, or an empty string."""
         if page.status == 404 or page.is_missing:
             return "missing page"
@@ -288,11 +288,11 @@ class CrawlFrontier:
         return "sign-in page" if is_login else ""
 
     def _follow(
-        self, candidate: Candidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
+        self, candidate: CrawlCandidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
     ) -> float:
         """Add the links of a page; return the value of the kinds of URLs to which they lead."""
         barren = 0 if content else candidate.barren + 1
-        found: list[Candidate] = []
+        found: list[CrawlCandidate] = []
         offered: list[tuple[str, bool]] = []
         for link, key in links:
             if link.language:
@@ -311,7 +311,7 @@ class CrawlFrontier:
             self._left_out.add("hidden link", url)
         return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
 
-    def _leads_to_proven(self, candidate: Candidate, links: Sequence[tuple[Outlink, str]]) -> bool:
+    def _leads_to_proven(self, candidate: CrawlCandidate, links: Sequence[tuple[Outlink, str]]) -> bool:
         found = (self._known.get(self._identity.shorten(key)) for _, key in links)
         waiting = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
         return any(self._kinds.get(known.kind).is_proven for known in waiting)

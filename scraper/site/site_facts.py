@@ -13,7 +13,7 @@ import ada_url
 
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry
-from scraper.site.crawled_page import CrawledPage, MissingPage
+from scraper.site.crawled_page import CrawledPage, Soft404Page
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import site_host
@@ -28,12 +28,12 @@ class SiteFacts:
 
     robots: str = ""
     listed: tuple[SitemapEntry, ...] = ()
-    missing_page: MissingPage | None = None
+    missing_page: Soft404Page | None = None
     left_out: tuple[tuple[str, str], ...] = field(default=())
     """Reason and URL of each sitemap or feed that was not read."""
 
 
-async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
+async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
     """Return the URLs in sitemaps and feeds of a site, and its page for missing URLs.
 
     Its robots.txt and its start page were read before.
@@ -51,7 +51,7 @@ async def read_site_facts(reader: SiteReader, robots: str, start: CrawledPage) -
     return SiteFacts(robots, listed, await _probe(reader, ada_url.URL(start.url).origin), tuple(left_out))
 
 
-async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
+async def _probe(reader: SiteReader, origin: str) -> Soft404Page | None:
     """Return the site's page for a URL that does not exist, or None after an error status or another failure."""
     url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
     try:
@@ -60,7 +60,7 @@ async def _probe(reader: SiteReader, origin: str) -> MissingPage | None:
         raise
     except errors.ScraperError:
         return None
-    return MissingPage(url, loaded.document.text)
+    return Soft404Page(url, loaded.document.text)
 
 
 def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
@@ -82,7 +82,7 @@ def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
     facts = SiteFacts(
         row.pop("robots"),
         tuple(SitemapEntry(url, title=title) for url, title in row.pop("listed")),
-        None if missing_page is None else MissingPage(**missing_page),
+        None if missing_page is None else Soft404Page(**missing_page),
         tuple((reason, url) for reason, url in row.pop("left_out")),
     )
     return facts, row

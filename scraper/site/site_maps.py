@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import ada_url
 
 from scraper import errors
-from scraper.caching.read_through import Load, MemoryCache, ReadThrough
+from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES
-from scraper.model import CachePolicy, LeftOut, Reuse, SiteMap, SitePage
+from scraper.model import CachePolicy, ExcludedUrls, Reuse, SiteMap, SitePage
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
 from scraper.site.site_reader import SiteReader
@@ -113,7 +113,7 @@ class SiteMapper:
         return SiteMap(
             final,
             tuple(found.pages.values()),
-            tuple(LeftOut(reason, len(urls), urls[0]) for reason, urls in found.reasons.items()),
+            tuple(ExcludedUrls(reason, len(urls), urls[0]) for reason, urls in found.reasons.items()),
             len(lists.files),
             lists.failures,
             self._pages_read,
@@ -173,7 +173,7 @@ def _is_page(found: _Collector, url: str) -> bool:
         return False
 
 
-class SiteMaps:
+class SiteMapService:
     """Build maps of sites, and cache the latest in memory so that callers can page through them."""
 
     def __init__(self, fetcher: Fetcher, workers: WorkerPool) -> None:
@@ -205,7 +205,7 @@ class SiteMaps:
             Deadline.within(deadline_s - _RESERVE_S),
             lambda: report(next(count), None, "mapping"),
         )
-        load: Load[SiteMap] = Load(
+        load: LoadRequest[SiteMap] = LoadRequest(
             (target, principal),
             run=lambda _: SiteMapper(reader).build(target),
             memory_key=(target, principal),

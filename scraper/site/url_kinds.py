@@ -36,7 +36,7 @@ MAX_WORDS = 8
 
 
 @dataclass(slots=True)
-class Candidate:
+class CrawlCandidate:
     """A URL that the crawl may visit."""
 
     key: str
@@ -66,7 +66,7 @@ class Candidate:
     """True if it was chosen or excluded."""
     is_taken: bool = False
     """True if it was visited."""
-    parent: Candidate | None = None
+    parent: CrawlCandidate | None = None
     """Page that linked to it first."""
 
 
@@ -90,7 +90,7 @@ class UrlKind:
     loans: int = 0
     """Number of lists that were rated by the expected value of this kind before any of its pages was read."""
     is_closed: bool = False
-    waiting: list[tuple[float, int, int, Candidate]] = field(default_factory=list)
+    waiting: list[tuple[float, int, int, CrawlCandidate]] = field(default_factory=list)
     """Heap of candidates, highest value first."""
 
     @property
@@ -131,7 +131,7 @@ class UrlKind:
         self.lead += max(0.0, _MEMORY * (worth - self.lead))
         self.is_closed = self.is_closed and self.promise < CLOSE_BELOW
 
-    def best(self) -> Candidate | None:
+    def best(self) -> CrawlCandidate | None:
         """Return the waiting candidate with the highest value, or None."""
         while self.waiting:
             rank, _, _, candidate = self.waiting[0]
@@ -160,12 +160,12 @@ class KindTable:
         self.kinds: dict[str, UrlKind] = {}
         self._listed = UrlKind(_LISTED, _LISTED_EXPECTED, _LISTED_EXPECTED)
         """Averages of all URLs that only sitemaps and feeds name."""
-        self._pushed: list[Candidate] = []
+        self._pushed: list[CrawlCandidate] = []
         self._words: dict[str, set[str]] = {}
         self._has_new_variable = False
         self._numbers = itertools.count()
 
-    def push(self, candidate: Candidate, worth: float) -> None:
+    def push(self, candidate: CrawlCandidate, worth: float) -> None:
         """Add a candidate to its kind, or update its value."""
         if not candidate.kind:
             self._pushed.append(candidate)
@@ -176,7 +176,7 @@ class KindTable:
             self._merge()
         self._add(candidate)
 
-    def judge(self, candidate: Candidate, content: float, lead: float, relevance: float) -> None:
+    def judge(self, candidate: CrawlCandidate, content: float, lead: float, relevance: float) -> None:
         """Update the values of a candidate's kind, and of the lists that led to it if its page is good."""
         kind = self.get(candidate.kind)
         kind.judge(content, lead, relevance)
@@ -209,7 +209,7 @@ class KindTable:
                 best = max(best, _UNTRIED_LEAD)
         return best
 
-    def _reward_parents(self, candidate: Candidate, worth: float) -> None:
+    def _reward_parents(self, candidate: CrawlCandidate, worth: float) -> None:
         """Increase the value of the lists that led to a good page; lists of the page's own kind are skipped."""
         parent = candidate.parent
         for _ in range(_MAX_PARENTS):
@@ -220,7 +220,7 @@ class KindTable:
             worth *= _STEP_LOSS
             parent = parent.parent
 
-    def count_found(self, candidate: Candidate) -> None:
+    def count_found(self, candidate: CrawlCandidate) -> None:
         """Count a new candidate of its kind, and whether it was first found on a page of the same kind."""
         kind = self.get(candidate.kind)
         kind.found += 1
@@ -253,7 +253,7 @@ class KindTable:
                 kind.is_closed = any(other.is_closed for other in relatives)
         return self.kinds[name]
 
-    def iter_waiting(self) -> Iterator[tuple[UrlKind, Candidate]]:
+    def iter_waiting(self) -> Iterator[tuple[UrlKind, CrawlCandidate]]:
         """Yield each open kind with its best candidate."""
         for kind in self.kinds.values():
             if not kind.is_closed and (candidate := kind.best()) is not None:
@@ -281,11 +281,11 @@ class KindTable:
             if not candidate.is_done:
                 self._add(candidate)
 
-    def _add(self, candidate: Candidate) -> None:
+    def _add(self, candidate: CrawlCandidate) -> None:
         waiting = self.get(candidate.kind).waiting
         heapq.heappush(waiting, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
 
-    def _name_kind(self, candidate: Candidate) -> str:
+    def _name_kind(self, candidate: CrawlCandidate) -> str:
         """Return the shape of a candidate's URL, with `{w}` at positions with many words.
 
         URLs known only from sitemaps and feeds are separate kinds.

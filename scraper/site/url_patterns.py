@@ -79,7 +79,7 @@ def _segment_shape(segment: str) -> str:
     return _NUMBER.sub("{n}", segment)
 
 
-class UrlRules:
+class UrlEquivalenceRules:
     """Learn which differences between URLs of one path pattern do not matter.
 
     A rule shortens a key: it drops a parameter, all parameters, a suffix or a final slash, or lowers the case. It holds
@@ -154,7 +154,7 @@ _MIN_VALUES, _MIN_SHARED = 3, 3
 """Values of a segment, and URLs that occurred with two of them, before the segment counts as a session id."""
 
 
-class SessionSegments:
+class SessionIdSegments:
     """Learn which path segments are session ids: their value differs between responses but not within one.
 
     Segments are compared at one position behind one pattern of folders, such as position 2 behind `/doc`.

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from browsers.model import Picture, PictureKind, PictureRequest
+from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import PagePictures
-from scraper.render.answer_parts import shown_url
-from scraper.render.browse import StepReport, write_answer
+from scraper.model import PageScreenshots
+from scraper.render.answer_parts import display_url
+from scraper.render.browse import StepReport, steps_as_markdown
 from scraper.settings import Settings
 from scraper.tools.cached_resources import picture_uri
 from scraper.tools.model import (
@@ -32,7 +32,7 @@ from scraper.urls import parse_target
 from scraper.values.types import ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.reading.browsing import BrowsedStep, CheckedSteps
+    from scraper.reading.browsing import BrowsedStep, BrowseSteps
     from scraper.services import Services
 
 MAX_PART = 20
@@ -49,7 +49,10 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
     parameters = Parameters(
         Parameter("url", StringValue(), "Absolute http(s) URL.", required=True),
         Parameter(
-            "what", ChoiceValue(tuple(PictureKind)), "full: the whole page in parts.", default=PictureKind.WINDOW.value
+            "what",
+            ChoiceValue(tuple(ScreenshotKind)),
+            "full: the whole page in parts.",
+            default=ScreenshotKind.WINDOW.value,
         ),
         Parameter("target", StringValue(MAX_TARGET_CHARS), "Element, by text or CSS selector."),
         Parameter("part", IntegerValue(0, MAX_PART), "Part of a full page; 0: overview.", default=1),
@@ -61,16 +64,16 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
 async def _see(
     services: Services, arguments: dict[str, Any], call: ToolCall, *, image_type: str, is_single: bool
 ) -> ToolAnswer:
-    kind, part = PictureKind(arguments["what"]), arguments["part"]
-    request = PictureRequest(kind, arguments["target"], image_type, is_single)
+    kind, part = ScreenshotKind(arguments["what"]), arguments["part"]
+    request = ScreenshotRequest(kind, arguments["target"], image_type, is_single)
     found = await services.pictures.take(
         arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    if kind in (PictureKind.PDF, PictureKind.MHTML) and request.target is None:
+    if kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML) and request.target is None:
         file = found.pictures[0]
         uri = picture_uri(services.pictures.keep_file(file, call.principal))
         return ToolAnswer(_describe_picture(found, file, uri=uri), media=(Media(file.data, file.media_type, uri),))
-    is_whole = kind is PictureKind.FULL and request.target is None and not is_single
+    is_whole = kind is ScreenshotKind.FULL and request.target is None and not is_single
     if is_whole and part >= len(found.pictures):
         raise InvalidArgumentError(
             f"part must be at most {len(found.pictures) - 1}: the page has no more parts.", target="part"
@@ -80,7 +83,7 @@ async def _see(
     return ToolAnswer(text, media=(Media(picture.data, picture.media_type),))
 
 
-def _describe_picture(found: PagePictures, picture: Picture, *, part: int | None = None, uri: str = "") -> str:
+def _describe_picture(found: PageScreenshots, picture: Screenshot, *, part: int | None = None, uri: str = "") -> str:
     """Return the facts of a picture: URL, size, part of a whole page, warnings.
 
     Args:
@@ -89,7 +92,7 @@ def _describe_picture(found: PagePictures, picture: Picture, *, part: int | None
         part: Its number in a picture of the whole page, 0 for the overview; None for other pictures.
         uri: URI of the resource if it is a file.
     """
-    lines = [f"Picture of {shown_url(found.url)} (status {found.status})."]
+    lines = [f"Picture of {display_url(found.url)} (status {found.status})."]
     if uri:
         lines.append(
             f"File of {len(picture.data):,} bytes ({picture.media_type}): read the resource {uri} within 10 minutes."
@@ -129,7 +132,7 @@ def browse_tool(settings: Settings) -> Tool:
     return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True)
 
 
-def _check_steps(arguments: Mapping[str, Any]) -> CheckedSteps:
+def _check_steps(arguments: Mapping[str, Any]) -> BrowseSteps:
     # The tool list does not load the browser client.
     from scraper.reading.browsing import check_steps
 
@@ -145,7 +148,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         profile=arguments["profile"],
         ask=call.ask,
     )
-    text = write_answer(
+    text = steps_as_markdown(
         [_report_step(step) for step in result.steps],
         session=result.session,
         is_new=result.is_new,

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 from scraper.errors import InvalidUrlError
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachedPageSummary, PageHit
-from scraper.render.answer_parts import shown_url
+from scraper.render.answer_parts import display_url
 from scraper.render.document import index_document_as_markdown
 from scraper.render.page import as_markdown as page_as_markdown
 from scraper.search.query_terms import extract_content_words
@@ -227,7 +227,7 @@ def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> C
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
         page_uri(page.url),
-        shown_url(page.url),
+        display_url(page.url),
         f"Web page, read {read_at}.",
         clean_line(page.title, _TITLE_CHARS) or None,
         modified=read_at,

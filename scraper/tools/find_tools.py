@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_parts import EXPLANATION, seal
+from scraper.render.answer_parts import EXPLANATION, mark_untrusted
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
@@ -84,7 +84,7 @@ def _resources_text(items: Sequence[CachedResource], start: int) -> str:
         return _no_items(start, "No cached text has these words. `search` finds pages on the web.")
     region = new_region()
     rows = "\n\n".join(_resource_row(item) for item in items)
-    return f"{EXPLANATION.format(region=region)}\n\n{seal(rows, region)}"
+    return f"{EXPLANATION.format(region=region)}\n\n{mark_untrusted(rows, region)}"
 
 
 def _resource_row(item: CachedResource) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import CachePolicy, DocumentRequest, Reading, ReadPage, ReadRequest, Reuse
+from scraper.model import CachePolicy, DocumentRequest, PageExcerpts, Reading, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
@@ -174,7 +174,7 @@ async def _select_quotes(
     outcomes: Sequence[tuple[str, Reading | ScraperError]],
     arguments: dict[str, Any],
     call: ToolCall,
-) -> tuple[tuple[ReadPage, ...], int]:
+) -> tuple[tuple[PageExcerpts, ...], int]:
     """Return the pages with their passages for the question, and the token budget."""
     tokens = arguments["tokens"] or _DEFAULT_TOKENS
     pages = await add_excerpts(
@@ -187,7 +187,7 @@ async def _select_quotes(
         skips_duplicates=False,
         link_tokens=QUOTE_TOKENS if arguments["format"] == "json" else _QUOTE_LINK_TOKENS,
     )
-    return render_quotes.fit_quotes(pages, tokens, linked=arguments["format"] != "json"), tokens
+    return render_quotes.fit_excerpts(pages, tokens, linked=arguments["format"] != "json"), tokens
 
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:

@@ -1,4 +1,4 @@
-"""Tools that read several pages for one question: `research` and `compare`."""
+"""Tools that read several pages for one question: `research` and `find_excerpts_of_pages`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from scraper.errors import ScraperError
 from scraper.model import CachePolicy
 from scraper.render import research_report as render
 from scraper.render.json_answers import ComparisonAnswer, ResearchAnswer
-from scraper.search.research import MAX_DEPTH, MAX_URLS, MIN_URLS, Researcher, ResearchQuery, check_urls, compare
+from scraper.search.research import (
+    MAX_COMPARED_URLS,
+    MAX_DEPTH,
+    MIN_COMPARED_URLS,
+    Researcher,
+    ResearchQuery,
+    check_compared_urls,
+    find_excerpts_of_pages,
+)
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
@@ -40,7 +48,7 @@ class _ComparedUrls(StringListValue):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return super().schema() | {"minItems": MIN_URLS}
+        return super().schema() | {"minItems": MIN_COMPARED_URLS}
 
     def parse(self, value: object) -> tuple[str, ...]:
         """Return the URLs, even if they are too few or too many."""
@@ -65,10 +73,15 @@ def research_tool(settings: Settings) -> Tool:
 
 
 def compare_tool(settings: Settings) -> Tool:
-    """Return `compare`: excerpts of several pages for one question."""
+    """Return `find_excerpts_of_pages`: excerpts of several pages for one question."""
     parameters = Parameters(
         Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
-        Parameter("urls", _ComparedUrls(MAX_URLS), f"{MIN_URLS} to {MAX_URLS} absolute http(s) URLs.", required=True),
+        Parameter(
+            "urls",
+            _ComparedUrls(MAX_COMPARED_URLS),
+            f"{MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} absolute http(s) URLs.",
+            required=True,
+        ),
         FORMAT,
     )
     return make_tool(
@@ -77,7 +90,7 @@ def compare_tool(settings: Settings) -> Tool:
         parameters,
         _compare,
         answer=ComparisonAnswer,
-        check=lambda arguments: check_urls(arguments["urls"]),
+        check=lambda arguments: check_compared_urls(arguments["urls"]),
     )
 
 
@@ -106,7 +119,7 @@ async def _research(services: Services, arguments: dict[str, Any], call: ToolCal
 
 async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     question = arguments["question"]
-    pages = await compare(
+    pages = await find_excerpts_of_pages(
         services.fetcher,
         services.workers,
         question,

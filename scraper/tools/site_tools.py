@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import CrawlRequest, ReadPage
+from scraper.model import CrawlRequest, PageExcerpts
 from scraper.render import page_changes as render_changes
 from scraper.render import sites as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
@@ -110,7 +110,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
             CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
         )
     budget = min(LINES_TOKENS, body_budget(services.settings))
-    pages: Sequence[ReadPage] = ()
+    pages: Sequence[PageExcerpts] = ()
     if report.question:
         outcomes = [(reading.url, reading) for reading in report.readings]
         pages = await add_excerpts(

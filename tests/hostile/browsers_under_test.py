@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Error, async_playwright
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find_chromium
 from browsers.egress import DnsResolver
-from browsers.egress.dialer import Connect, OpenConnection
+from browsers.egress.dialer import ConnectFunction, OpenConnection
 from browsers.egress.target_policy import SYNTHETIC
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
@@ -49,7 +49,7 @@ class HostileNames(DnsResolver):
         raise OSError("no such name")
 
 
-def recording(connect: Connect, refused: set[int]) -> Connect:
+def recording(connect: ConnectFunction, refused: set[int]) -> ConnectFunction:
     """Record refused ports: proof that the pages tried."""
 
     async def connect_and_record(host: str, port: int) -> OpenConnection:

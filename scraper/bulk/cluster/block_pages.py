@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scraper.bulk.model import CrawlRate, IdSet, JobPage, PageOutcome
-from scraper.bulk.page_runner import PageRunner, ReadPage
+from scraper.bulk.page_runner import PageDispatcher, ReadPage
 from scraper.bulk.schedule import Schedule
 
 WAITING_BYTES = 128 << 20
@@ -119,7 +119,7 @@ class _Block:
             self.done.set()
 
 
-class BlockPageRunner:
+class BlockRunner:
     """Read all blocks of this process in one schedule, so that the limits per host apply to all of them."""
 
     def __init__(
@@ -142,7 +142,9 @@ class BlockPageRunner:
         self._rate = rate
         self._on_restarted_block = on_restarted_block
         self._schedule = Schedule(rate, respects_robots=respects_robots, keeps_hosts=keeps_hosts)
-        self._pages = PageRunner(self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None)
+        self._pages = PageDispatcher(
+            self._schedule, read, self._deliver, concurrency=concurrency, on_change=lambda: None
+        )
         self._blocks: dict[int, _Block] = {}
         """Block by page number."""
         self._outcomes: list[PageOutcome] = []

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import pyarrow as pa
 from ray.actor import ActorHandle
 
-from scraper.bulk.cluster.block_pages import BlockPageRunner, RowCollector
+from scraper.bulk.cluster.block_pages import BlockRunner, RowCollector
 from scraper.bulk.crawl.page_reader import CrawlPageReader
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
@@ -29,7 +29,7 @@ OPEN_LIMIT_S, CLOSE_LIMIT_S = 60.0, 10.0
 """Seconds to open, and to close, the services."""
 
 
-class BlockReader:
+class RayWorker:
     """Read blocks in one process; several threads may call it at once."""
 
     def __init__(
@@ -52,10 +52,10 @@ class BlockReader:
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
         self._services = contextlib.AsyncExitStack()
-        self._pages: BlockPageRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
+        self._pages: BlockRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
 
     def __call__(self, block: pa.Table) -> dict[str, list[int]]:
-        """Read one block from `make_table`.
+        """Read one block from `make_block_table`.
 
         Return its number as `block`, and the number of its pages that were read here as `read`.
         """
@@ -76,13 +76,13 @@ class BlockReader:
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _open(self) -> BlockPageRunner:
+    async def _open(self) -> BlockRunner:
         app = await self._services.enter_async_context(Services.open(self._settings))
         make_reader = JobPageReader if self._spec.crawl is None else CrawlPageReader
         reader = make_reader(app.fetcher, app.workers, self._spec, keep_snapshots=self._keep_snapshots)
         if self._is_resumed:
             app.fetcher.assume_recent_requests()
-        pages = BlockPageRunner(
+        pages = BlockRunner(
             self._collector,
             reader.read,
             self._spec.rate,
@@ -107,7 +107,7 @@ class _RemoteCollector:
 
 
 @contextlib.asynccontextmanager
-async def _run_in_background(pages: BlockPageRunner) -> AsyncIterator[None]:
+async def _run_in_background(pages: BlockRunner) -> AsyncIterator[None]:
     task = asyncio.create_task(pages.run(), name="bulk pages")
     try:
         yield
@@ -116,7 +116,7 @@ async def _run_in_background(pages: BlockPageRunner) -> AsyncIterator[None]:
         await asyncio.wait({task})
 
 
-def make_table(number: int, pages: list[JobPage]) -> pa.Table:
+def make_block_table(number: int, pages: list[JobPage]) -> pa.Table:
     """Return a block as a table for Ray Data, with one row for each page and the block's number in every row."""
     return pa.table(
         {

@@ -13,7 +13,7 @@ import pyarrow as pa
 import ray
 from ray.exceptions import RayActorError
 
-from scraper.bulk.cluster.block_reader import BlockReader, make_table
+from scraper.bulk.cluster.block_reader import RayWorker, make_block_table
 from scraper.bulk.crawl.feeder import choose_pages
 from scraper.bulk.crawl.planner import CrawlPlanner
 from scraper.bulk.errors import BulkError
@@ -36,8 +36,8 @@ class CrawlProcess:
     """Ray actor that reads the blocks of some sites."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Open the services, with the arguments of `BlockReader`."""
-        self._reader = BlockReader(*arguments, **options)
+        """Open the services, with the arguments of `RayWorker`."""
+        self._reader = RayWorker(*arguments, **options)
 
     def read_block(self, block: pa.Table) -> None:
         """Read one block."""
@@ -107,7 +107,7 @@ class CrawlRun:
                     self._reading[site] = asyncio.create_task(self._read_block(site, pages))
 
     async def _read_block(self, site: int, pages: Sequence[JobPage]) -> None:
-        table = make_table(next(self._blocks), list(pages))
+        table = make_block_table(next(self._blocks), list(pages))
         place = site % len(self._processes)
         for _ in range(BLOCK_TRIES):
             process = self._processes[place]

@@ -66,7 +66,7 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
                 await thread.run(ray.shutdown, limit_s)
 
 
-def get_first_line(error: BaseException) -> str:
+def get_error_line(error: BaseException) -> str:
     """Return the first line of a Ray error, up to 300 characters: such errors can have many lines."""
     return str(error).strip().partition("\n")[0][:300]
 
@@ -74,7 +74,7 @@ def get_first_line(error: BaseException) -> str:
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
         return os.strerror(error.errno)
-    return get_first_line(error).rstrip(".") or type(error).__name__
+    return get_error_line(error).rstrip(".") or type(error).__name__
 
 
 def _connect(address: str) -> None:

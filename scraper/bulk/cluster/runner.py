@@ -18,9 +18,9 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from scraper.bulk.cluster.block_pages import RowCollector
-from scraper.bulk.cluster.block_reader import BlockReader, make_table
+from scraper.bulk.cluster.block_reader import RayWorker, make_block_table
 from scraper.bulk.cluster.crawl_runner import CrawlRun
-from scraper.bulk.cluster.ray_connection import connect_cluster, get_first_line, run_in_daemon_thread
+from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line, run_in_daemon_thread
 from scraper.bulk.crawl.feeder import open_planner
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
@@ -70,7 +70,7 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
                     break
         except RayError as error:
             raise BulkError(
-                f"The cluster was lost: {get_first_line(error)} Written pages are safe: run the same command again."
+                f"The cluster was lost: {get_error_line(error)} Written pages are safe: run the same command again."
             ) from error
     raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
 
@@ -86,7 +86,7 @@ async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processe
         await run.run()
     except RayError as error:
         raise BulkError(
-            f"The cluster was lost: {get_first_line(error)} Written pages are safe: run the same command again."
+            f"The cluster was lost: {get_error_line(error)} Written pages are safe: run the same command again."
         ) from error
     finally:
         ray.kill(collector)
@@ -137,10 +137,10 @@ class _Run:
         number = 0
         references: list[Any] = []
         async for block in iter_blocks(self._job, size=block_size(pages, self._processes)):
-            references.append(ray.put(make_table(number, block)))
+            references.append(ray.put(make_block_table(number, block)))
             number += 1
         return ray.data.from_arrow_refs(references).map_batches(
-            BlockReader,
+            RayWorker,
             batch_size=None,
             batch_format="pyarrow",
             fn_constructor_args=(self._job.spec, self._settings, collector),
@@ -222,7 +222,7 @@ async def _wait_for_problem(working: asyncio.Future[None]) -> str:
     if not isinstance(error, RayError):
         raise error
     log.error("the cluster failed", exc_info=error)
-    return get_first_line(error)
+    return get_error_line(error)
 
 
 MIN_BLOCK_PAGES, MAX_BLOCK_PAGES = 16, 256

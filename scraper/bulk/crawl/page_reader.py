@@ -14,7 +14,7 @@ from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page
-from scraper.site.site_facts import SiteFacts, dump_facts, read_site_facts
+from scraper.site.site_facts import SiteFacts, discover_site, dump_facts
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
@@ -62,7 +62,7 @@ class CrawlPageReader(JobPageReader):
         reader = WebSiteReader(self._fetcher, self._workers, "local", Deadline.within(FACTS_LIMIT_S))
         try:
             robots = await reader.load_robots(ada_url.URL(page.url).origin)
-            return await read_site_facts(reader, robots, page)
+            return await discover_site(reader, robots, page)
         except errors.OfflineError:
             # Without the lists, the pages of the site are found by their links.
             return SiteFacts()

@@ -44,7 +44,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class PageMarks:
+class BlockPageEvidence:
     """Markup of a page that identifies block pages."""
 
     title: str = ""
@@ -72,7 +72,7 @@ class ResultPage:
     """Without `www.`."""
     status: int
     redirects: tuple[str, ...] = ()
-    marks: PageMarks = field(default_factory=PageMarks)
+    marks: BlockPageEvidence = field(default_factory=BlockPageEvidence)
 
     def absolute(self, address: str | None) -> str:
         """Resolve an address against the URL of the page; return "" if the result is no http(s) URL."""
@@ -98,11 +98,11 @@ def build_result_page(snapshot: Snapshot) -> ResultPage:
         (parts.hostname or "").removeprefix("www.") if parts else "",
         snapshot.status,
         tuple(hop.location for hop in snapshot.hops),
-        PageMarks() if root is None else _prepare(root),
+        BlockPageEvidence() if root is None else _prepare(root),
     )
 
 
-def _prepare(root: Element) -> PageMarks:
+def _prepare(root: Element) -> BlockPageEvidence:
     """Return the marks of a page, and reduce the page to its visible elements."""
     title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, left = [], _SCRIPT_CHARS
@@ -123,7 +123,7 @@ def _prepare(root: Element) -> PageMarks:
     for query in queries:
         if len(query) >= _MIN_QUERY:
             title, opening = (re.sub(re.escape(query), "", text, flags=re.IGNORECASE) for text in (title, opening))
-    return PageMarks(title.strip(), ids, classes, addresses, "\n".join(scripts), opening.strip())
+    return BlockPageEvidence(title.strip(), ids, classes, addresses, "\n".join(scripts), opening.strip())
 
 
 def _values(select: Any, root: Element) -> list[str]:

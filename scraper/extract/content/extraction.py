@@ -96,7 +96,7 @@ def _in_footer(elements: Elements, number: int) -> bool:
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:
     """Select by landmark elements; if that leaves no text, select all of the page."""
     whole = copy.deepcopy(body)
-    verdict.remove_page_furniture(body)
+    verdict.remove_boilerplate(body)
     root = verdict.find_main_content(body)
     texts = segment(root).texts
     if not texts:

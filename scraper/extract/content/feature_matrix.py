@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS
 from scraper.extract.content.hashed_features import SCORE_NAMES
-from scraper.extract.content.neighbor_features import compute_neighbor_columns
+from scraper.extract.content.neighbor_features import compute_context_columns
 from scraper.extract.content.page_statistics import Floats, PageStatistics, split_words
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
 
@@ -33,7 +33,7 @@ def compute_columns(page: PageStatistics) -> Named:
         _compute_text_columns(page)
         | compute_tree_columns(page)
         | compute_repetition_columns(page)
-        | compute_neighbor_columns(page)
+        | compute_context_columns(page)
         | _compute_page_columns(page)
     )
 

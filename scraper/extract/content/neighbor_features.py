@@ -23,7 +23,7 @@ _STEPS, _SHORT_STEPS = (1, 2, 3, -1, -2, -3), (1, 2, -1, -2)
 _RADII = (4, 10, 25)
 
 
-def compute_neighbor_columns(page: PageStatistics) -> Columns:
+def compute_context_columns(page: PageStatistics) -> Columns:
     """Return the columns of position, headings, plain text, neighbors and topics for each block."""
     position: Columns = {
         "place": page.index / (page.n + 1),

@@ -32,7 +32,7 @@ Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class TextSpan:
+class BlockSpans:
     """One span for each block of a page. Several blocks may share a span.
 
     `starts` and `ends` are the block ranges of the distinct spans; `block_spans` is the index of each block's span.
@@ -47,7 +47,7 @@ class TextSpan:
 class Neighborhood:
     """Spans, paths and weights of the blocks of a page."""
 
-    spans: tuple[TextSpan, ...]
+    spans: tuple[BlockSpans, ...]
     paths: Ints
     """Number of each block's path, consecutive from 0."""
     weights: Floats
@@ -57,12 +57,12 @@ class Neighborhood:
 def build_neighborhood(page: PageStatistics) -> Neighborhood:
     """Return the spans, paths and weights of the blocks of a page; single neighbors need no spans."""
     index, start = page.index, np.zeros(1, np.int64)
-    before = TextSpan(np.zeros_like(index), index, index)
-    whole = TextSpan(start, start + page.n, np.zeros_like(index))
+    before = BlockSpans(np.zeros_like(index), index, index)
+    whole = BlockSpans(start, start + page.n, np.zeros_like(index))
     spans = [before, whole]
     for ancestors in page.around[:_LEVELS]:
         elements, block_spans = np.unique(ancestors, return_inverse=True)
-        spans.append(TextSpan(page.first[elements], page.last[elements], block_spans))
+        spans.append(BlockSpans(page.first[elements], page.last[elements], block_spans))
     return Neighborhood(tuple(spans), page.path_groups, np.sqrt(page.lengths + 1))
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scraper.extract.content.segmentation import segment
-from scraper.extract.discussion.containers import Container
+from scraper.extract.discussion.containers import PostContainer
 from scraper.extract.discussion.labels import is_quote
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS
@@ -56,7 +56,7 @@ _HINT, _NOISE = 4.0, 0.05
 _MAX_ELEMENTS = 4_000
 
 
-def find_bodies(containers: Sequence[Container]) -> list[list[Element]]:
+def find_bodies(containers: Sequence[PostContainer]) -> list[list[Element]]:
     """Return the elements with the text of each post; posts of one shape use the same kind of element."""
     elements = {one.element for one in containers}
     by_shape: dict[str, list[int]] = {}
@@ -74,7 +74,7 @@ def find_bodies(containers: Sequence[Container]) -> list[list[Element]]:
     return bodies
 
 
-def _candidates(container: Container, elements: Collection[Element]) -> list[tuple[Element, str]]:
+def _candidates(container: PostContainer, elements: Collection[Element]) -> list[tuple[Element, str]]:
     """Return the largest elements of a post without its labels and without other posts, with their shapes."""
     labels = {label.element for label in (container.author, container.date) if label is not None}
     labels.update(container.stamps)

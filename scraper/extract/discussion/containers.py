@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from scraper.extract.discussion.labels import DATE_TAGS, Label
+from scraper.extract.discussion.labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, text_of
 
@@ -56,12 +56,12 @@ _MIN_TYPED = 0.6
 
 
 @dataclass(slots=True)
-class Container:
+class PostContainer:
     """Element that contains one post."""
 
     element: Element
-    author: Label | None = None
-    date: Label | None = None
+    author: AuthorDateLabel | None = None
+    date: AuthorDateLabel | None = None
     shape: str = ""
     """Tag with class or id, or a schema.org type such as `@Comment`, that all containers of a kind share."""
     stamps: list[Element] = field(default_factory=list)
@@ -73,13 +73,13 @@ class _Shape:
     """Elements that share a tag and a class, an id without numbers, or a type, with the labels nearest to each."""
 
     name: str
-    members: dict[Element, list[Label]] = field(default_factory=dict)
+    members: dict[Element, list[AuthorDateLabel]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Candidate:
     shape: _Shape
-    containers: list[Container]
+    containers: list[PostContainer]
     value: float
 
     @property
@@ -88,13 +88,13 @@ class _Candidate:
         return {one.element for one in self.containers}
 
 
-def find_containers(labels: Sequence[Label], url: str) -> list[Container]:
+def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostContainer]:
     """Return the containers of all posts in document order.
 
     `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
     """
     shapes = _group_by_shape(labels)
-    found: dict[Element, Container] = {}
+    found: dict[Element, PostContainer] = {}
     used: set[Element] = set()
     lengths: dict[Element, int] = {}
     for number in range(_MAX_ROUNDS):
@@ -156,7 +156,7 @@ def _covers(outer: _Candidate, inner: _Candidate) -> bool:
     return all(any(around in outers for around in islice(one.element.iterancestors(), 12)) for one in sample)
 
 
-def _group_by_shape(labels: Sequence[Label]) -> list[_Shape]:
+def _group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[_Shape]:
     shapes: dict[str, _Shape] = {}
     tokens: dict[Element, list[str]] = {}
     totals: Counter[Element] = Counter()
@@ -210,7 +210,7 @@ def _type_of(element: Element) -> str:
 def _judge(
     shape: _Shape,
     used: set[Element],
-    found: Mapping[Element, Container],
+    found: Mapping[Element, PostContainer],
     lengths: dict[Element, int],
     url: str,
     *,
@@ -246,7 +246,7 @@ def _judge(
             stamps = [label.element for label in labels if label.is_date and dates and label.text == dates[0].text]
             author, date = (authors[0] if authors else None), (dates[0] if dates else None)
             name = _type_of(element) if shape.name == _TYPED else shape.name
-            containers.append(Container(element, author, date, name, stamps))
+            containers.append(PostContainer(element, author, date, name, stamps))
     if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
         return None
     names = {one.author.text for one in containers if one.author}
@@ -278,7 +278,7 @@ def _judge(
     return _Candidate(shape, containers, value * (1.5 if POST_NAME.search(shape.name) else 1.0))
 
 
-def _best_key(members: Iterable[Sequence[Label]], *, is_date: bool) -> tuple[str, ...] | None:
+def _best_key(members: Iterable[Sequence[AuthorDateLabel]], *, is_date: bool) -> tuple[str, ...] | None:
     """Return the key of the labels that most elements have once, earlier keys first."""
     having: Counter[tuple[str, ...]] = Counter()
     for labels in members:
@@ -297,7 +297,7 @@ def _best_key(members: Iterable[Sequence[Label]], *, is_date: bool) -> tuple[str
     return min((key for key, count in having.items() if count >= 0.85 * most), key=lambda key: key[0])
 
 
-def _of_kind(labels: Sequence[Label], key: tuple[str, ...] | None, *, is_date: bool) -> list[Label]:
+def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, is_date: bool) -> list[AuthorDateLabel]:
     """Return the labels with a key; without a key, the first or, for authors, the most certain label."""
     of_kind = [label for label in labels if label.is_date is is_date]
     matching = [label for label in of_kind if label.key == key]
@@ -306,13 +306,13 @@ def _of_kind(labels: Sequence[Label], key: tuple[str, ...] | None, *, is_date: b
     return of_kind[:1] if is_date else [min(of_kind, key=lambda label: label.key[0])]
 
 
-def _is_wrapper(authors: Sequence[Label], dates: Sequence[Label]) -> bool:
+def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLabel]) -> bool:
     """Return True if an element has the labels of several posts."""
     names, times = {label.text for label in authors}, {label.text for label in dates}
     return len(times) > 1 and (len(names) > 1 or len(times) > 3)
 
 
-def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
+def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
     is_inside = any(around in found for element in shape.members for around in element.iterancestors())
     if not is_inside:
@@ -320,7 +320,7 @@ def _may_follow(shape: _Shape, found: Mapping[Element, Container]) -> bool:
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
 
 
-def _are_beside(containers: Sequence[Container], *, may_be_all: bool) -> bool:
+def _are_beside(containers: Sequence[PostContainer], *, may_be_all: bool) -> bool:
     """Return True if most of the elements are in navigation, widgets or lists of related pages.
 
     With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
@@ -339,7 +339,7 @@ def _are_beside(containers: Sequence[Container], *, may_be_all: bool) -> bool:
     return 2 * sum(beside.values()) > len(containers)
 
 
-def _are_priced(containers: Sequence[Container]) -> bool:
+def _are_priced(containers: Sequence[PostContainer]) -> bool:
     """Return True if most of the elements contain a price, as the cards of a shop do."""
     priced = sum(
         any("price" in (part.get("class") or "") for part in islice(one.element.iter(), _MAX_ANCESTORS))
@@ -361,7 +361,7 @@ def _own_length(element: Element, members: Mapping[Element, object]) -> int:
     return length
 
 
-def _are_teasers(containers: Sequence[Container], url: str) -> bool:
+def _are_teasers(containers: Sequence[PostContainer], url: str) -> bool:
     """Return True if most elements lead to a page of their own, as in lists of articles and topics."""
     path = urlsplit(url).path.rstrip("/")
     teasers = 0

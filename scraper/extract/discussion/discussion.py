@@ -12,7 +12,7 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.discussion.bodies import copy_body, find_bodies, read_texts
-from scraper.extract.discussion.containers import Container, find_containers
+from scraper.extract.discussion.containers import PostContainer, find_containers
 from scraper.extract.discussion.labels import find_labels, may_have_posts
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
@@ -44,10 +44,10 @@ class Discussion:
     """Posts of a page, and the elements that contain them."""
 
     posts: tuple[Post, ...] = ()
-    containers: list[Container] = field(default_factory=list)
+    containers: list[PostContainer] = field(default_factory=list)
     bodies: list[Element] = field(default_factory=list)
     """Copies of the text of each post."""
-    remarks: list[Container] = field(default_factory=list)
+    remarks: list[PostContainer] = field(default_factory=list)
     """Comments on posts of another kind, as question sites have them below answers."""
 
 
@@ -90,7 +90,7 @@ def find_discussion(page: PageTree) -> Discussion:
     return discussion
 
 
-def _find_remarks(discussion: Discussion) -> list[Container]:
+def _find_remarks(discussion: Discussion) -> list[PostContainer]:
     """Return the comments on a page whose posts are mainly of another kind."""
     sizes: Counter[str] = Counter()
     for post, one in zip(discussion.posts, discussion.containers, strict=True):

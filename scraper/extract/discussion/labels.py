@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.metadata import date_parsing
-from scraper.extract.metadata.written_dates import find_written_date
+from scraper.extract.metadata.written_dates import find_post_date
 from scraper.extract.text.sanitize import clean_line
 
 MAX_NAME = 60
@@ -107,7 +107,7 @@ _USER_LINKS = element_selector(
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class AuthorDateLabel:
     """A name or a date in a page."""
 
     element: Element
@@ -142,10 +142,10 @@ def _is_quote_class(name: str) -> bool:
     return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_LABEL].split() if not part.startswith("js-"))
 
 
-def find_labels(body: Element) -> list[Label]:
+def find_labels(body: Element) -> list[AuthorDateLabel]:
     """Return the names and dates outside of quotations in document order, or nothing if the page has one name only."""
     flags: dict[str, tuple[bool, bool]] = {}
-    visited: list[tuple[Element, str, bool, Label | None]] = []
+    visited: list[tuple[Element, str, bool, AuthorDateLabel | None]] = []
     stack = [body]
     authors = 0
     while stack and authors < MAX_LABELS:
@@ -163,7 +163,7 @@ def find_labels(body: Element) -> list[Label]:
         stack.extend(reversed(element))
     if authors < _MIN_AUTHORS:
         return []
-    labels: list[Label] = []
+    labels: list[AuthorDateLabel] = []
     for element, tag, is_dated, author in visited:
         if author is not None:
             labels.append(author)
@@ -188,12 +188,12 @@ def _analyze_name(name: str) -> tuple[bool, bool, bool]:
     return author, other, date
 
 
-def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> Label | None:
+def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> AuthorDateLabel | None:
     if "-" in tag or tag in ("article", "div", "li"):
         for attribute, rank in _AUTHOR_ATTRIBUTES.items():
             stated = element.get(attribute)
             if stated and (text := clean_name(stated)):
-                return Label(element, (rank, attribute), text, is_date=False)
+                return AuthorDateLabel(element, (rank, attribute), text, is_date=False)
     role = element.get("itemprop")
     kind = ""
     if role in ("author", "creator") or element.get("rel") == "author":
@@ -209,7 +209,7 @@ def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> L
     if not kind or len(element) > 12:
         return None
     text = _read_name(element)
-    return Label(element, (kind, *label_key(element)), text, is_date=False) if text else None
+    return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
 
 
 def _read_name(element: Element) -> str:
@@ -238,14 +238,14 @@ def clean_name(text: str) -> str:
     """Return a name without the words around it, or an empty text if it is no name."""
     line = clean_line(text, 2 * _MAX_LABEL)
     line = _AFTER_NAME.sub("", _BEFORE_NAME.sub("", line)).strip(" ,;:|·•-–—")
-    if line and (date := find_written_date(line)):
+    if line and (date := find_post_date(line)):
         line = line.replace(date[0], "").strip(" ,;:|·•-–—()@")
     if not line or len(line) > MAX_NAME or _NO_NAME.match(line) or len(line.split()) > 8:
         return ""
     return line
 
 
-def _read_date(element: Element, tag: str, *, is_dated: bool) -> Label | None:
+def _read_date(element: Element, tag: str, *, is_dated: bool) -> AuthorDateLabel | None:
     is_time = tag in DATE_TAGS
     stated = moment = None
     if is_time or is_dated or element.get("itemprop") in ("datePublished", "dateCreated"):
@@ -262,7 +262,7 @@ def _read_date(element: Element, tag: str, *, is_dated: bool) -> Label | None:
         if not piece or len(piece) > 3 * _MAX_LABEL:
             continue
         text = " ".join(piece.split())
-        if text and len(text) <= _MAX_LABEL and (found := find_written_date(text, is_hinted=hinted)):
+        if text and len(text) <= _MAX_LABEL and (found := find_post_date(text, is_hinted=hinted)):
             if not hinted and len(text) > len(found[0]) + 40:
                 continue
             inner = text_of(child)[-40:] if child is not None and len(child) < 3 else ""
@@ -270,14 +270,14 @@ def _read_date(element: Element, tag: str, *, is_dated: bool) -> Label | None:
                 return None
             written = found[0]
             if len(element) and len(whole := " ".join(text_of(element).split())) <= MAX_NAME:
-                longer = find_written_date(whole, is_hinted=hinted)
+                longer = find_post_date(whole, is_hinted=hinted)
                 written = longer[0] if longer and longer[0].startswith(written) else written
-            return Label(element, label_key(element), written, is_date=True, moment=moment or found[1])
+            return AuthorDateLabel(element, label_key(element), written, is_date=True, moment=moment or found[1])
     if stated and not _is_other_date(element, ""):
         whole = text_of(element) if len(element) < 6 else ""
         written = " ".join(whole.split())
-        date = find_written_date(written, is_hinted=True) if len(written) < _MAX_LABEL else None
-        return Label(element, label_key(element), date[0] if date else stated, is_date=True, moment=moment)
+        date = find_post_date(written, is_hinted=True) if len(written) < _MAX_LABEL else None
+        return AuthorDateLabel(element, label_key(element), date[0] if date else stated, is_date=True, moment=moment)
     return None
 
 

@@ -16,7 +16,7 @@ from io import BytesIO
 from scraper.errors import ContentTooLargeError, ScraperError
 from scraper.extract.documents.embedded import EmbeddedFile, read_embedded
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
 
@@ -67,7 +67,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 def _documents(data: bytes) -> Iterator[EmbeddedFile]:
     """Yield the documents of a zip archive by the endings of their names; damaged ones are empty."""
     try:
-        parts = Parts(data)
+        parts = ZipParts(data)
     except ScraperError:
         return
     for name in parts.names:

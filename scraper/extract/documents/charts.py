@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice, zip_longest
 
 from scraper.errors import ScraperError
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.dom.xpath import Element
 
@@ -18,7 +18,7 @@ _MAX_CHARTS = 100
 _MAX_POINTS = 500
 
 
-def read_charts(parts: Parts) -> dict[str, list[str]]:
+def read_charts(parts: ZipParts) -> dict[str, list[str]]:
     """Return the charts and text boxes of a workbook by sheet name."""
     charts: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
@@ -34,7 +34,7 @@ def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
         yield " ".join("".join(text.text or "" for text in paragraph.iter(_A + "t")).split())
 
 
-def format_chart(parts: Parts, name: str) -> str:
+def format_chart(parts: ZipParts, name: str) -> str:
     """Return title, type and data table of a chart; empty if it cannot be read."""
     try:
         root = parts.xml_or_none(name)
@@ -79,7 +79,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _WORKBOOK = "xl/workbook.xml"
 
 
-def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
+def iter_sheet_parts(parts: ZipParts) -> Iterator[tuple[str, str]]:
     """Yield name and part of each sheet of a workbook."""
     workbook = parts.xml_or_none(_WORKBOOK)
     if workbook is None:
@@ -90,12 +90,12 @@ def iter_sheet_parts(parts: Parts) -> Iterator[tuple[str, str]]:
         yield str(sheet.get("name")), targets.get(sheet.get(_R), "")
 
 
-def find_related_parts(parts: Parts, part: str, kind: str) -> list[str]:
+def find_related_parts(parts: ZipParts, part: str, kind: str) -> list[str]:
     """Return the parts of this relationship type that a part refers to; never external ones."""
     return [target for _, target in find_relations(parts, part, kind)]
 
 
-def find_relations(parts: Parts, part: str, kind: str) -> list[tuple[str, str]]:
+def find_relations(parts: ZipParts, part: str, kind: str) -> list[tuple[str, str]]:
     """Return id and target of the relationships of a part that have this type, without external ones."""
     return [
         (str(relation.get("Id")), _target(parts, part, relation))
@@ -104,11 +104,11 @@ def find_relations(parts: Parts, part: str, kind: str) -> list[tuple[str, str]]:
     ]
 
 
-def _relations(parts: Parts, part: str) -> list[Element]:
+def _relations(parts: ZipParts, part: str) -> list[Element]:
     folder, _, name = part.rpartition("/")
     root = parts.xml_or_none(f"{folder}/_rels/{name}.rels") if name else None
     return [] if root is None else list(root)
 
 
-def _target(parts: Parts, part: str, relation: Element) -> str:
+def _target(parts: ZipParts, part: str, relation: Element) -> str:
     return parts.resolve(part, str(relation.get("Target", "")))

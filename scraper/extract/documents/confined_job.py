@@ -9,7 +9,7 @@ from typing import Any
 
 from scraper.errors import ScraperError
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import Reader, find_reader, list_readers, read
+from scraper.extract.documents.read import Reader, dispatch, find_reader, list_readers
 from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
 
 _ENCODINGS = (
@@ -43,7 +43,7 @@ def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) 
             return {"picture": renderer.render_page(data, parse_request)}
         _load_reader(data, parse_request)
         confine()
-        return {"parsed": read(data, parse_request).as_json()}
+        return {"parsed": dispatch(data, parse_request).as_json()}
     except ScraperError as error:
         return {"error": error.code, "message": str(error), "next_step": error.next_step}
     except MemoryError:

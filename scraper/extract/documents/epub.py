@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import Parts, first_text
+from scraper.extract.documents.safe_zip import ZipParts, first_text
 from scraper.extract.documents.shared_markup import remove_internal_links
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element
@@ -36,7 +36,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         EncryptedDocumentError: The book is protected by DRM.
         MalformedDocumentError: The book has no chapters.
     """
-    parts = Parts(data)
+    parts = ZipParts(data)
     if _ENCRYPTION in parts and any(method.encode() in parts.read(_ENCRYPTION) for method in _DRM_METHODS):
         raise EncryptedDocumentError(
             "The book is locked by its seller (DRM).", next_step="Look for an unlocked edition."
@@ -63,7 +63,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     )
 
 
-def _find_package(parts: Parts) -> str:
+def _find_package(parts: ZipParts) -> str:
     """Return the name of the package document; empty if there is none."""
     container = parts.xml_or_none("META-INF/container.xml")
     for element in container.iter("*") if container is not None else ():
@@ -73,7 +73,7 @@ def _find_package(parts: Parts) -> str:
     return next((name for name in parts.names if name.lower().endswith(".opf")), "")
 
 
-def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
+def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:
     """Return the chapters in reading order, each once."""
     items = {
         str(item.get("id")): (str(item.get("href", "")), str(item.get("media-type", "")))
@@ -88,11 +88,11 @@ def _spine(package: Element, package_name: str, parts: Parts) -> list[str]:
     return list(names)
 
 
-def _chapters_by_name(parts: Parts) -> list[str]:
+def _chapters_by_name(parts: ZipParts) -> list[str]:
     return sorted(name for name in parts.names if name.lower().endswith((".xhtml", ".html", ".htm")))
 
 
-def _convert_chapter(parts: Parts, name: str) -> str:
+def _convert_chapter(parts: ZipParts, name: str) -> str:
     try:
         text = decode(parts.read(name), "application/xhtml+xml")
         root = parse_html(_DOCTYPE.sub("", text, count=1)).root

@@ -7,7 +7,7 @@ from dataclasses import replace
 from scraper.errors import UnsupportedTypeError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.pdf import reader as pdf_reader
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.safe_zip import ZipParts
 
 _PREVIEWS = ("QuickLook/Preview.pdf", "preview.pdf")
 
@@ -23,7 +23,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     Raises:
         UnsupportedTypeError: There is no preview in PDF.
     """
-    parts = Parts(data)
+    parts = ZipParts(data)
     preview = next((name for name in _PREVIEWS if name in parts), None)
     if preview is None:
         raise UnsupportedTypeError(

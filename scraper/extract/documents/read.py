@@ -83,7 +83,7 @@ def list_readers() -> list[Reader]:
     return [find_reader(kind) for kind in _READERS]
 
 
-def read(data: bytes, request: ParseRequest) -> ParsedDocument:
+def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Read a document, sanitize and truncate its Markdown, and derive the plain text from it.
 
     Raises:

@@ -42,7 +42,7 @@ _STRICT_NAMESPACES = tuple(
 )
 
 
-class Parts:
+class ZipParts:
     """The parts of a document by name; each is decompressed within limits."""
 
     def __init__(self, data: bytes) -> None:

@@ -16,7 +16,7 @@ from python_calamine import CalamineWorkbook
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.charts import find_related_parts, iter_sheet_parts, read_charts
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts
+from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import text_of
@@ -65,7 +65,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         ContentTooLargeError: It exceeds a limit.
     """
     kind = sniff_kind(data)
-    parts = Parts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
+    parts = ZipParts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     row_counts: dict[str, int] = {}
     if parts is not None and kind is DocumentKind.XLSX:
         data, counts_by_part = _limit_workbook(data, parts)
@@ -143,7 +143,7 @@ def _format_value(cell: Any) -> str:
     return str(cell).strip()
 
 
-def _limit_workbook(data: bytes, parts: Parts) -> tuple[bytes, dict[str, int]]:
+def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]]:
     """Limit each sheet to the rows that are shown; return the workbook, and row counts of truncated sheets by part.
 
     The counts are lower bounds if counting stopped early.
@@ -190,7 +190,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     return bytes(xml[:end]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>", count
 
 
-def _check_memory(parts: Parts, sheets: Mapping[str, bytes]) -> None:
+def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
     """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly.
 
     Raises:
@@ -225,7 +225,7 @@ def _column_number(name: bytes) -> int:
     return functools.reduce(lambda number, letter: number * 26 + letter - 64, name, 0)
 
 
-def _rewrite_workbook(parts: Parts, sheets: Mapping[str, bytes]) -> bytes:
+def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
     """Return the workbook with the truncated sheets, and without pictures, drawings and themes."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -235,7 +235,7 @@ def _rewrite_workbook(parts: Parts, sheets: Mapping[str, bytes]) -> bytes:
         return file.getvalue()
 
 
-def _read_comments(parts: Parts) -> dict[str, list[str]]:
+def _read_comments(parts: ZipParts) -> dict[str, list[str]]:
     """Return the comments by sheet name, each as one list."""
     found: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
@@ -246,7 +246,7 @@ def _read_comments(parts: Parts) -> dict[str, list[str]]:
     return found
 
 
-def _format_comments(parts: Parts, part: str) -> Iterator[str]:
+def _format_comments(parts: ZipParts, part: str) -> Iterator[str]:
     root = parts.xml_or_none(part)
     if root is None:
         return

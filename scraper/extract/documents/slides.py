@@ -23,7 +23,7 @@ from scraper.extract.documents.completeness import (
     is_incomplete,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
 
@@ -48,7 +48,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         MalformedDocumentError: It is damaged.
         ContentTooLargeError: It decompresses to more than the limit.
     """
-    parts = Parts(data)
+    parts = ZipParts(data)
     for name in parts.names:  # Check the limits: python-pptx decompresses every part, of any size.
         parts.read(name)
     try:
@@ -66,7 +66,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides))
 
 
-def _format_slide(slide: Any, parts: Parts) -> str:
+def _format_slide(slide: Any, parts: ZipParts) -> str:
     try:
         shapes = sorted(_flatten_groups(slide.shapes, 0), key=_position)[:_MAX_SHAPES]
         blocks = [block for shape in shapes for block in _format_shape(shape, parts)]
@@ -77,7 +77,7 @@ def _format_slide(slide: Any, parts: Parts) -> str:
     return "\n\n".join([*blocks, *([f"Notes: {notes}"] if notes else [])])
 
 
-def _complete_slide(markdown: str, slide: Any, parts: Parts, authors: Mapping[str, str], shown: set[str]) -> str:
+def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping[str, str], shown: set[str]) -> str:
     """Add content that python-pptx does not read: diagrams, alternative shapes, comments; each repeated footer once.
 
     `shown` collects the lines added to earlier slides.
@@ -102,7 +102,7 @@ def _paragraph_texts(root: Any) -> Iterator[str]:
             yield "".join(text.text or "" for text in paragraph.iterfind(f"{_A}r/{_A}t"))
 
 
-def _read_authors(parts: Parts) -> dict[str, str]:
+def _read_authors(parts: ZipParts) -> dict[str, str]:
     """Return the names of the authors of comments, by number or ID."""
     roots = (parts.xml_or_none(name) for name in ("ppt/commentAuthors.xml", "ppt/authors.xml"))
     found = (author for root in roots if root is not None for author in root)
@@ -148,7 +148,7 @@ def _is_placeholder(shape: Any, types: tuple[Any, ...]) -> bool:
     return bool(shape.is_placeholder) and shape.placeholder_format.type in types
 
 
-def _format_shape(shape: Any, parts: Parts) -> Iterator[str]:
+def _format_shape(shape: Any, parts: ZipParts) -> Iterator[str]:
     if _is_placeholder(shape, _PAGE_FURNITURE):
         return
     if getattr(shape, "has_table", False):

@@ -23,7 +23,7 @@ _MARK = re.compile(r"[:#：]")
 _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "label"})
 
 
-class LabelValuePairs:
+class LabeledValueFinder:
     """Find the values that a page shows with any of several labels."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts import money, product_js_state, product_markup, product_price, product_visible
-from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.label_value_pairs import LabeledValueFinder
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin
 from scraper.extract.facts.product_price import VisiblePrice
@@ -46,7 +46,7 @@ _SHOP_ADDRESS = re.compile(
 )
 _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
-_LABELED = LabelValuePairs(LABELS)
+_LABELED = LabeledValueFinder(LABELS)
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)

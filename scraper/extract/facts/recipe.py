@@ -10,7 +10,7 @@ from typing import Any
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
 from scraper.extract.facts import recipe_lines, recipe_visible
 from scraper.extract.facts.durations import parse_minutes
-from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.label_value_pairs import LabeledValueFinder
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.recipe_vocabulary import STEP_MARK
 from scraper.extract.facts.schema_graph import (
@@ -25,7 +25,7 @@ from scraper.extract.facts.schema_graph import (
     plain_text,
     property_value,
 )
-from scraper.extract.syntaxes.jsonld import Item, names
+from scraper.extract.syntaxes.jsonld import Item, read_names
 
 _RECIPES = frozenset({"recipe"})
 _STEPS = frozenset({"howtostep", "howtosection"})
@@ -90,7 +90,7 @@ def _add(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> No
     for name, key in _TIMES.items():
         facts.add(name, parse_minutes(graph.text(item, key)), source)
     facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
-    author = [clean_text(name) for name in names(graph.followed(property_value(item, "author")))]
+    author = [clean_text(name) for name in read_names(graph.followed(property_value(item, "author")))]
     people = [name for name in author if name and "://" not in name]
     facts.add("author", ", ".join(people[:5]), source)
     facts.add("image", graph.picture(item), source)
@@ -157,7 +157,7 @@ def _nutrients(item: Item) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-_LABELS = LabelValuePairs(
+_LABELS = LabeledValueFinder(
     {
         "total_time": (
             r"total(?: cook(?:ing)?)? time|time|ready in|total|totale tijd|totale bereidingstijd|"

@@ -43,7 +43,7 @@ def row_texts(around: Element) -> list[str]:
     for rows in repeated:  # sorting is stable: the outer ones come first
         texts = _texts(rows)
         if all(texts) and sum(len(_squash(text)) for text in texts) >= _MIN_SHARE * whole:
-            lines = dict.fromkeys(map(strip_mark, texts))
+            lines = dict.fromkeys(map(strip_list_marker, texts))
             return [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
     return []
 
@@ -69,16 +69,16 @@ def is_line(box: Element) -> bool:
     return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
 
 
-def lines_in(element: Element) -> list[str]:
+def read_list_items(element: Element) -> list[str]:
     """Return the texts of the list items, else of the paragraphs, else the lines of the text."""
     items = [clean_text(text_of_item(item)) for item in element.iter("li")]
     if items:
         return items
     paragraphs = list(element.iter("p"))
-    return [line for part in (paragraphs or [element]) for line in lines_of(part)]
+    return [line for part in (paragraphs or [element]) for line in split_at_line_breaks(part)]
 
 
-def lines_of(element: Element) -> list[str]:
+def split_at_line_breaks(element: Element) -> list[str]:
     """Return the lines of a text, split at line breaks."""
     text = "".join(
         "\n" if isinstance(piece, etree._Element) else str(piece).replace("\n", " ")
@@ -102,6 +102,6 @@ def text_of_item(element: Element) -> str:
     return text
 
 
-def strip_mark(line: str) -> str:
+def strip_list_marker(line: str) -> str:
     """Return a line without its bullet, number or `Step 1`."""
     return STEP_MARK.sub("", _MARK.sub("", line), count=1)

@@ -8,7 +8,14 @@ from itertools import islice
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
-from scraper.extract.facts.recipe_rows import is_line, lines_in, lines_of, row_texts, strip_mark, text_of_item
+from scraper.extract.facts.recipe_rows import (
+    is_line,
+    read_list_items,
+    row_texts,
+    split_at_line_breaks,
+    strip_list_marker,
+    text_of_item,
+)
 from scraper.extract.facts.recipe_vocabulary import (
     INGREDIENT_HEADING,
     INGREDIENT_NAMES,
@@ -141,7 +148,7 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     lines: list[str] = []
     for element in _PROPERTIES(body):
         if (element.get("itemprop") or "").lower() in properties:
-            lines += lines_in(element) or [clean_text(text_of_item(element))]
+            lines += read_list_items(element) or [clean_text(text_of_item(element))]
     return [line for line in lines if line][:_MAX_LINES]
 
 
@@ -162,7 +169,7 @@ def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.P
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, names, others)
         if around is not None:
-            kinds.setdefault(_shape(around), []).append(strip_mark(clean_text(text_of_item(item))))
+            kinds.setdefault(_shape(around), []).append(strip_list_marker(clean_text(text_of_item(item))))
     for found in sorted(kinds.values(), key=len, reverse=True):
         lines = [line for line in dict.fromkeys(found) if line and len(line) < _MAX_LINE]
         if 1 < len(lines) < _MAX_LINES:
@@ -287,9 +294,9 @@ def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) ->
     lines = [
         line
         for element in chosen
-        for line in (lines_of(element) if element.tag == "p" else [clean_text(text_of_item(element))])
+        for line in (split_at_line_breaks(element) if element.tag == "p" else [clean_text(text_of_item(element))])
     ]
-    return [line for line in map(strip_mark, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [line for line in map(strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _with_text(found: list[Element]) -> list[Element]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.facts.label_value_pairs import LabelValuePairs
+from scraper.extract.facts.label_value_pairs import LabeledValueFinder
 
 INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
 STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
@@ -58,7 +58,7 @@ STEP_MARK = re.compile(
     re.IGNORECASE,
 )
 """Label before a step, or instead of one, such as "Step 1"."""
-YIELD_LABELS = LabelValuePairs(
+YIELD_LABELS = LabeledValueFinder(
     {
         "yields": r"serves|servings?|yields?|makes|portions?|portionen|personen|porties|porzioni|porciones|"
         r"porções|pour|personnes|portioner|porsjoner|porcje|porcí|adag|порции|количество порций|kişilik|"

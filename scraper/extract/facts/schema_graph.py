@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from scraper.extract.syntaxes.jsonld import Item, types
+from scraper.extract.syntaxes.jsonld import Item, type_names
 
 MAX_ITEMS = 5_000
 """Objects of one syntax that are read."""
@@ -119,7 +119,7 @@ def local_name(name: str) -> str:
 
 def has_type(item: Item, kinds: frozenset[str]) -> bool:
     """Return True if an item has one of these types, given in lower case."""
-    return any(local_name(name).lower() in kinds for name in types(item))
+    return any(local_name(name).lower() in kinds for name in type_names(item))
 
 
 def plain_text(value: Any, depth: int = 0) -> str | None:

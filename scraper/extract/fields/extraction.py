@@ -11,10 +11,10 @@ from scraper.extract import structured
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
 from scraper.extract.fields import extraction_recipes, structured_values
-from scraper.extract.fields.extraction_recipes import Recipe
+from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
-from scraper.extract.fields.named_values import NamedValueFinder, find_constants
+from scraper.extract.fields.named_values import NamedValueFinder, find_shared_texts
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_lists import MAX_RECORDS, find_largest_group, find_lists
 from scraper.extract.fields.text_leaves import MAX_ELEMENTS, ElementTexts
@@ -50,7 +50,7 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
         return tuple(_read_records(tree, page) for tree, page in zip(trees, pages, strict=True))
     finders = [PlaceFinder(page) for page in pages]
     if request.fields:
-        constants = find_constants(finders)
+        constants = find_shared_texts(finders)
         return tuple(
             _read_names(snapshot, finder, NamedValueFinder(finder, stated), request.fields)
             for snapshot, finder, stated in zip(snapshots, finders, constants, strict=True)
@@ -73,7 +73,7 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def _read_values(recipe: Recipe, text: str, finder: PlaceFinder) -> PageFields:
+def _read_values(recipe: ExtractionRecipe, text: str, finder: PlaceFinder) -> PageFields:
     url = finder.page.page.url
     found = extraction_recipes.read(recipe, finder, _host(url))
     if not found.fits:

@@ -47,7 +47,7 @@ class FieldPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ExtractionRecipe:
     """Places of the fields on similar pages."""
 
     host: str
@@ -67,7 +67,7 @@ class RecipeValues:
     fits: bool = True
 
 
-def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[Recipe, dict[str, str]]:
+def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[ExtractionRecipe, dict[str, str]]:
     """Return a recipe for the values of an example.
 
     The second result maps each value that is not on the page to the most similar text.
@@ -81,7 +81,7 @@ def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[R
             missing[name] = next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
         else:
             places[name] = FieldPlace(finder.place(leaf), prefix, suffix)
-    return Recipe(host, places), missing
+    return ExtractionRecipe(host, places), missing
 
 
 def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
@@ -108,7 +108,7 @@ def _rank(leaf: Leaf) -> float:
     return rank - 1.0 * (not around.isdisjoint({"nav", "footer"})) - 0.0005 * leaf.number
 
 
-def read(recipe: Recipe, finder: PlaceFinder, host: str) -> RecipeValues:
+def read(recipe: ExtractionRecipe, finder: PlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
     found = {name: finder.find(one.place) for name, one in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
@@ -159,7 +159,7 @@ def strip_around(text: str, place: FieldPlace) -> str:
     return text.strip()
 
 
-def to_text(recipe: Recipe) -> str:
+def to_text(recipe: ExtractionRecipe) -> str:
     """Serialize a recipe as JSON for the caller."""
     places = {
         name: one.place.as_data() | {"prefix": one.prefix, "suffix": one.suffix} for name, one in recipe.places.items()
@@ -168,7 +168,7 @@ def to_text(recipe: Recipe) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_text(text: str) -> Recipe:
+def from_text(text: str) -> ExtractionRecipe:
     """Parse a recipe.
 
     Raises:
@@ -193,4 +193,4 @@ def from_text(text: str) -> Recipe:
         if not all(isinstance(text, str) for text in around):
             raise ValueError(f"{name[:40]} has no texts around it")
         places[name] = FieldPlace(Place.from_data(one), *(str(text)[:400] for text in around))
-    return Recipe(host, places)
+    return ExtractionRecipe(host, places)

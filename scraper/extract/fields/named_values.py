@@ -12,7 +12,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
-from scraper.extract.fields.value_formats import fit_kind
+from scraper.extract.fields.value_formats import rate_format
 from scraper.extract.fields.value_places import PlaceFinder
 
 MIN_SCORE = 2.8
@@ -55,7 +55,7 @@ class NamedValueFinder:
     """Find the values of fields on one page by their names."""
 
     def __init__(self, finder: PlaceFinder, constants: frozenset[str] = frozenset()) -> None:
-        """Read the labels of the page. `constants` are the texts that `find_constants` returned for it."""
+        """Read the labels of the page. `constants` are the texts that `find_shared_texts` returned for it."""
         self._finder = finder
         self._constants = constants
         self._title = finder.page.page.head.title
@@ -82,14 +82,14 @@ class NamedValueFinder:
             if len(leaf.text) > _MAX_VALUE or (leaf.number, leaf.text) in found:
                 continue
             is_title = field.kind == "title" and (self._is_in(leaf, "h1", "h2") or self._agreement(leaf.text) > 0.3)
-            is_format = field.kind in _SPECIFIC_KINDS and fit_kind(field.kind, leaf.text) >= 1
+            is_format = field.kind in _SPECIFIC_KINDS and rate_format(field.kind, leaf.text) >= 1
             if is_title or is_format or self._match_names(field, leaf.element) >= 0.3:
                 found[leaf.number, leaf.text] = (leaf, leaf.text, 0.0, False)
         return list(found.values())
 
     def _rate(self, field: FieldName, leaf: Leaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
         """Return the score of a candidate, and the source that contributes most to it."""
-        fit = fit_kind(field.kind, value)
+        fit = rate_format(field.kind, value)
         names = 1.8 * self._match_names(field, leaf.element)
         title = 0.0
         if field.kind == "title":
@@ -197,7 +197,7 @@ def _is_same_row(label: Element, value: Element) -> bool:
     return common is not None and common.tag in ("tr", "dl", "li", "p", "div", "span", "td")
 
 
-def find_constants(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
+def find_shared_texts(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
     """Return for each page its texts that at least two pages and 60 % of the pages contain, such as menus.
 
     The texts are in the form of `letters_and_digits`.

@@ -46,7 +46,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
 """Pattern of each format, and the minimum share of the text that a match must cover."""
 
 
-def fit_kind(kind: str, text: str) -> float:
+def rate_format(kind: str, text: str) -> float:
     """Return the fit of a text to a format, from -1 (does not contain it) to 1 (is a value of it).
 
     Return 0 for an unknown format.

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, element_selector, find_by_class, text_of
-from scraper.extract.markdown.code_and_math_rules import Rules, format_block
+from scraper.extract.markdown.code_and_math_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 
@@ -137,7 +137,7 @@ def _is_title_element(title: Element) -> bool:
     return title.tag not in ("b", "strong", "em", "i", "a", "span") or _TITLE.search(classes) is not None
 
 
-class CalloutRules(Rules):
+class CalloutRules(MarkdownRules):
     """Rule for callouts: a quotation with the kind and the title."""
 
     def mark(self, root: Element, class_names: str) -> None:

@@ -25,7 +25,7 @@ _LINE_MARKERS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])(?=\s))*+")
 """Markers of lists, terms and quotations at the beginning of a line. Only they indent a block, words do not."""
 
 
-class Rules(TreeConverter):
+class MarkdownRules(TreeConverter):
     """Base class of all rules, with the state of one conversion: links, images and reserved blocks."""
 
     class Options:
@@ -88,7 +88,7 @@ _MAX_TERM_CODE = 160
 """Characters. Shorter code in a `dt` is a signature and becomes inline code; longer code keeps its lines."""
 
 
-class CodeRules(Rules):
+class CodeRules(MarkdownRules):
     """Rule for `pre`; `normalize_code_blocks` has converted every code block to one."""
 
     def _pre(self, element: Element, context: ConversionContext) -> str:
@@ -105,7 +105,7 @@ class CodeRules(Rules):
     handlers: ClassVar[dict[str, Handler]] = {"pre": _pre}
 
 
-class MathRules(Rules):
+class MathRules(MarkdownRules):
     """Rules for the `math` elements that `normalize_formulas` creates, and for TeX formulas in the text."""
 
     def escape(self, text: str, parent_tags: Tags) -> str:

@@ -16,8 +16,8 @@ from scraper.extract.markdown import callout_rules, list_rules
 from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.code_and_math_rules import (
     CodeRules,
+    MarkdownRules,
     MathRules,
-    Rules,
     Tags,
     edge_whitespace,
     format_block,
@@ -32,7 +32,7 @@ from scraper.extract.text.sanitize import join_lines
 from scraper.model import Image, Link
 
 
-class FootnoteRules(Rules):
+class FootnoteRules(MarkdownRules):
     """Rules of the marks and notes that `normalize_footnotes` made."""
 
     def _reference(self, element: Element, context: ConversionContext) -> str:
@@ -97,7 +97,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names)
     roles = _ROLES(root)
-    aria_widgets.label_tabs_and_folds(root, class_names, roles)
+    aria_widgets.keep_tab_and_accordion_titles(root, class_names, roles)
     callout_rules.normalize_callouts(root, class_names)
     normalization.normalize_code_blocks(root, class_names)
     aria_widgets.convert_aria_tables(root, class_names, roles)

@@ -7,7 +7,7 @@ import re
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import find_image_source, is_balanced
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.code_and_math_rules import Rules, Tags, edge_whitespace
+from scraper.extract.markdown.code_and_math_rules import MarkdownRules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import Node
 from scraper.extract.text.sanitize import clean_line
 
@@ -40,7 +40,7 @@ def escape_label(text: str) -> str:
     return _BRACKET.sub(r"\\\g<0>", text) if "](" in text or not is_balanced(text, "[", "]") else text
 
 
-class LinkRules(Rules):
+class LinkRules(MarkdownRules):
     """Rules of `a` and of video players."""
 
     def convert_a(self, el: Node, text: str, parent_tags: Tags) -> str:
@@ -151,7 +151,7 @@ _INVISIBLE_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
 _SPECIAL_CHARACTER = re.compile(r"[\\\[\]]")
 
 
-class ImageRules(Rules):
+class ImageRules(MarkdownRules):
     """Rule of `img`."""
 
     def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import LISTS
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.code_and_math_rules import Rules, Tags
+from scraper.extract.markdown.code_and_math_rules import MarkdownRules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
 MAX_INDENTS = 10
@@ -76,7 +76,7 @@ def _find_first_text(item: Element) -> Element:
     return place
 
 
-class ListRules(Rules):
+class ListRules(MarkdownRules):
     """Rules of `ul`, `ol`, `li`, `dt`, `dd`, and of checkboxes in them."""
 
     def __init__(self, base: str) -> None:

@@ -15,7 +15,7 @@ from scraper.extract.metadata import title as titles
 from scraper.extract.metadata.byline import find_near_headline, first_elements
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import Head, PageTree
-from scraper.extract.stated_article import StatedArticle, find_stated_article
+from scraper.extract.stated_article import JsonLdArticle, find_jsonld_article
 from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import clean_line
 
@@ -64,7 +64,7 @@ class Metadata:
     site_name: str | None = None
     language: str | None = None
     description: str | None = None
-    article: StatedArticle | None = None
+    article: JsonLdArticle | None = None
     """Text of the article in the page's data."""
 
 
@@ -87,7 +87,7 @@ def read(page: PageTree) -> Metadata:
         site_name=site,
         language=_find_language(page.head, metas),
         description=_find_description(metas),
-        article=find_stated_article(items),
+        article=find_jsonld_article(items),
     )
 
 
@@ -127,8 +127,8 @@ def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
             continue
         listed = [_resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
         own = [one for one in listed if not _is_organization(one)]
-        people.append(", ".join(jsonld.names(own)[:_MAX_AUTHORS]))
-        organizations.append(", ".join(jsonld.names(listed)[:_MAX_AUTHORS]))
+        people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
+        organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))
     return people, organizations
 
 
@@ -139,7 +139,7 @@ def _resolve_reference(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
 
 
 def _is_organization(value: Any) -> bool:
-    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.types(value))
+    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.type_names(value))
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
@@ -198,8 +198,10 @@ def _find_time_element(body: Element) -> datetime | None:
 
 def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
     names = [metas.get("og:site_name", ""), metas.get("application-name", "")]
-    names += [name for item in items if "WebSite" in jsonld.types(item) for name in jsonld.names(item.get("name"))]
-    names += [name for item in items for name in jsonld.names(item.get("publisher"))]
+    names += [
+        name for item in items if "WebSite" in jsonld.type_names(item) for name in jsonld.read_names(item.get("name"))
+    ]
+    names += [name for item in items for name in jsonld.read_names(item.get("publisher"))]
     names.append(metas.get("citation_journal_title", ""))
     cleaned = (clean_line(text, MAX_NAME).rstrip("/") for text in names if "://" not in text)
     return next((name for name in cleaned if any(map(str.isalnum, name))), None)

@@ -47,7 +47,7 @@ _DAY_MONTH = re.compile(
 
 
 @lru_cache(maxsize=1_024)
-def find_written_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime | None] | None:
+def find_post_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime | None] | None:
     """Return a date in a short text as it is written, with its time if that is known, or None.
 
     The time of a relative date, a date without a year and 3/4/2024 is unknown. With `is_hinted`, markup declares a

@@ -39,7 +39,7 @@ _MAX_LABEL = 80
 _MAX_CLIMB = 3
 
 
-def label_tabs_and_folds(root: Element, class_names: str, roles: Sequence[Element]) -> None:
+def keep_tab_and_accordion_titles(root: Element, class_names: str, roles: Sequence[Element]) -> None:
     """Keep titles that are buttons as text, and move the label of each tab to the beginning of its panel.
 
     `roles` are the elements with a role.

@@ -96,14 +96,14 @@ def flatten(
     return found
 
 
-def types(item: Item) -> list[str]:
+def type_names(item: Item) -> list[str]:
     """Return the types of an item without the URL of their vocabulary."""
     declared = item.get("@type")
     listed = declared if isinstance(declared, list) else [declared]
     return [name.rpartition("/")[2] for name in listed if isinstance(name, str)]
 
 
-def names(value: Any) -> list[str]:
+def read_names(value: Any) -> list[str]:
     """Return the names in a value that is a text, an object with a name, or a list of these."""
     found: list[str] = []
     for part in value if isinstance(value, list) else [value]:

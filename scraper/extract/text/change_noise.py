@@ -66,6 +66,6 @@ def is_lone_value(text: str) -> bool:
     return _LONE.fullmatch(text) is not None
 
 
-def is_furniture(text: str) -> bool:
+def is_boilerplate(text: str) -> bool:
     """Return True if a short block belongs to the frame of the page, such as "Share this"."""
     return _FURNITURE.fullmatch(text) is not None

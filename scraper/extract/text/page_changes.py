@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scraper.extract.text.change_noise import is_furniture, is_lone_value, remove_noise
+from scraper.extract.text.change_noise import is_boilerplate, is_lone_value, remove_noise
 from scraper.extract.text.terms import split_terms
 from scraper.model import BlockChange
 
@@ -286,7 +286,7 @@ def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Blo
 def _is_noise(block: Block, instability: _Instability | None) -> bool:
     if block.kind != "row" and is_lone_value(block.text):
         return True
-    if block.kind == "text" and is_furniture(block.key):
+    if block.kind == "text" and is_boilerplate(block.key):
         return True
     return instability is not None and instability.covers(block)
 

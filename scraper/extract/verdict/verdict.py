@@ -107,7 +107,7 @@ class PageSignals:
     def _measure_main_content(self) -> None:
         body = copy.deepcopy(self.page.body)
         self.has_buttons = next(body.iter("button"), None) is not None or bool(_BUTTONS(body))
-        self.consent = remove_page_furniture(body)
+        self.consent = remove_boilerplate(body)
         text = text_of(body)
         self.main_words = count_words(text)
         self.hollow = shell_score.is_shell(self.page.head, body, text)
@@ -276,7 +276,7 @@ _MIN_LEADING_SHARE = 0.6
 """Share of all articles' text. An article with less is one of a list."""
 
 
-def remove_page_furniture(body: Element) -> int:
+def remove_boilerplate(body: Element) -> int:
     """Remove navigation, side matter, forms and consent banners; return the characters of the banners.
 
     An element with more than `_MAX_REMOVED_SHARE` of the page's text stays.

@@ -69,7 +69,7 @@ class RecognizedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class PagePicture:
+class PageImage:
     """Image of a page in gray, one byte per pixel."""
 
     width: int
@@ -78,7 +78,7 @@ class PagePicture:
     pixels: bytes
 
     @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> PagePicture:
+    def of_json(cls, data: Mapping[str, Any]) -> PageImage:
         """Build an image from the response of an untrusted process; limit its resolution to 70 to 600 dpi.
 
         Raises:
@@ -125,7 +125,7 @@ class Tesseract:
         self._has_orientation = _ORIENTATION in names
         return tuple(sorted((name for name in names if name != _ORIENTATION), key=lambda name: (name != "eng", name)))
 
-    async def recognize(self, picture: PagePicture, limit_s: float) -> RecognizedPage:
+    async def recognize(self, picture: PageImage, limit_s: float) -> RecognizedPage:
         """Recognize the text of an image with up to `_MAX_LANGUAGES` languages, then with the detected one alone.
 
         Return the second result unless its confidence is lower by more than `_SIMILAR`.

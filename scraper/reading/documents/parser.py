@@ -23,7 +23,7 @@ from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
 from scraper.reading import outcome
-from scraper.reading.documents.ocr import PagePicture, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
+from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visitor import VisitJob
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
@@ -149,7 +149,7 @@ class DocumentParser:
                 with contextlib.suppress(WorkerFailedError, RecognitionError, ValueError):
                     picture_request = asdict(replace(request, picture_of=page))
                     answer = await self._processes.run(picture_request, data, limit_s=left_s)
-                    one = await ocr.recognize(PagePicture.of_json(answer.get("picture") or {}), left_s)
+                    one = await ocr.recognize(PageImage.of_json(answer.get("picture") or {}), left_s)
                     self._recognized.put((digest, page), one)
                     return one
             return None

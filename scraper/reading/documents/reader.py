@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
 from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
-from scraper.caching.read_through import Load, MemoryCache, ReadThrough, Stored
-from scraper.caching.single_flight import READINGS, DistributedSingleFlight, mark_reading_cached
+from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough, StoreLookup
+from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
 from scraper.extract.documents.model import ParseRequest
@@ -78,7 +78,7 @@ class DocumentReader:
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,
             memory=self._memory,
-            distributed=DistributedSingleFlight(READINGS, shared.claims if shared else None, settings),
+            distributed=DistributedSingleFlight(READING_CODEC, shared.claims if shared else None, settings),
         )
 
     async def close(self) -> None:
@@ -126,7 +126,7 @@ class DocumentReader:
     ) -> Reading:
         target = parse_target(request.source)
         request = replace(request, source=cache_key(find_watch_url(target) or target))
-        load = Load(
+        load = LoadRequest(
             request,
             run=lambda stale: self._load(request, deadline, progress or ignore_progress, stale),
             find=lambda: self._find_stored(request),
@@ -201,9 +201,9 @@ class DocumentReader:
         document = replace(reading.document, format="html")
         return replace(reading, document=document, warnings=(*reading.warnings, _PAGE_WARNING))
 
-    async def _find_stored(self, request: DocumentRequest) -> Stored[Reading]:
+    async def _find_stored(self, request: DocumentRequest) -> StoreLookup[Reading]:
         if _is_private(request):
-            return Stored()
+            return StoreLookup()
         return await self._cache.find(request.source, request.principal, methods=(METHOD,))
 
     def _store(self, request: DocumentRequest, reading: Reading) -> None:

@@ -31,7 +31,7 @@ _MAX_SUBJECT_CHARS = 255
 """Characters. Maximum length of a subject in OpenID Connect."""
 
 
-class OAuthIssuer:
+class OAuthResourceServer:
     """An OAuth issuer, and the audience that its tokens must have."""
 
     def __init__(self, url: str, resource: str, keys: Path) -> None:
@@ -136,7 +136,7 @@ def _modified_at(file: Path) -> float:
         return 0.0
 
 
-def make_issuer(settings: Settings) -> OAuthIssuer | None:
+def make_resource_server(settings: Settings) -> OAuthResourceServer | None:
     """Return the issuer of the settings or None; raise ServerStartError if its settings are incomplete."""
     if settings.issuer is None:
         return None
@@ -145,4 +145,4 @@ def make_issuer(settings: Settings) -> OAuthIssuer | None:
             "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS (a file with its public keys) "
             "and SEARCH_MCP_PUBLIC_URL (the audience of its tokens)."
         )
-    return OAuthIssuer(settings.issuer, settings.public_url, settings.issuer_keys)
+    return OAuthResourceServer(settings.issuer, settings.public_url, settings.issuer_keys)

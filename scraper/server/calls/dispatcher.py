@@ -24,7 +24,7 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.answer_parts import error_sentence
-from scraper.server.calls.limits import TOO_MANY, CallLimiter, ServicesLimits
+from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
@@ -155,7 +155,7 @@ class CallDispatcher:
                     found = await self._supervise(run(), caller.gone, limit_s)
             except OverloadedError as error:
                 data = {"retryAfter": math.ceil(error.retry_after_s)}
-                raise _QueryError("busy", TOO_MANY, error_sentence(error), data) from None
+                raise _QueryError("busy", TOO_MANY_REQUESTS, error_sentence(error), data) from None
             except ServicesOpenError as error:
                 raise _QueryError("error", INTERNAL_ERROR, str(error)) from None
             except TimeoutError:

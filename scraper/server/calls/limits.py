@@ -34,7 +34,7 @@ PER_SECOND = 5.0
 """Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
 ms."""
 
-TOO_MANY = -32000
+TOO_MANY_REQUESTS = -32000
 """Error code from the range that JSON-RPC reserves for servers."""
 
 
@@ -46,7 +46,7 @@ class RateLimitedError(MCPError):
     def __init__(self, wait_s: float) -> None:
         """Create the JSON-RPC error with the seconds to wait."""
         seconds = math.ceil(wait_s)
-        super().__init__(TOO_MANY, f"Too many searches. Try again in {seconds} s.", {"retryAfter": seconds})
+        super().__init__(TOO_MANY_REQUESTS, f"Too many searches. Try again in {seconds} s.", {"retryAfter": seconds})
 
 
 class RateLimiter:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.rules import AccessRules
 from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
-from scraper.server.http.auth_middleware import AuthMiddleware
+from scraper.server.http.auth_middleware import AccessMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
 from scraper.server.http.uvicorn_server import GracefulServer
@@ -29,7 +29,7 @@ from scraper.server.protocol import server as protocol
 from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.server.transport.json_fast_path import JsonFastPath
-from scraper.server.transport.jsonrpc_endpoint import JsonRpcEndpoint
+from scraper.server.transport.jsonrpc_endpoint import JsonRpcMiddleware
 from scraper.server.transport.session_recovery import SessionRecovery
 
 _LOG = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {
-            path: JsonRpcEndpoint(await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES)
+            path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES)
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
@@ -71,7 +71,7 @@ async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket
         connections = DisconnectMiddleware(
             _routes(endpoints, [*health.routes(), metrics.route(), *playground.routes(), *rest, *metadata])
         )
-        async with _serve_http(AuthMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
+        async with _serve_http(AccessMiddleware(connections, rules), sockets) as (uvicorn_server, serving):
             _LOG.info("serving MCP at %s", _address(sockets[0]))
             await wait_for_first(serving, stops.requested.wait())
             connections.close_after_response()

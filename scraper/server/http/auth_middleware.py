@@ -33,7 +33,7 @@ def is_anonymous(scope: Scope) -> bool:
     return bool(scope.get(_ANONYMOUS))
 
 
-class AuthMiddleware:
+class AccessMiddleware:
     """ASGI layer in front of all routes: status 421, 403 or 401 for requests that violate the rules.
 
     Pages of listed origins may read the responses. Their preflight requests need no token.

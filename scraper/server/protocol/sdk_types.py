@@ -42,7 +42,7 @@ TEMPLATES = [
 ]
 
 
-def tool(source: model.Tool, protocol_version: str | None = None) -> Tool:
+def to_sdk_tool(source: model.Tool, protocol_version: str | None = None) -> Tool:
     """Convert a tool to the SDK type that `tools/list` returns."""
     output = None if protocol_version is None else source.output_schema(wraps_lists=wraps_lists(protocol_version))
     return Tool(
@@ -66,7 +66,7 @@ def wraps_lists(protocol_version: str) -> bool:
     return protocol_version not in MODERN_PROTOCOL_VERSIONS
 
 
-def prompt(source: prompts.Prompt) -> Prompt:
+def to_sdk_prompt(source: prompts.Prompt) -> Prompt:
     """Convert a prompt to the SDK type that `prompts/list` returns."""
     return Prompt(
         name=source.name,
@@ -79,7 +79,7 @@ def prompt(source: prompts.Prompt) -> Prompt:
     )
 
 
-def media(item: model.Media) -> ImageContent | ResourceLink:
+def to_sdk_content(item: model.Media) -> ImageContent | ResourceLink:
     """Convert an image or a file to the content block of an answer."""
     if item.uri:
         return ResourceLink(
@@ -88,7 +88,7 @@ def media(item: model.Media) -> ImageContent | ResourceLink:
     return ImageContent(data=base64.b64encode(item.data).decode("ascii"), mime_type=item.media_type)
 
 
-def resource(item: CachedResource) -> Resource:
+def to_sdk_resource(item: CachedResource) -> Resource:
     """Convert a cached page or document to the SDK type that `resources/list` returns.
 
     The title of a page is text of a site: the description marks it as data.

@@ -61,13 +61,13 @@ def add(
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank(query, tool_items), query, start)
         version = context.protocol_version if output_schemas else None
-        found = [sdk_types.tool(tools[at], version) for at in indexes]
+        found = [sdk_types.to_sdk_tool(tools[at], version) for at in indexes]
         return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank(query, prompt_items), query, start)
-        found = [sdk_types.prompt(prompts[at]) for at in indexes]
+        found = [sdk_types.to_sdk_prompt(prompts[at]) for at in indexes]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_resources(context: Context, params: SearchParams) -> ListResourcesResult:
@@ -78,7 +78,7 @@ def add(
         )
         end = start + PAGE_ITEMS
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
-        found = [sdk_types.resource(item) for item in items]
+        found = [sdk_types.to_sdk_resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
 
     server.add_request_handler("tools/search", SearchParams, search_tools)

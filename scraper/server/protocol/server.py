@@ -110,7 +110,7 @@ def _server(
 
     @functools.cache
     def listing(protocol_version: str | None) -> ListToolsResult:
-        return ListToolsResult(tools=[sdk_types.tool(tool, protocol_version) for tool in tools])
+        return ListToolsResult(tools=[sdk_types.to_sdk_tool(tool, protocol_version) for tool in tools])
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -163,7 +163,7 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
     """Add the request handlers of prompts."""
-    listing = ListPromptsResult(prompts=[sdk_types.prompt(prompt) for prompt in prompts])
+    listing = ListPromptsResult(prompts=[sdk_types.to_sdk_prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
     async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
@@ -200,7 +200,7 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
             )
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
-        resources = [sdk_types.resource(item) for item in page.items]
+        resources = [sdk_types.to_sdk_resource(item) for item in page.items]
         # Each caller has a private list, and every new page changes it.
         return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
 
@@ -261,7 +261,7 @@ def _result(answer: ToolAnswer, protocol_version: str, *, repeats_text: bool) ->
         structured = {"result": structured}
     if structured is None and repeats_text and not answer.is_error:
         structured = {"result": answer.text}
-    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_types.media, answer.media)]
+    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_types.to_sdk_content, answer.media)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
 
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError
 from scraper.server.http.request_body import RequestBody, read_body
-from scraper.server.transport.jsonrpc_validation import BATCHES_SINCE, NO_MESSAGE, has_unusable_id, id_of
+from scraper.server.transport.jsonrpc_validation import BATCH_PROTOCOL_VERSION, INVALID_MESSAGE, id_of, is_request
 
 MAX_MESSAGES = 50
 """Messages in a batch; each counts as a running call of its own."""
@@ -44,7 +44,7 @@ def is_admitted(scope: Mapping[str, Any]) -> bool:
     return bool(scope.get(_ADMITTED))
 
 
-class JsonRpcEndpoint:
+class JsonRpcMiddleware:
     """Forward single messages with usable ids to another endpoint.
 
     During shutdown it rejects new work with status 503, so that a proxy sends it to another server. A JSON-RPC error
@@ -126,7 +126,7 @@ class JsonRpcEndpoint:
     async def _answer_one(self, scope: Scope, message: Any, receive: Receive) -> Any:
         """Return the response to one message of a batch; None for a notification."""
         if not isinstance(message, dict):
-            return _error(None, NO_MESSAGE)
+            return _error(None, INVALID_MESSAGE)
         if message.get("method") == _SINGLE_ONLY:
             return _error(id_of(message), "Invalid request: initialize comes alone.")
         single = json.dumps(message).encode()
@@ -149,9 +149,9 @@ class _RejectUnusableId:
     async def __call__(self, message: Message) -> None:
         """Send a part of the response, or the error instead."""
         if message["type"] == "http.response.start" and message["status"] == 202:
-            self._is_rejected = has_unusable_id(self._body.message())
+            self._is_rejected = is_request(self._body.message())
             if self._is_rejected:
-                error = _reject(NO_MESSAGE)
+                error = _reject(INVALID_MESSAGE)
                 await self._send({**message, "status": error.status_code, "headers": error.raw_headers})
                 await self._send({"type": "http.response.body", "body": error.body})
         if not self._is_rejected:
@@ -184,7 +184,7 @@ class _ResponseRecorder:
 
 def _accepts_batches(scope: Scope) -> bool:
     # Clients of that revision send no version header.
-    return Headers(scope=scope).get("mcp-protocol-version", BATCHES_SINCE) == BATCHES_SINCE
+    return Headers(scope=scope).get("mcp-protocol-version", BATCH_PROTOCOL_VERSION) == BATCH_PROTOCOL_VERSION
 
 
 def _error(request_id: str | int | None, text: str) -> dict[str, Any]:

@@ -22,9 +22,9 @@ from pydantic import ValidationError
 
 from scraper.server.http.request_body import replace_lone_surrogates
 
-BATCHES_SINCE = "2025-03-26"
+BATCH_PROTOCOL_VERSION = "2025-03-26"
 """The only protocol revision with batches."""
-NO_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
+INVALID_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
 
 Refuse = Callable[[JSONRPCError], Awaitable[None]]
 
@@ -55,10 +55,10 @@ class JsonRpcValidator:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValidationError, ValueError):
             return _explain(line)
-        if isinstance(message, JSONRPCNotification) and has_unusable_id(json.loads(line)):
+        if isinstance(message, JSONRPCNotification) and is_request(json.loads(line)):
             return _explain(line)
         if isinstance(message, JSONRPCRequest) and message.method == "initialize":
-            self._accepts_batches = (message.params or {}).get("protocolVersion") == BATCHES_SINCE
+            self._accepts_batches = (message.params or {}).get("protocolVersion") == BATCH_PROTOCOL_VERSION
         return None
 
 
@@ -74,7 +74,7 @@ def _split_batch(line: str) -> Iterator[str]:
         yield line
 
 
-def has_unusable_id(message: Mapping[str, Any]) -> bool:
+def is_request(message: Mapping[str, Any]) -> bool:
     """Return True if a message that the SDK took for a notification is a request.
 
     Its id is one that no response can carry; this function does not examine it.
@@ -94,7 +94,7 @@ def _explain(line: str) -> JSONRPCError:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
         return _error(None, PARSE_ERROR, "Parse error: the line is no JSON.")
-    return _error(id_of(message) if isinstance(message, dict) else None, INVALID_REQUEST, NO_MESSAGE)
+    return _error(id_of(message) if isinstance(message, dict) else None, INVALID_REQUEST, INVALID_MESSAGE)
 
 
 def _is_usable_id(value: object) -> bool:

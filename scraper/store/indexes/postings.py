@@ -29,7 +29,7 @@ _Numbers = npt.NDArray[np.uint32]
 _Hashes = npt.NDArray[np.uint64]
 
 
-class Places(NamedTuple):
+class WordPositions(NamedTuple):
     """Positions of one word, in order: document, and offset in words from its start."""
 
     documents: _Numbers
@@ -78,13 +78,15 @@ class Postings:
         if len(self._hashes) >= self._limit:
             self._flush()
 
-    def find(self, token: str) -> Places:
+    def find(self, token: str) -> WordPositions:
         """Return the places of a word by document and offset."""
         key = np.uint64(hash(token) & 0xFFFFFFFFFFFFFFFF)
         found = [self._find_in(segment, key) for segment in self._segments]
         at = np.flatnonzero(np.array(self._hashes) == key)
-        found.append(Places(np.array(self._documents)[at], np.array(self._offsets)[at]))
-        return Places(np.concatenate([one.documents for one in found]), np.concatenate([one.offsets for one in found]))
+        found.append(WordPositions(np.array(self._documents)[at], np.array(self._offsets)[at]))
+        return WordPositions(
+            np.concatenate([one.documents for one in found]), np.concatenate([one.offsets for one in found])
+        )
 
     def renumber(self, numbers: npt.NDArray[np.int64]) -> Postings:
         """Return the places with `numbers[old]` as documents, without those of documents with a negative number."""
@@ -125,24 +127,24 @@ class Postings:
         for buffer in (self._hashes, self._documents, self._offsets):
             del buffer[:]
 
-    def _find_in(self, segment: _Segment, key: np.uint64) -> Places:
+    def _find_in(self, segment: _Segment, key: np.uint64) -> WordPositions:
         block = int(np.searchsorted(segment.sparse, key, side="right")) - 1
         first = block * SPARSE_STEP
         if block < 0:
-            return Places(_NONE, _NONE)
+            return WordPositions(_NONE, _NONE)
         words = np.frombuffer(
             self._pread(segment.start + 8 * first, 8 * min(SPARSE_STEP, segment.words - first)), np.uint64
         )
         at = int(np.searchsorted(words, key))
         if at == len(words) or words[at] != key:
-            return Places(_NONE, _NONE)
+            return WordPositions(_NONE, _NONE)
         word = first + at
         ends = segment.start + 8 * segment.words
         before = 1 if word else 0
         bounds = np.frombuffer(self._pread(ends + 4 * (word - before), 4 * (1 + before)), np.uint32)
         low, high = int(bounds[0]) if word else 0, int(bounds[-1])
         entries = ends + 4 * segment.words
-        return Places(
+        return WordPositions(
             np.frombuffer(self._pread(entries + 4 * low, 4 * (high - low)), np.uint32),
             np.frombuffer(self._pread(entries + 4 * (segment.places + low), 4 * (high - low)), np.uint32),
         )

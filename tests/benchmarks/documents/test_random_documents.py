@@ -7,7 +7,7 @@ from benchmarks.documents.random_documents.model import Cell, Table
 from benchmarks.documents.random_documents.word import write_docx
 from benchmarks.documents.score import scores
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import read
+from scraper.extract.documents.read import dispatch
 
 
 def test_spanning_cells_leave_empty_positions() -> None:
@@ -26,7 +26,7 @@ def test_same_seed_writes_the_same_documents_and_another_seed_others() -> None:
 def test_word_files_read_as_their_gold() -> None:
     for document in random_documents(7, 16):
         if document.producer == "word":
-            text = read(write_docx(document), ParseRequest(name=f"{document.name}.docx")).markdown
+            text = dispatch(write_docx(document), ParseRequest(name=f"{document.name}.docx")).markdown
             found = scores(document.gold(), text)
             assert (found.order, found.headings) > (0.98, 0.99), document.name
             assert found.tables is None or found.tables > 0.9, document.name

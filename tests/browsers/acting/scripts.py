@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from browsers import Browsers
 from browsers.acting.request_guard import ActingMode, Ask
-from browsers.acting.sessions import ScriptOutcome, ScriptRequest
+from browsers.acting.sessions import ActingRequest, ActingResult
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
 from tests.site.running import Site
@@ -30,10 +30,10 @@ async def run_steps(
     principal: str = "ann",
     mode: ActingMode = ActingMode.ACT,
     ask: Ask | None = None,
-) -> ScriptOutcome:
+) -> ActingResult:
     """Run steps for a caller."""
     parsed = tuple(parse_steps(steps))
-    request = ScriptRequest(parsed, session, principal, mode, permitted, deadline_s=DEADLINE_S, ask=ask)
+    request = ActingRequest(parsed, session, principal, mode, permitted, deadline_s=DEADLINE_S, ask=ask)
     return await browsers.acting.run(request)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from browsers.chromium import locate, process
-from browsers.chromium.playwright_driver import Driver
+from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process_tree import command_line, list_tree_pids
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import LaunchPlan
@@ -159,14 +159,14 @@ async def test_no_launch_without_sandbox_where_it_worked_before(monkeypatch: pyt
     for may_disable, expected in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
-            await process.launch(Driver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable)
+            await process.launch(PlaywrightDriver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable)
         assert tried == expected
 
 
 async def test_end_of_a_driver_is_not_logged_as_an_unretrieved_error(caplog: pytest.LogCaptureFixture) -> None:
     with ProfileDir() as folder:
         before = set(list_tree_pids(os.getpid()))
-        driver = Driver(folder)
+        driver = PlaywrightDriver(folder)
         dead = await driver.playwright()
         for pid in set(list_tree_pids(os.getpid())) - before:
             # Browsers of other tests may have started a renderer meanwhile.
@@ -217,7 +217,7 @@ async def test_driver_starts_without_home(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", recording)
     with ProfileDir() as folder:
-        driver = Driver(folder)
+        driver = PlaywrightDriver(folder)
         await driver.playwright()
         await driver.close()
         assert homes == [str(folder.path)]
@@ -229,7 +229,7 @@ async def test_the_driver_does_not_print_its_messages(
 ) -> None:
     monkeypatch.setenv("DEBUGP", "1")
     with ProfileDir() as folder:
-        driver = Driver(folder)
+        driver = PlaywrightDriver(folder)
         try:
             await driver.playwright()
         finally:

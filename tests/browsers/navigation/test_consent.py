@@ -7,14 +7,14 @@ import re
 import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier
-from browsers.model import PictureKind, PictureRequest
+from browsers.model import ScreenshotKind, ScreenshotRequest
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
 async def visit(browsers: Browsers, site: Site, name: str) -> Snapshot:
-    picture = PictureRequest(PictureKind.WINDOW)
+    picture = ScreenshotRequest(ScreenshotKind.WINDOW)
     request = Request(site.url(f"/consent/{name}"), tier=Tier.FULL, mode=Mode.RENDER, picture=picture, deadline_s=60)
     return await browsers.visit(request, None)
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from browsers.cdp.session import Connection, Message
 from browsers.model import Request, Tier
-from browsers.navigation.rendered_page import MAX_DOCUMENTS, RenderedPage
+from browsers.navigation.rendered_page import MAX_DOCUMENTS, PageObserver
 from browsers.navigation.response import PausedResponse
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
 
@@ -43,7 +43,7 @@ class Opened:
         self.connection = Connection(self.wire)
         self.session = self.connection.add_session("tab")
         tab = Tab(self.connection, "context", "frame", self.session, cast(Any, None))
-        self.page = RenderedPage(tab, Request(ADDRESS), Tier.LIGHT)
+        self.page = PageObserver(tab, Request(ADDRESS), Tier.LIGHT)
         self.preparing = self.page.prepare()
         self.page.response = PausedResponse.of(_held("first", ADDRESS))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browsers.scripts import PROBE
+from browsers.scripts import READINESS_PROBE
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -41,7 +41,7 @@ NESTED = """async (levels) => {
 async def test_the_text_of_nested_elements_is_read_once(plain_browser: Browser) -> None:
     page = await plain_browser.new_page()
     try:
-        await page.evaluate(WATCHED + PROBE)
+        await page.evaluate(WATCHED + READINESS_PROBE)
         assert await page.evaluate(NESTED, LEVELS) == [1, 1]
     finally:
         await page.close()

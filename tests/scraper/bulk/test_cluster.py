@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.block_pages import OUTCOMES_LIMIT, BlockPageRunner, RowCollector
+from scraper.bulk.cluster.block_pages import OUTCOMES_LIMIT, BlockRunner, RowCollector
 from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
 from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
@@ -156,7 +156,7 @@ def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
 
 async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per_host() -> None:
     desk, pages = RowCollector(), Pages()
-    blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 6)
+    blocks_of = BlockRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 6)
     working = asyncio.create_task(blocks_of.run())
     read = await asyncio.gather(
         *(blocks_of.read(k, pages_of(f"h{k}", range(100 * k, 100 * k + 40))) for k in range(1, 4))
@@ -175,7 +175,7 @@ async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per
 async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
     desk, told = RowCollector(), list[None]()
     await desk.start_block(1, (1, 2))
-    blocks_of = BlockPageRunner(
+    blocks_of = BlockRunner(
         desk, Pages(), CrawlRate(), concurrency=lambda: 2, on_restarted_block=lambda: told.append(None)
     )
     working = asyncio.create_task(blocks_of.run())
@@ -200,7 +200,7 @@ class Slow(RowCollector):
 @pytest.mark.parametrize("cancelled", [False, True])
 async def test_no_page_starts_while_too_many_outcomes_wait(cancelled: bool) -> None:
     desk, pages = Slow(), Pages()
-    blocks_of = BlockPageRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 4)
+    blocks_of = BlockRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 4)
     working = asyncio.create_task(blocks_of.run())
     reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
     await until(lambda: pages.read.total() > OUTCOMES_LIMIT)
@@ -220,7 +220,7 @@ async def test_a_lost_collector_ends_the_running_blocks() -> None:
         async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
 
-    blocks_of = BlockPageRunner(Gone(), Pages(), CrawlRate(), concurrency=lambda: 2)
+    blocks_of = BlockRunner(Gone(), Pages(), CrawlRate(), concurrency=lambda: 2)
     working = asyncio.create_task(blocks_of.run())
     with pytest.raises(ConnectionError, match="the desk is gone"):
         async with asyncio.timeout(60):

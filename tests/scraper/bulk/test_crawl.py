@@ -40,8 +40,8 @@ from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks
 from scraper.model import Document, Link
 from scraper.settings import Settings
-from scraper.site.crawled_page import CrawledPage, MissingPage, describe_page, dump_page
-from scraper.site.site_facts import SiteFacts, dump_facts, read_site_facts
+from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page, dump_page
+from scraper.site.site_facts import SiteFacts, discover_site, dump_facts
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running
@@ -88,7 +88,7 @@ class MadePages:
         facts = b""
         if page.is_start:
             robots = await reader.load_robots(page.url.rstrip("/"))
-            facts = dump_facts(await read_site_facts(reader, robots, crawled))
+            facts = dump_facts(await discover_site(reader, robots, crawled))
         return PageOutcome(page, row, 0.01, crawled=dump_page(crawled), facts=facts)
 
 
@@ -218,7 +218,7 @@ def test_the_page_for_missing_urls_is_recognized_in_the_text_of_a_row() -> None:
     start = JobPage(1, "http://a.example/", "a.example")
     planner = CrawlPlanner(CrawlOptions(("http://a.example/",)), [start])
     text = "Sorry, nothing is here. Perhaps [the list](/list) helps you to find what you were looking for today."
-    facts = SiteFacts("", (), MissingPage("http://a.example/x", text.replace("[", "").replace("](/list)", "")))
+    facts = SiteFacts("", (), Soft404Page("http://a.example/x", text.replace("[", "").replace("](/list)", "")))
     page = planner.release_start(0)
     assert page is not None and page.is_start and planner.release_start(0) is None
     crawled = dump_page(CrawledPage(page.url, page.url, word_count=40))

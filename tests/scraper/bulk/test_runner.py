@@ -191,7 +191,7 @@ class Recovering(Limited):
 async def test_pages_are_read_after_robots_txt_was_unreachable_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_S", 0.05)
+    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_RETRY_S", 0.05)
     monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
     spec, client = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scraper.cli.main import group
-from scraper.cli.wording import TOOLS, answer_for_command_line, for_command_line, verb_of
-from scraper.render.answer_parts import seal
+from scraper.cli.wording import TOOLS, get_command_name, rewrite_answer, rewrite_message
+from scraper.render.answer_parts import mark_untrusted
 from scraper.tools import registry
 
 
@@ -27,20 +27,20 @@ from scraper.tools import registry
     ],
 )
 def test_names_of_tools_and_arguments_become_commands_and_options(text: str, expected: str) -> None:
-    assert for_command_line(text) == expected
+    assert rewrite_message(text) == expected
 
 
 def test_texts_from_the_web_stay_unchanged() -> None:
-    sealed = seal("Use `read_doc` with start=5.", "0123456789ab")
+    sealed = mark_untrusted("Use `read_doc` with start=5.", "0123456789ab")
     answer = f"Use `fetch`.\n{sealed}\nCall with start=5."
     changed = f"Use `search-mcp fetch`.\n{sealed}\nCall with --start 5."
-    assert answer_for_command_line(answer) == changed
+    assert rewrite_answer(answer) == changed
 
 
 def test_every_tool_has_a_command() -> None:
     assert [tool.name for tool in registry.tools()] and {tool.name for tool in registry.tools()} <= set(TOOLS)
     for tool in registry.tools():
         command = group
-        for word in verb_of(tool.name).split():
+        for word in get_command_name(tool.name).split():
             command = command.commands[word]  # type: ignore[attr-defined]
         assert command.help

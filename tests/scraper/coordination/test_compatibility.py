@@ -18,7 +18,7 @@ import pytest
 from redis.asyncio import Redis
 
 from scraper import errors
-from scraper.caching.single_flight import READINGS, STRUCTURED, DistributedSingleFlight
+from scraper.caching.single_flight import READING_CODEC, STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination import valkey_client
 from scraper.coordination.protocols import Limit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
@@ -96,13 +96,15 @@ async def test_work_of_an_earlier_version_is_shared(redis: RedisServer, join: Jo
     async def work() -> Any:
         raise AssertionError("the result of the other server is not used")
 
-    reading = await DistributedSingleFlight(READINGS, await claims_of("reading")).join("x", work, is_refresh=False)
+    reading = await DistributedSingleFlight(READING_CODEC, await claims_of("reading")).join("x", work, is_refresh=False)
     assert (reading.url, reading.document.title, reading.etag, reading.cached) == (URL, "The mill", '"1"', True)
     assert reading.document.links == (Link("https://example.org/next", "next"),)
-    data = await DistributedSingleFlight(STRUCTURED, await claims_of("structured")).join("x", work, is_refresh=False)
+    data = await DistributedSingleFlight(STRUCTURED_DATA_CODEC, await claims_of("structured")).join(
+        "x", work, is_refresh=False
+    )
     assert data.json_ld == ({"@type": "Product", "name": "Mill"},)
     with pytest.raises(errors.BlockedBySiteError, match="The site blocks it") as blocked:
-        await DistributedSingleFlight(READINGS, await claims_of("blocked")).join("x", work, is_refresh=False)
+        await DistributedSingleFlight(READING_CODEC, await claims_of("blocked")).join("x", work, is_refresh=False)
     assert (blocked.value.reason, blocked.value.target, blocked.value.next_step) == ("captcha", URL, "Try later.")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.stated_article import contains, exceeds, find_stated_article
+from scraper.extract.stated_article import contains, exceeds, find_jsonld_article
 from scraper.model import Document
 from tests.scraper.extract.facts.products import ld
 from tests.scraper.extract.snapshots import read
@@ -71,7 +71,7 @@ def test_markup_and_lists_of_parts_become_paragraphs() -> None:
         f"<p>{' '.join(SENTENCES[:10])}</p>",
         f"&lt;p&gt;{' '.join(SENTENCES[10:])}<br>End &amp;amp; more&lt;/p&gt;",
     ]
-    found = find_stated_article([{"@type": ["Thing", "https://schema.org/BlogPosting"], "articleBody": parts}])
+    found = find_jsonld_article([{"@type": ["Thing", "https://schema.org/BlogPosting"], "articleBody": parts}])
     assert found is not None
     assert "<" not in "".join(found.paragraphs)
     assert len(found.paragraphs) >= 2

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.model import Reading
-from scraper.reading.batch import PageOutcome, read_best
+from scraper.reading.batch import PageOutcome, read_with_replacements
 from tests.scraper.process import until
 from tests.scraper.render.readings import reading
 
@@ -44,7 +44,9 @@ async def race(
     patience_s: float = 5.0,
     told: Callable[[int, str], None] = lambda count, host: None,
 ) -> dict[str, PageOutcome]:
-    return await read_best(web.read, URLS, wanted, Deadline.within(deadline_s), patience_s=patience_s, on_read=told)
+    return await read_with_replacements(
+        web.read, URLS, wanted, Deadline.within(deadline_s), patience_s=patience_s, on_read=told
+    )
 
 
 def read(outcomes: dict[str, PageOutcome]) -> set[str]:

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from protego import Protego
 
-from scraper.reading.robots import PRODUCT, RobotsRules
+from scraper.reading.robots import USER_AGENT_NAME, RobotsRules
 from tests.scraper.soon import soon
 
 HOST = "https://example.org"
@@ -77,6 +77,6 @@ def test_agents_are_parsed_as_by_protego() -> None:
         text = "\n".join((one, "Disallow: /1", two, three, "Disallow: /2", "Crawl-delay: 3", "User-agent: x"))
         alone, found = Protego.parse(text), RobotsRules(text)
         for path in ("/1", "/2"):
-            allowed = alone.can_fetch(HOST + path, PRODUCT)
+            allowed = alone.can_fetch(HOST + path, USER_AGENT_NAME)
             assert (found.find_disallow_rule(HOST + path) is None) == allowed, text
-        assert found.gap_s == alone.crawl_delay(PRODUCT), text
+        assert found.gap_s == alone.crawl_delay(USER_AGENT_NAME), text

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.answer_parts import KEEP_WHOLE, TextCut, cut
+from scraper.render.answer_parts import KEEP_WHOLE, TextCut, cut_markdown
 
 PARAGRAPH = "One sentence stands here. Another one follows it, and it is a little longer. The last."
 CODE = "```python\n" + "\n".join(f"line_{number} = {number}" for number in range(20)) + "\n\nend = 1\n```"
@@ -13,9 +13,9 @@ TABLE = "| a | b |\n| --- | --- |\n" + "\n".join(f"| row {number} | value |" for
 
 
 def walk(markdown: str, length: int) -> list[TextCut]:
-    pieces = [cut(markdown, 0, length)]
+    pieces = [cut_markdown(markdown, 0, length)]
     while pieces[-1].next_start is not None:
-        pieces.append(cut(markdown, pieces[-1].next_start, length))
+        pieces.append(cut_markdown(markdown, pieces[-1].next_start, length))
     return pieces
 
 
@@ -57,7 +57,7 @@ def test_pieces_join_to_the_whole_without_gap_or_overlap(markdown: str, length: 
 def test_without_permission_no_piece_exceeds_the_length(markdown: str, length: int) -> None:
     start = 0
     while start < len(markdown):
-        piece = cut(markdown, start, length, keep_whole=0)
+        piece = cut_markdown(markdown, start, length, keep_whole=0)
         assert 0 < len(piece.text) <= length
         start = piece.end
 
@@ -83,9 +83,9 @@ def test_a_piece_ends_where_a_paragraph_ends() -> None:
 
 def test_a_heading_stays_with_what_follows() -> None:
     markdown = f"{PARAGRAPH}\n\n## Heading\n\n{PARAGRAPH}"
-    first = cut(markdown, 0, len(PARAGRAPH) + 20)
+    first = cut_markdown(markdown, 0, len(PARAGRAPH) + 20)
     assert first.shown == f"{PARAGRAPH}\n\n"
-    assert cut(markdown, first.end, None).shown.startswith("## Heading")
+    assert cut_markdown(markdown, first.end, None).shown.startswith("## Heading")
 
 
 def test_a_block_of_code_longer_than_all_limits_is_cut_between_lines_and_fenced_on_both_sides() -> None:
@@ -102,7 +102,7 @@ def test_a_block_of_code_longer_than_all_limits_is_cut_between_lines_and_fenced_
 
 def test_a_long_block_in_a_list_is_fenced_again_at_its_indent() -> None:
     code = "\n".join(f"  row {number}" for number in range(2_000))
-    piece = cut(f"- ```sh\n{code}\n  ```", 10_000, 5_000)
+    piece = cut_markdown(f"- ```sh\n{code}\n  ```", 10_000, 5_000)
     assert piece.before == "  ```sh\n"
     assert piece.after == "  ```"
 
@@ -121,24 +121,24 @@ def test_a_row_longer_than_the_length_stays_whole() -> None:
 
 
 def test_a_long_line_ends_with_a_sentence_or_at_least_a_word() -> None:
-    assert cut("First sentence. " * 100, 0, 100).text.endswith("sentence. ")
-    assert cut("word " * 100, 0, 99).text.endswith("word ")
-    assert cut("漢字。" * 100, 0, 100).text.endswith("。")
-    assert len(cut("x" * 1_000, 0, 100).text) == 100
+    assert cut_markdown("First sentence. " * 100, 0, 100).text.endswith("sentence. ")
+    assert cut_markdown("word " * 100, 0, 99).text.endswith("word ")
+    assert cut_markdown("漢字。" * 100, 0, 100).text.endswith("。")
+    assert len(cut_markdown("x" * 1_000, 0, 100).text) == 100
 
 
 @pytest.mark.parametrize(("start", "clamped"), [(-5, 0), (0, 0), (50, 50), (10_000, len(PARAGRAPH))])
 def test_a_start_outside_of_the_text_moves_to_its_end(start: int, clamped: int) -> None:
-    piece = cut(PARAGRAPH, start, None)
+    piece = cut_markdown(PARAGRAPH, start, None)
     assert piece.start == clamped
     assert piece.text == PARAGRAPH[clamped:]
     assert piece.next_start is None
 
 
 def test_length_zero_gives_nothing_and_a_negative_one_is_refused() -> None:
-    assert cut(PARAGRAPH, 3, 0).text == ""
+    assert cut_markdown(PARAGRAPH, 3, 0).text == ""
     with pytest.raises(InvalidArgumentError, match="must not be negative"):
-        cut(PARAGRAPH, 0, -1)
+        cut_markdown(PARAGRAPH, 0, -1)
 
 
 def test_an_unclosed_block_of_code_does_not_hang_or_lose_text() -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from scraper.extract.text.token_estimate import estimate
-from scraper.model import Document, Reading, ReadPage
-from scraper.render.quotes import fit_quotes, page_as_json
+from scraper.model import Document, PageExcerpts, Reading
+from scraper.render.quotes import fit_excerpts, page_as_json
 from scraper.retrieval.passage_selection import select_passages
 
 URL = "https://site.example/"
@@ -15,16 +15,16 @@ MATCHING = "\n\n".join(f"The ferry number {number} lands at the pier when the ti
 OTHER = "\n\n".join(f"A heading of the wind {number}, and nothing else in this paragraph." for number in range(80))
 
 
-def page_of(markdown: str, question: str, tokens: int) -> ReadPage:
+def page_of(markdown: str, question: str, tokens: int) -> PageExcerpts:
     (excerpts,) = select_passages([markdown], question, tokens)
     document = Document(URL, markdown=markdown, text=markdown)
-    return ReadPage(URL, Reading(document, URL, URL, 200, "http", False, datetime.now(UTC)), tuple(excerpts))
+    return PageExcerpts(URL, Reading(document, URL, URL, 200, "http", False, datetime.now(UTC)), tuple(excerpts))
 
 
 def test_pages_with_and_without_a_match_share_the_budget() -> None:
     tokens = 400
     pages = [page_of(text, "ferry tide", tokens) for text in (MATCHING, OTHER, OTHER, OTHER)]
-    fitted = fit_quotes(pages, tokens, linked=False)
+    fitted = fit_excerpts(pages, tokens, linked=False)
     contents = [str(page_as_json(page, tokens=tokens // len(pages))["content"]) for page in fitted]
     assert sum(estimate(content) for content in contents) <= tokens
     assert "ferry" in contents[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.search.canonical_urls import canonicalize, host_key, is_wrapped
+from scraper.search.canonical_urls import host_key, is_google_news_redirect, url_dedup_key
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from scraper.search.canonical_urls import canonicalize, host_key, is_wrapped
     ],
 )
 def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
-    assert canonicalize(one) == canonicalize(other)
+    assert url_dedup_key(one) == url_dedup_key(other)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
     ],
 )
 def test_different_pages_have_different_keys(one: str, other: str) -> None:
-    assert canonicalize(one) != canonicalize(other)
+    assert url_dedup_key(one) != url_dedup_key(other)
 
 
 def test_a_text_that_is_not_a_url_is_its_own_key() -> None:
-    assert canonicalize(" mailto:a@b.example ") == "mailto:a@b.example"
-    assert canonicalize("no address") == "no address"
+    assert url_dedup_key(" mailto:a@b.example ") == "mailto:a@b.example"
+    assert url_dedup_key("no address") == "no address"
     assert host_key("no address") == ""
 
 
@@ -65,13 +65,13 @@ def test_a_host_that_starts_with_mobile_is_unchanged() -> None:
 
 
 def test_only_google_news_redirects_are_wrapped() -> None:
-    assert is_wrapped("https://news.google.com/rss/articles/CBMiAA?oc=5")
-    assert is_wrapped("https://news.google.com/read/CBMiAA")
-    assert not is_wrapped("https://news.google.com/home")
-    assert not is_wrapped("https://example.com/rss/articles/CBMiAA")
+    assert is_google_news_redirect("https://news.google.com/rss/articles/CBMiAA?oc=5")
+    assert is_google_news_redirect("https://news.google.com/read/CBMiAA")
+    assert not is_google_news_redirect("https://news.google.com/home")
+    assert not is_google_news_redirect("https://example.com/rss/articles/CBMiAA")
 
 
 @given(st.text(alphabet="abz/.%2F~-éA?&=#:@", max_size=60))
 def test_canonicalization_is_idempotent(path: str) -> None:
-    key = canonicalize(f"https://example.com/{path}")
-    assert canonicalize(f"https://{key}") == key
+    key = url_dedup_key(f"https://example.com/{path}")
+    assert url_dedup_key(f"https://{key}") == key

@@ -19,7 +19,7 @@ from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_facts import SiteFacts
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
-from scraper.site.url_patterns import SessionSegments
+from scraper.site.url_patterns import SessionIdSegments
 from tests.scraper.site.test_frontier import START, Manual, page_of, read_main, visit_all
 from tests.site.traps.made_site import MadeSite, Response
 from tests.site.traps.ordinary import Robots
@@ -161,13 +161,13 @@ def test_an_empty_page_is_counted_and_not_kept() -> None:
 SESSIONS = ["1a2b3c4d5e6f7a8b", "9f8e7d6c5b4a3f2e", "0a9b8c7d6e5f4a3b"]
 
 
-def learn(sessions: SessionSegments, pages: list[tuple[str, list[str]]]) -> bool:
+def learn(sessions: SessionIdSegments, pages: list[tuple[str, list[str]]]) -> bool:
     found = [sessions.learn(f"site.example{own}", [f"site.example{one}" for one in links]) for own, links in pages]
     return any(found)
 
 
 def test_a_session_id_at_the_end_of_a_path_is_learned() -> None:
-    sessions = SessionSegments()
+    sessions = SessionIdSegments()
     pages = [("/", [f"/list/{value}", f"/doc/{at}/{value}"]) for at, value in enumerate(SESSIONS)]
     pages.append((f"/doc/0/{SESSIONS[0]}", ["/list/aaaaaaaa77777777", "/doc/1/aaaaaaaa77777777"]))
     assert learn(sessions, pages)
@@ -176,12 +176,12 @@ def test_a_session_id_at_the_end_of_a_path_is_learned() -> None:
 
 
 def test_names_of_pages_are_no_session_ids() -> None:
-    sessions = SessionSegments()
+    sessions = SessionIdSegments()
     tabs = [(f"/user/{value}", [f"/user/{value}/{tab}" for tab in ("posts", "likes", "about")]) for value in SESSIONS]
     assert not learn(sessions, [("/", [f"/user/{value}" for value in SESSIONS]), *tabs])
     # A row of pages that each name only the next one.
     chain = [(f"/item/{value}", [f"/item/{following}"]) for value, following in pairwise(SESSIONS)]
-    assert not learn(SessionSegments(), [*chain, *chain, *chain])
+    assert not learn(SessionIdSegments(), [*chain, *chain, *chain])
 
 
 def learn_maze(*, title: str) -> MazeDetector:

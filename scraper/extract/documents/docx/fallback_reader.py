@@ -12,7 +12,7 @@ from itertools import groupby
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.extract.documents.docx.xml_names import OMITTED, W, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import MAX_PART_BYTES, Parts, parse_xml
+from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml
 from scraper.extract.documents.shared_markup import html_to_markdown
 from scraper.extract.dom.xpath import Element
 
@@ -33,7 +33,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         ContentTooLargeError: The main part is too large.
     """
     try:
-        xml = Parts(data).read(_MAIN)
+        xml = ZipParts(data).read(_MAIN)
     except MalformedDocumentError:
         xml = _recover_main_part(data)
     body = parse_xml(xml, _MAIN, recover=True).find(W + "body")

@@ -28,7 +28,7 @@ from scraper.extract.documents.docx.xml_names import (
     w,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.safe_zip import Parts, first_text
+from scraper.extract.documents.safe_zip import ZipParts, first_text
 from scraper.extract.documents.shared_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
 from scraper.extract.dom.xpath import Element
 
@@ -71,7 +71,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     Raises:
         MalformedDocumentError: The file is damaged.
     """
-    parts = Parts(data)
+    parts = ZipParts(data)
     main = _find_main_part(parts)
     document = parts.xml(main)
     root = parts.xml_or_none(_STYLES)
@@ -113,7 +113,7 @@ def _lines(root: Element) -> Iterator[str]:
             yield "".join(visible_texts(paragraph))
 
 
-def _read_margins(parts: Parts) -> str:
+def _read_margins(parts: ZipParts) -> str:
     """Return headers and footers: the text of a document that has no other."""
     roots = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
     return "\n\n".join(
@@ -121,7 +121,7 @@ def _read_margins(parts: Parts) -> str:
     )
 
 
-def _find_main_part(parts: Parts) -> str:
+def _find_main_part(parts: ZipParts) -> str:
     relations = parts.xml_or_none("_rels/.rels")
     for relation in relations if relations is not None else ():
         if str(relation.get("Type", "")).endswith("/officeDocument"):
@@ -133,12 +133,12 @@ def _find_main_part(parts: Parts) -> str:
     return _MAIN
 
 
-def _read_charts(parts: Parts, main: str) -> dict[str, str]:
+def _read_charts(parts: ZipParts, main: str) -> dict[str, str]:
     """Return the Markdown of charts by relationship."""
     return {name: format_chart(parts, part) for name, part in find_relations(parts, main, "chart")[:_MAX_CHARTS]}
 
 
-def _mark_comments(body: Element, parts: Parts) -> ReviewComments:
+def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
     """Put a placeholder at the end of each commented passage; return the comments in that order."""
     comments = ReviewComments()
     root, states = parts.xml_or_none(_COMMENTS), parts.xml_or_none("word/commentsExtended.xml")

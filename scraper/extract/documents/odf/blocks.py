@@ -8,8 +8,8 @@ from itertools import groupby
 
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid, write_table
-from scraper.extract.documents.odf.inline import Inline
-from scraper.extract.documents.odf.styles import Counter, OdfStyles
+from scraper.extract.documents.odf.inline import OdfInlineWriter
+from scraper.extract.documents.odf.styles import ListCounter, OdfStyles
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
 from scraper.extract.documents.shared_markup import CODE_CHARACTERS
 from scraper.extract.dom.xpath import Element, text_of
@@ -42,11 +42,11 @@ class OdfBlockWriter:
 
     def __init__(self, styles: OdfStyles, objects: EmbeddedObjects) -> None:
         """Use the styles and objects of one file."""
-        self.inline = Inline(styles, objects.formula)
+        self.inline = OdfInlineWriter(styles, objects.formula)
         self._styles = styles
         self._objects = objects
-        self._headings = Counter(styles.outline)
-        self._lists: dict[str, Counter] = {}
+        self._headings = ListCounter(styles.outline)
+        self._lists: dict[str, ListCounter] = {}
         self._lower = 0
         """One if the document has a title, which moves its headings one level down."""
 
@@ -167,15 +167,15 @@ class OdfBlockWriter:
             items.append(self._item(item, counter, style, at, depth))
         return "".join([*parts, _write_items(items, plain)])
 
-    def _counter(self, element: Element, style: str, at: int) -> Counter:
+    def _counter(self, element: Element, style: str, at: int) -> ListCounter:
         """Return the counter of a list, which may continue an earlier list."""
-        counter = self._lists.setdefault(style, Counter(self._styles.levels(style)))
+        counter = self._lists.setdefault(style, ListCounter(self._styles.levels(style)))
         continued = get_attribute(element, ns.TEXT + "continue-list")
         if at == 1 and not continued and get_attribute(element, ns.TEXT + "continue-numbering") != "true":
             counter.restart(1)
         return counter
 
-    def _headings_of(self, item: Element, counter: Counter, at: int) -> Iterator[str]:
+    def _headings_of(self, item: Element, counter: ListCounter, at: int) -> Iterator[str]:
         """Yield headings that are list items only to be numbered."""
         counter.count(at)
         for child in item:
@@ -184,7 +184,7 @@ class OdfBlockWriter:
             elif isinstance(child.tag, str):
                 yield from self._block(child, 1)
 
-    def _item(self, item: Element, counter: Counter, style: str, at: int, depth: int) -> str:
+    def _item(self, item: Element, counter: ListCounter, style: str, at: int, depth: int) -> str:
         level = counter.level(at)
         label, value = "", ""
         if item.tag == _ITEM:

@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.errors import ScraperError
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.safe_zip import Parts
+from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.shared_markup import REPEATED_CHARS
 from scraper.extract.dom.xpath import Element, text_of
 
@@ -147,7 +147,7 @@ _MAX_FORMULA_CHARS = 20_000
 class EmbeddedObjects:
     """Embedded objects of one file, by the names used in its text."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: ZipParts) -> None:
         """Read objects from the parts of a file."""
         self._parts = parts
         self._roots: dict[Element, Element | None] = {}

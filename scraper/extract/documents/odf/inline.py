@@ -30,7 +30,7 @@ _WEB_URL = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")
 
 
 @dataclass(slots=True)
-class Inline:
+class OdfInlineWriter:
     """HTML writer for the inline content of one document."""
 
     styles: OdfStyles

@@ -14,7 +14,7 @@ from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
 from scraper.extract.documents.odf.cells import EmbeddedObjects, read_grid
 from scraper.extract.documents.odf.styles import OdfStyles
 from scraper.extract.documents.odf.xml_names import get_attribute
-from scraper.extract.documents.safe_zip import Parts, first_text
+from scraper.extract.documents.safe_zip import ZipParts, first_text
 from scraper.extract.documents.shared_markup import html_to_markdown
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
@@ -91,14 +91,14 @@ def _is_hidden(element: Element, styles: OdfStyles) -> bool:
     )
 
 
-def _open(data: bytes) -> Parts:
-    parts = Parts(data)
+def _open(data: bytes) -> ZipParts:
+    parts = ZipParts(data)
     if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
         raise EncryptedDocumentError("The document is locked with a password.", next_step="Save it without one.")
     return parts
 
 
-def _read_metadata(parts: Parts) -> tuple[str | None, str | None]:
+def _read_metadata(parts: ZipParts) -> tuple[str | None, str | None]:
     meta = parts.xml_or_none("meta.xml")
     return first_text(meta, ns.DUBLIN + "title"), first_text(meta, ns.META + "initial-creator", ns.DUBLIN + "creator")
 

@@ -16,7 +16,7 @@ _MAX_COUNT = 100_000
 
 
 @dataclass(slots=True)
-class Counter:
+class ListCounter:
     """Counts of one list by level."""
 
     levels: Mapping[int, ListLevel]

@@ -36,7 +36,7 @@ class Box(NamedTuple):
         return width * height if width > 0 and height > 0 else 0.0
 
 
-class Matrix(ctypes.Structure):
+class TransformMatrix(ctypes.Structure):
     """Transformation of a form (FS_MATRIX): x' = ax + cy + e, y' = bx + dy + f."""
 
     _fields_ = tuple((name, ctypes.c_float) for name in "abcdef")
@@ -57,7 +57,7 @@ def intersect(one: Box, other: Box) -> Box:
     return Box(max(one.x0, other.x0), max(one.y0, other.y0), min(one.x1, other.x1), min(one.y1, other.y1))
 
 
-def transform(box: Box, matrices: tuple[Matrix, ...]) -> Box:
+def transform(box: Box, matrices: tuple[TransformMatrix, ...]) -> Box:
     """Return the bounding box of a box transformed by the matrices of its forms, from the innermost outwards."""
     for m in matrices:
         corners = [
@@ -68,6 +68,6 @@ def transform(box: Box, matrices: tuple[Matrix, ...]) -> Box:
     return box
 
 
-def scale(matrices: tuple[Matrix, ...]) -> float:
+def scale(matrices: tuple[TransformMatrix, ...]) -> float:
     """Return the factor by which matrices enlarge, along the axis that they enlarge more."""
     return math.prod(max(math.hypot(m.a, m.b), math.hypot(m.c, m.d)) for m in matrices)

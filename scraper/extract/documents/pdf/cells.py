@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
 from scraper.extract.documents.pdf.rows import group_adjacent, join_cell_lines, text_of_runs
 
 _ROW_DISTANCE_RATIO = 1.25
@@ -26,9 +26,9 @@ _NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z
 
 
 def merge_lines(
-    lines: Sequence[TextLine],
+    lines: Sequence[SegmentedRow],
     grid: Sequence[Sequence[str]],
-    across: Sequence[RuledLine],
+    across: Sequence[RulingLine],
     wrapped: frozenset[int] = frozenset(),
 ) -> list[list[str]]:
     """Join the lines of a table into rows; a cell of several lines becomes one cell.
@@ -46,7 +46,9 @@ def merge_lines(
     return [_merge_rows([grid[index] for index in group]) for group in groups]
 
 
-def find_wrapped_lines(lines: Sequence[TextLine], cells: Sequence[Sequence[Sequence[Segment]]]) -> frozenset[int]:
+def find_wrapped_lines(
+    lines: Sequence[SegmentedRow], cells: Sequence[Sequence[Sequence[RowSegment]]]
+) -> frozenset[int]:
     """Return the lines that only continue cells of the line above: their first words did not fit there.
 
     A line with text in all columns of the line above is a row of its own.
@@ -70,7 +72,7 @@ def find_wrapped_lines(lines: Sequence[TextLine], cells: Sequence[Sequence[Seque
     return frozenset(found)
 
 
-def _is_wrapped(above: Sequence[Segment], below: Sequence[Segment], right: float) -> bool:
+def _is_wrapped(above: Sequence[RowSegment], below: Sequence[RowSegment], right: float) -> bool:
     """Return True if the first word of a cell's line does not fit behind the line above."""
     text = below[0].text
     word = text.split(" ", 1)[0]
@@ -82,7 +84,7 @@ def _is_wrapped(above: Sequence[Segment], below: Sequence[Segment], right: float
 
 
 def _group_by_leading(
-    lines: Sequence[TextLine], grid: Sequence[Sequence[str]], across: Sequence[RuledLine]
+    lines: Sequence[SegmentedRow], grid: Sequence[Sequence[str]], across: Sequence[RulingLine]
 ) -> list[list[int]]:
     """Return the lines of each row, if the lines of a cell are clearly closer than rows are; else nothing.
 
@@ -117,11 +119,11 @@ def _are_rows(groups: Sequence[Sequence[int]], grid: Sequence[Sequence[str]]) ->
     return uneven >= max(_MIN_UNEVEN, _UNEVEN_SHARE * several)
 
 
-def _is_beside(above: TextLine, below: TextLine) -> bool:
+def _is_beside(above: SegmentedRow, below: SegmentedRow) -> bool:
     return above.y1 - below.y0 > _BESIDE * (above.y1 - above.y0)
 
 
-def _is_ruled(lines: Sequence[TextLine], above: int, below: int, across: Sequence[RuledLine]) -> bool:
+def _is_ruled(lines: Sequence[SegmentedRow], above: int, below: int, across: Sequence[RulingLine]) -> bool:
     return any(lines[above].y1 - 3 <= rule.at <= lines[below].y0 + 3 and _covers(rule, lines[below]) for rule in across)
 
 
@@ -148,9 +150,9 @@ def is_number(cell: str) -> bool:
 
 
 def _continues(
-    lines: Sequence[TextLine],
+    lines: Sequence[SegmentedRow],
     grid: Sequence[Sequence[str]],
-    across: Sequence[RuledLine],
+    across: Sequence[RulingLine],
     group: Sequence[int],
     index: int,
     headers: int,
@@ -178,13 +180,13 @@ def _continues(
     return not texts[0] and filled <= filled_above and _is_tight(lines, group[-1], index)
 
 
-def _is_tight(lines: Sequence[TextLine], above: int, index: int) -> bool:
+def _is_tight(lines: Sequence[SegmentedRow], above: int, index: int) -> bool:
     steps = [b.y0 - a.y0 for a, b in pairwise(lines)]
     step = lines[index].y0 - lines[above].y0
     return step <= _ROW_DISTANCE_RATIO * min(steps) or step <= 1.35 * lines[index].size
 
 
-def _covers(rule: RuledLine, line: TextLine) -> bool:
+def _covers(rule: RulingLine, line: SegmentedRow) -> bool:
     return min(rule.end, line.x1) - max(rule.start, line.x0) > 0.5 * (line.x1 - line.x0)
 
 
@@ -197,7 +199,7 @@ _FIXED_WIDTH_GAP = 0.66
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class RowSegment:
     """Part of a row without a wide gap."""
 
     runs: tuple[TextRun, ...]
@@ -211,11 +213,11 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class TextLine:
+class SegmentedRow:
     """A row and its segments."""
 
     row: LayoutRow
-    segments: tuple[Segment, ...]
+    segments: tuple[RowSegment, ...]
     x0: float
     x1: float
     y0: float
@@ -228,11 +230,11 @@ class TextLine:
         return [(a.x1, b.x0) for a, b in pairwise(self.segments)]
 
 
-def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> TextLine:
+def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> SegmentedRow:
     """Split a row into segments at gaps that are wider than a multiple of the font size."""
     if len(row.runs) == 1:
-        segments: tuple[Segment, ...] = (Segment(row.runs, row.x0, row.x1),)
-        return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
+        segments: tuple[RowSegment, ...] = (RowSegment(row.runs, row.x0, row.x1),)
+        return SegmentedRow(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
     groups: list[list[TextRun]] = []
     end = 0.0
     if any(run.fixed_width for run in row.runs):
@@ -244,5 +246,5 @@ def split_row(row: LayoutRow, gap: float = WIDE_GAP) -> TextLine:
         else:
             groups.append([run])
             end = run.x1
-    segments = tuple(Segment(tuple(group), group[0].x0, max(run.x1 for run in group)) for group in groups)
-    return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
+    segments = tuple(RowSegment(tuple(group), group[0].x0, max(run.x1 for run in group)) for group in groups)
+    return SegmentedRow(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scraper.extract.documents.pdf.layout_model import RuledLine, TextRun
+from scraper.extract.documents.pdf.layout_model import RulingLine, TextRun
 from scraper.extract.math.symbols import FUNCTIONS, SYMBOLS
 from scraper.extract.math.tex import join_tex
 
@@ -63,7 +63,7 @@ class _Part:
             yield from part.all_runs()
 
 
-def write_formulas(runs: Sequence[TextRun], across: Sequence[RuledLine]) -> tuple[TextRun, ...]:
+def write_formulas(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> tuple[TextRun, ...]:
     """Return the runs of a page, each formula as one run in LaTeX."""
     formulas = [run for run in runs if run.is_math]
     replacements: dict[TextRun, TextRun | None] = {}
@@ -85,7 +85,7 @@ def _count_letters(runs: Iterable[TextRun]) -> int:
     return sum(len(run.text) for run in runs)
 
 
-def _build_rows(runs: Sequence[TextRun], across: Sequence[RuledLine]) -> list[list[_Part]]:
+def _build_rows(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> list[list[_Part]]:
     """Return the formulas: fractions first, then powers and indexes, then the parts that follow each other."""
     parts = [_Part(run, _symbols(run.text), (run,)) for run in sorted(runs, key=lambda run: run.x0)]
     for bar in sorted(across, key=lambda bar: bar.end - bar.start):
@@ -101,7 +101,7 @@ def _build_rows(runs: Sequence[TextRun], across: Sequence[RuledLine]) -> list[li
     return rows
 
 
-def _build_fraction(parts: list[_Part], bar: RuledLine) -> list[_Part]:
+def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
     """Return the parts with those above and below a bar as one fraction, if it has both."""
     inside = [part for part in parts if part.box.x0 >= bar.start - 2 and part.box.x1 <= bar.end + 2]
     inside = [part for part in inside if abs(part.box.middle - bar.at) <= _BAR_DISTANCE * part.box.size]

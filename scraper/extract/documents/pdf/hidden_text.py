@@ -13,7 +13,7 @@ from heapq import nlargest
 from itertools import chain
 
 from scraper.extract.documents.pdf import page_objects
-from scraper.extract.documents.pdf.boxes import Box, Matrix, center, transform, widen
+from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, center, transform, widen
 from scraper.extract.documents.pdf.page_objects import (
     BATCH,
     FORM,
@@ -24,7 +24,7 @@ from scraper.extract.documents.pdf.page_objects import (
     SHADING,
     TEXT,
     WHITE,
-    Contrasts,
+    ContrastCache,
     Fill,
     PageObject,
     clip_box,
@@ -80,7 +80,7 @@ class _PageScan:
         """Large objects below the text that is examined."""
         self._colors: list[Fill] = [WHITE]
         """Colors of the page and of these objects."""
-        self._contrasts = Contrasts(self._colors)
+        self._contrasts = ContrastCache(self._colors)
         self._plain: list[tuple[int, tuple[float, float, float, float], int]] = []
         """Handle, box and order of text that can be seen unless it is covered or clipped: nearly all text."""
         self._suspects: list[tuple[PageObject, bool]] = []
@@ -129,7 +129,9 @@ class _PageScan:
         plain = [PageObject(TEXT, handle, Box(*box), order) for handle, box, order in self._plain]
         return plain + [one for one, _ in self._suspects]
 
-    def _objects(self, parent: int, prefix: str, matrices: tuple[Matrix, ...], depth: int) -> Iterator[PageObject]:
+    def _objects(
+        self, parent: int, prefix: str, matrices: tuple[TransformMatrix, ...], depth: int
+    ) -> Iterator[PageObject]:
         """Yield the objects of a page or form with their boxes on the page, without plain text and small paths.
 
         It runs for each word of a document, so it calls as little as possible.

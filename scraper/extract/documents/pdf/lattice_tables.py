@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RulingLine, TextRun
 from scraper.extract.documents.pdf.rows import group_adjacent, group_rows, join_cell_lines, text_of_row
 
 _TOUCH = 3.0
@@ -43,8 +43,8 @@ class LatticeGrid:
 class _Lattice:
     xs: tuple[float, ...]
     ys: tuple[float, ...]
-    across: tuple[RuledLine, ...]
-    down: tuple[RuledLine, ...]
+    across: tuple[RulingLine, ...]
+    down: tuple[RulingLine, ...]
 
     def contains(self, run: TextRun) -> bool:
         """Return True if the center of a run is inside."""
@@ -191,7 +191,7 @@ def _are_figures_beside_names(cells: list[list[LayoutRow]], longest: list[Layout
     return len(texts) >= 2 and numbers >= 0.9 * len(texts)
 
 
-def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[_Lattice]:
+def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> list[_Lattice]:
     """Group touching lines, each group with its distinct positions; the lines are sorted."""
     if len(across) < 2 or not down:
         return []
@@ -219,7 +219,7 @@ def _find_lattices(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> li
                     parent[i] = root = other
                 else:
                     parent[other] = root
-    groups: dict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
+    groups: dict[int, tuple[list[RulingLine], list[RulingLine]]] = defaultdict(lambda: ([], []))
     for index, line in enumerate((*across, *down)):
         groups[find(index)][index >= len(across)].append(line)
     lattices = []
@@ -243,7 +243,7 @@ _OPEN_CELL = 8.0
 """Points by which lines extend beyond the last crossing line if the cells at the edge are open."""
 
 
-def _with_ends(positions: tuple[float, ...], crossing: Sequence[RuledLine]) -> tuple[float, ...]:
+def _with_ends(positions: tuple[float, ...], crossing: Sequence[RulingLine]) -> tuple[float, ...]:
     """Return line positions, and the ends of crossing lines where the outermost cells have no border."""
     if len(positions) < 2 or len(crossing) < 2:
         return positions
@@ -254,12 +254,12 @@ def _with_ends(positions: tuple[float, ...], crossing: Sequence[RuledLine]) -> t
     return before + positions + after
 
 
-def _positions(lines: Iterable[RuledLine]) -> tuple[float, ...]:
+def _positions(lines: Iterable[RulingLine]) -> tuple[float, ...]:
     clusters = group_adjacent(sorted(line.at for line in lines), lambda cluster, at: at - cluster[-1] <= _SAME_LINE)
     return tuple(sum(cluster) / len(cluster) for cluster in clusters)
 
 
-def _is_drawn(rules: Sequence[RuledLine], at: float, start: float, end: float) -> bool:
+def _is_drawn(rules: Sequence[RulingLine], at: float, start: float, end: float) -> bool:
     """Return True if lines at this position cover most of an interval; the lines are sorted."""
     first = bisect_left(rules, (at - _SAME_LINE - 1,))
     covered = 0.0

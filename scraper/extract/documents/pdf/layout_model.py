@@ -38,7 +38,7 @@ class TextRun(NamedTuple):
         return (self.y0 + self.y1) / 2
 
 
-class RuledLine(NamedTuple):
+class RulingLine(NamedTuple):
     """A horizontal or vertical line at `at`, from `start` to `end` along the other axis, in points."""
 
     at: float
@@ -134,13 +134,13 @@ class LayoutPage:
     width: float
     height: float
     runs: tuple[TextRun, ...]
-    across: tuple[RuledLine, ...] = ()
+    across: tuple[RulingLine, ...] = ()
     """Horizontal lines."""
-    down: tuple[RuledLine, ...] = ()
+    down: tuple[RulingLine, ...] = ()
     """Vertical lines."""
     tags: tuple[TagNode, ...] = ()
-    box_across: tuple[RuledLine, ...] = ()
+    box_across: tuple[RulingLine, ...] = ()
     """Upper and lower edges of boxes: frames and cell shading."""
-    box_down: tuple[RuledLine, ...] = ()
+    box_down: tuple[RulingLine, ...] = ()
     rotated_runs: tuple[TextRun, ...] = ()
     """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""

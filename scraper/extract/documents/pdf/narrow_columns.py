@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, is_number
-from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.cells import RowSegment, SegmentedRow, is_number
+from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
 
 _Span = tuple[float, float]
 
@@ -24,7 +24,7 @@ _DISTINCT, _DISTINCT_NUMBERED = 0.5, 0.25
 """Ratio of different words before a strip; fewer for numbers behind it. Words that repeat are a phrase."""
 
 
-def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RuledLine]) -> dict[int, list[int]]:
+def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> dict[int, list[int]]:
     """Find regions of rows between horizontal lines of the same position and length.
 
     Returns the ends (exclusive) of the possible regions by their first row, the longest region first.
@@ -46,7 +46,7 @@ def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RuledLine]) -
     return regions
 
 
-def split_at_strips(rows: Sequence[LayoutRow]) -> list[TextLine]:
+def split_at_strips(rows: Sequence[LayoutRow]) -> list[SegmentedRow]:
     """Return the rows, split where nearly all have a gap at the same position; empty if there is no such gap."""
     words = [list(_words(row)) for row in rows]
     strips = find_strips(words)
@@ -107,11 +107,11 @@ def _separates(cells: Sequence[tuple[Sequence[TextRun], Sequence[TextRun]]]) -> 
     return len(both) >= least and distinct > (_DISTINCT_NUMBERED if are_numbers else _DISTINCT) * len(both)
 
 
-def _split(row: LayoutRow, words: Sequence[TextRun], strips: Sequence[_Span]) -> TextLine:
+def _split(row: LayoutRow, words: Sequence[TextRun], strips: Sequence[_Span]) -> SegmentedRow:
     groups = [[words[0]]]
     for before, after in pairwise(words):
         if any(min(after.x0, end) - max(before.x1, start) > 0.5 * (end - start) for start, end in strips):
             groups.append([])
         groups[-1].append(after)
-    segments = tuple(Segment(tuple(group), group[0].x0, max(word.x1 for word in group)) for group in groups)
-    return TextLine(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)
+    segments = tuple(RowSegment(tuple(group), group[0].x0, max(word.x1 for word in group)) for group in groups)
+    return SegmentedRow(row, segments, row.x0, row.x1, row.y0, row.y1, row.size)

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import repeat
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scraper.extract.documents.pdf.boxes import Box, Matrix, intersect, scale, transform
+from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, intersect, scale, transform
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class PageObject(NamedTuple):
     handle: int
     box: Box
     order: int
-    matrices: tuple[Matrix, ...] = ()
+    matrices: tuple[TransformMatrix, ...] = ()
     """Matrices of the forms that hold it, from the innermost outwards."""
     mode: int = NO_TEXT
     """Text rendering mode."""
@@ -64,7 +64,7 @@ def declare_functions(library: ctypes.CDLL) -> None:
         getattr(library, name).restype = pointer
     library.FPDFPageObj_GetBounds.argtypes = [pointer, *values]
     library.FPDFPageObj_GetFillColor.argtypes = [pointer, *values]
-    library.FPDFPageObj_GetMatrix.argtypes = [pointer, ctypes.POINTER(Matrix)]
+    library.FPDFPageObj_GetMatrix.argtypes = [pointer, ctypes.POINTER(TransformMatrix)]
     library.FPDFTextObj_GetFontSize.argtypes = [pointer, ctypes.POINTER(ctypes.c_float)]
     library.FPDFPath_GetDrawMode.argtypes = [pointer, ctypes.POINTER(number), ctypes.POINTER(number)]
     library.FPDFClipPath_CountPathSegments.argtypes = [pointer, number]
@@ -106,14 +106,14 @@ def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: 
     return zip(handles, modes, boxes.read(has_box), colors.read(has_color), strict=True)
 
 
-def read_matrix(library: ctypes.CDLL, handle: int) -> Matrix:
+def read_matrix(library: ctypes.CDLL, handle: int) -> TransformMatrix:
     """Return the matrix of an object."""
-    matrix = Matrix()
+    matrix = TransformMatrix()
     library.FPDFPageObj_GetMatrix(handle, ctypes.byref(matrix))
     return matrix
 
 
-def font_size(library: ctypes.CDLL, handle: int, matrices: tuple[Matrix, ...]) -> float:
+def font_size(library: ctypes.CDLL, handle: int, matrices: tuple[TransformMatrix, ...]) -> float:
     """Return the size of a text's font on the page in points; 0 if unknown."""
     size = ctypes.c_float()
     if not library.FPDFTextObj_GetFontSize(handle, ctypes.byref(size)):
@@ -164,7 +164,7 @@ def is_same_color(one: Fill, other: Fill) -> bool:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]), abs(one[2] - other[2])) <= _SAME_COLOR
 
 
-class Contrasts(dict[Fill, bool]):
+class ContrastCache(dict[Fill, bool]):
     """Cache by text fill: True if the fill is visible on all backgrounds."""
 
     def __init__(self, backgrounds: Sequence[Fill]) -> None:

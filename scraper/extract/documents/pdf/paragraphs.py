@@ -120,7 +120,7 @@ _CODE_SHARE = 0.25
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
 
 
-def distinguish_code(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
     """Clear `mono` on pages of monospaced prose, so that it does not count as code.
 
     Typescripts and the text layers of scans have such pages.

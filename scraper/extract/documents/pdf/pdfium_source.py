@@ -53,7 +53,7 @@ _SMALLEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class PdfSource:
+class PdfContent:
     """Content of a PDF: its pages, metadata and form fields."""
 
     pages: tuple[LayoutPage, ...]
@@ -77,7 +77,7 @@ def warm_up() -> None:
     _parser(ParseRequest()).parse(_SMALLEST)
 
 
-def load(data: bytes, request: ParseRequest) -> PdfSource:
+def load(data: bytes, request: ParseRequest) -> PdfContent:
     """Return the pages of a file.
 
     Raises:
@@ -108,7 +108,7 @@ def load(data: bytes, request: ParseRequest) -> PdfSource:
         remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta
     title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
-    return PdfSource(
+    return PdfContent(
         tuple(pages),
         result.total_pages or result.num_pages,
         title=title,

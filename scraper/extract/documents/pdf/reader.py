@@ -18,15 +18,15 @@ from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, L
 from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
 from scraper.extract.documents.pdf.paragraphs import (
     build_blocks,
-    distinguish_code,
     join_paragraphs,
     join_split_words,
     join_tables,
     mark_headings,
+    unmark_monospaced_prose,
 )
 from scraper.extract.documents.pdf.reading_order import split_flows
 from scraper.extract.documents.pdf.rows import group_rows, is_right_to_left
-from scraper.extract.documents.pdf.running_lines import remove_running_lines
+from scraper.extract.documents.pdf.running_lines import remove_headers_and_footers
 from scraper.extract.documents.pdf.stream_tables import find_tables
 from scraper.extract.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.extract.documents.pdf.table_headers import (
@@ -65,8 +65,8 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
         pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
     body_size = _body_size(pages)
-    pages, removed = remove_running_lines(pages, body_size)
-    pages = distinguish_code(pages)
+    pages, removed = remove_headers_and_footers(pages, body_size)
+    pages = unmark_monospaced_prose(pages)
     vocabulary = _vocabulary(pages)
     blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
     marked = iter(mark_headings([block for page in blocks for block in page], body_size))
@@ -97,7 +97,7 @@ def _load_fallback_reader() -> ModuleType:
     return importlib.import_module("scraper.extract.documents.pdf.fallback_reader")
 
 
-def _warnings(source: pdfium_source.PdfSource, request: ParseRequest) -> Iterator[str]:
+def _warnings(source: pdfium_source.PdfContent, request: ParseRequest) -> Iterator[str]:
     count = len(source.pages)
     if not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."

@@ -27,7 +27,9 @@ _PAGE_NUMBER = re.compile(
 _Key = tuple[str, int]
 
 
-def remove_running_lines(pages: Sequence[LayoutPage], body_size: float) -> tuple[list[LayoutPage], dict[int, str]]:
+def remove_headers_and_footers(
+    pages: Sequence[LayoutPage], body_size: float
+) -> tuple[list[LayoutPage], dict[int, str]]:
     """Remove page numbers, and repeated lines in the margins except for the first of each.
 
     No page loses its only text. The first line of each gets the font size of the body, because it is no heading.

@@ -7,8 +7,15 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, find_wrapped_lines, is_number, merge_lines, split_row
-from scraper.extract.documents.pdf.layout_model import LayoutRow, RuledLine, TextRun
+from scraper.extract.documents.pdf.cells import (
+    RowSegment,
+    SegmentedRow,
+    find_wrapped_lines,
+    is_number,
+    merge_lines,
+    split_row,
+)
+from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
 from scraper.extract.documents.pdf.narrow_columns import find_ruled_regions, split_at_strips
 from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
 from scraper.extract.documents.pdf.table_rows import find_table_end
@@ -41,7 +48,7 @@ class StreamTable(NamedTuple):
 
 
 def find_tables(
-    rows: Sequence[LayoutRow], across: Sequence[RuledLine], rotated_runs: Sequence[TextRun] = ()
+    rows: Sequence[LayoutRow], across: Sequence[RulingLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
     regions = find_ruled_regions(rows, across)
@@ -72,8 +79,12 @@ def find_tables(
 
 
 def _find_ruled_table(
-    rows: Sequence[LayoutRow], wide: Sequence[TextLine], start: int, ends: Sequence[int], across: Sequence[RuledLine]
-) -> tuple[Sequence[TextLine], int, tuple[tuple[str, ...], ...] | None]:
+    rows: Sequence[LayoutRow],
+    wide: Sequence[SegmentedRow],
+    start: int,
+    ends: Sequence[int],
+    across: Sequence[RulingLine],
+) -> tuple[Sequence[SegmentedRow], int, tuple[tuple[str, ...], ...] | None]:
     """Return the lines and cells of a table between rules, if its words are in columns that wide gaps do not show."""
     for end in ends:
         lines = split_at_strips(rows[start:end])
@@ -85,8 +96,8 @@ def _find_ruled_table(
 
 
 def _find_candidate(
-    wide: Sequence[TextLine], narrow: Sequence[TextLine], start: int, across: Sequence[RuledLine]
-) -> tuple[Sequence[TextLine], int]:
+    wide: Sequence[SegmentedRow], narrow: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]
+) -> tuple[Sequence[SegmentedRow], int]:
     """Return the lines, split at wide or at narrow gaps, and the end of the rows from `start` that may be a table.
 
     Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
@@ -102,7 +113,7 @@ def _find_candidate(
     return wide, end
 
 
-def _is_surely_table(lines: Sequence[TextLine]) -> bool:
+def _is_surely_table(lines: Sequence[SegmentedRow]) -> bool:
     """Return True if nearly all rows have the same narrow columns, and numbers in one of them."""
     columns = _columns(lines)
     if len(lines) < _MIN_NARROW_ROWS or len(columns) < 2:
@@ -113,7 +124,7 @@ def _is_surely_table(lines: Sequence[TextLine]) -> bool:
     return any(sum(map(is_number, cells)) >= _FULL_ROWS * len(cells) for cells in zip(*grid, strict=True))
 
 
-def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tuple[str, ...], ...] | None:
+def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> tuple[tuple[str, ...], ...] | None:
     columns = _columns(lines)
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
@@ -130,7 +141,7 @@ def _table(lines: Sequence[TextLine], across: Sequence[RuledLine]) -> tuple[tupl
     return tuple(tuple(row) for row in rows)
 
 
-def _is_justified(lines: Sequence[TextLine], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
+def _is_justified(lines: Sequence[SegmentedRow], start: int, end: int, table: Sequence[Sequence[str]]) -> bool:
     """Return True if a few rows are lines of a justified paragraph with wide word gaps."""
     if len(table) >= _MIN_SURE_ROWS or any(any(map(str.isdigit, cell)) for row in table for cell in row):
         return False
@@ -144,12 +155,12 @@ def _is_justified(lines: Sequence[TextLine], start: int, end: int, table: Sequen
     )
 
 
-def _is_near_text(line: TextLine, other: TextLine) -> bool:
+def _is_near_text(line: SegmentedRow, other: SegmentedRow) -> bool:
     apart = max(line.y0, other.y0) - min(line.y1, other.y1)
     return apart < 0.6 * line.size and abs(line.size - other.size) < 0.6
 
 
-def _columns(lines: Sequence[TextLine]) -> list[_Span]:
+def _columns(lines: Sequence[SegmentedRow]) -> list[_Span]:
     """Return the columns, separated by strips that hardly any row crosses."""
     counts = [len(line.segments) for line in lines if len(line.segments) > 1]
     if not counts:
@@ -175,7 +186,7 @@ def _columns(lines: Sequence[TextLine]) -> list[_Span]:
     return list(zip(bounds, [*bounds[1:], max(line.x1 for line in lines) + 1], strict=True))
 
 
-def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
+def _separates_text(strip: _Span, body: Sequence[SegmentedRow]) -> bool:
     """Return True if at least two rows have text on both sides."""
     middle = (strip[0] + strip[1]) / 2
     both = sum(
@@ -186,16 +197,16 @@ def _separates_text(strip: _Span, body: Sequence[TextLine]) -> bool:
     return both >= 2
 
 
-def _place_segments(line: TextLine, columns: Sequence[_Span]) -> list[list[Segment]]:
+def _place_segments(line: SegmentedRow, columns: Sequence[_Span]) -> list[list[RowSegment]]:
     """Return the segments of a row by column; a spanning text is in its first column."""
-    cells: list[list[Segment]] = [[] for _ in columns]
+    cells: list[list[RowSegment]] = [[] for _ in columns]
     for segment in line.segments:
         for piece, column_index in _place_segment(segment, columns):
             cells[column_index].append(piece)
     return cells
 
 
-def _text_of_cell(cell: Sequence[Segment]) -> str:
+def _text_of_cell(cell: Sequence[RowSegment]) -> str:
     return _remove_leader_dots(" ".join(piece.text for piece in cell))
 
 
@@ -204,7 +215,7 @@ def _remove_leader_dots(text: str) -> str:
     return text[: end.start()] if end and _LEADER.search(end[0]) else text
 
 
-def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple[Segment, int]]:
+def _place_segment(segment: RowSegment, columns: Sequence[_Span]) -> Iterator[tuple[RowSegment, int]]:
     """Yield a segment in its main column; split it at gaps if its runs belong to several columns."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched_columns = [column_index for column_index, share in enumerate(inside) if share > 0.1]
@@ -212,17 +223,17 @@ def _place_segment(segment: Segment, columns: Sequence[_Span]) -> Iterator[tuple
         by_run = [max(range(len(columns)), key=lambda at: _overlap(run, columns[at])) for run in segment.runs]
         for column_index in sorted(set(by_run)):
             runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == column_index)
-            yield Segment(runs, runs[0].x0, max(run.x1 for run in runs)), column_index
+            yield RowSegment(runs, runs[0].x0, max(run.x1 for run in runs)), column_index
         return
     best = max(range(len(columns)), key=inside.__getitem__)
     yield segment, touched_columns[0] if len(touched_columns) > 1 and inside[best] < 0.7 else best
 
 
-def _overlap(part: Segment | TextRun, column: _Span) -> float:
+def _overlap(part: RowSegment | TextRun, column: _Span) -> float:
     return max(0.0, min(part.x1, column[1]) - max(part.x0, column[0]))
 
 
-def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:
+def _is_prose(lines: Sequence[SegmentedRow], grid: Sequence[Sequence[str]]) -> bool:
     """Return True if the cells are so wordy that they are lines of prose with chance gaps."""
     words = [len(cell.split()) for row in grid for cell in row if cell]
     gapped = sum(len(line.segments) > 1 for line in lines)
@@ -232,7 +243,7 @@ def _is_prose(lines: Sequence[TextLine], grid: Sequence[Sequence[str]]) -> bool:
     return numbers < _FEW_NUMBERS * len(words) and _is_flush(lines) and _fill(lines) > _DENSE
 
 
-def _is_flush(lines: Sequence[TextLine]) -> bool:
+def _is_flush(lines: Sequence[SegmentedRow]) -> bool:
     """Return True if nearly all lines begin and end at the same positions."""
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     slack = max(_FLUSH, 0.6 * lines[0].size)
@@ -240,7 +251,7 @@ def _is_flush(lines: Sequence[TextLine]) -> bool:
     return flush >= 0.6 * len(lines)
 
 
-def _fill(lines: Sequence[TextLine]) -> float:
+def _fill(lines: Sequence[SegmentedRow]) -> float:
     """Return the ratio of text to the length of the lines."""
     text_width = sum(segment.x1 - segment.x0 for line in lines for segment in line.segments)
     return text_width / max(1.0, sum(line.x1 - line.x0 for line in lines))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import Segment, TextLine, split_row
+from scraper.extract.documents.pdf.cells import RowSegment, SegmentedRow, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
 
 _Span = tuple[float, float]
@@ -72,7 +72,7 @@ def _merge_cells(cells: Sequence[str], others: Sequence[str]) -> list[str] | Non
     return None if any(map(all, pairs)) else [cell or other for cell, other in pairs]
 
 
-def _row_cells(line: TextLine, columns: Sequence[_Span]) -> list[str] | None:
+def _row_cells(line: SegmentedRow, columns: Sequence[_Span]) -> list[str] | None:
     """Return the texts of a row by column, or None if it is no row of the table."""
     texts = [segment.text for segment in line.segments]
     if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _MAX_HEADER_CHARS for text in texts):
@@ -88,14 +88,14 @@ def _row_cells(line: TextLine, columns: Sequence[_Span]) -> list[str] | None:
     return cells
 
 
-def _find_column(segment: Segment, columns: Sequence[_Span]) -> int:
+def _find_column(segment: RowSegment, columns: Sequence[_Span]) -> int:
     """Return the column of a header; the first one if it spans several."""
     overlaps = [min(segment.x1, end) - max(segment.x0, start) for start, end in columns]
     covered = [at for at, (start, end) in enumerate(columns) if overlaps[at] > 0.5 * (end - start)]
     return covered[0] if len(covered) > 1 else overlaps.index(max(overlaps))
 
 
-def _spanned_columns(segments: Sequence[Segment], columns: Sequence[_Span]) -> list[int]:
+def _spanned_columns(segments: Sequence[RowSegment], columns: Sequence[_Span]) -> list[int]:
     """Return the first column of each header if all of them are centered over several columns, else nothing."""
     if len(columns) < 2 * len(segments):
         return []

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import TextLine
-from scraper.extract.documents.pdf.layout_model import RuledLine
+from scraper.extract.documents.pdf.cells import SegmentedRow
+from scraper.extract.documents.pdf.layout_model import RulingLine
 from scraper.extract.documents.pdf.rows import is_label
 
 _MAX_ROWS_ABOVE = 4
@@ -30,7 +30,7 @@ _MIN_SENTENCE = 4
 _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
-def find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[RuledLine]) -> int:
+def find_table_end(lines: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]) -> int:
     """Return the end of the rows from `start` on that may be a table."""
     first = lines[start]
     if not _is_cellular(first):
@@ -50,10 +50,10 @@ def find_table_end(lines: Sequence[TextLine], start: int, across: Sequence[Ruled
 
 
 def _next_cellular(
-    lines: Sequence[TextLine],
+    lines: Sequence[SegmentedRow],
     at: int,
-    recent: Sequence[TextLine],
-    across: Sequence[RuledLine],
+    recent: Sequence[SegmentedRow],
+    across: Sequence[RulingLine],
     left: float,
     right: float,
 ) -> int | None:
@@ -74,13 +74,13 @@ def _next_cellular(
     return None
 
 
-def _is_apart(recent: Sequence[TextLine], above: TextLine, line: TextLine) -> bool:
+def _is_apart(recent: Sequence[SegmentedRow], above: SegmentedRow, line: SegmentedRow) -> bool:
     """Return True for a sentence further below the rows of a table than these are apart."""
     step = min((b.y0 - a.y0 for a, b in pairwise(recent)), default=0.0)
     return 0 < _APART * step < line.y0 - above.y0 and len(line.segments[0].text.split()) > _MIN_SENTENCE
 
 
-def _include_last_line(lines: Sequence[TextLine], start: int, end: int, left: float) -> int:
+def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left: float) -> int:
     """Include a last row with one cell that continues a cell of the row above."""
     if end >= len(lines) or end - start < 2:
         return end
@@ -91,7 +91,7 @@ def _include_last_line(lines: Sequence[TextLine], start: int, end: int, left: fl
     return end + 1 if inner and line.x0 > left + 5 else end
 
 
-def _is_cellular(line: TextLine) -> bool:
+def _is_cellular(line: SegmentedRow) -> bool:
     if len(line.segments) < 2:
         return False
     if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
@@ -99,11 +99,11 @@ def _is_cellular(line: TextLine) -> bool:
     return not (len(line.segments) == 2 and is_label(line.segments[0].text))
 
 
-def _is_header(line: TextLine) -> bool:
+def _is_header(line: SegmentedRow) -> bool:
     return line.row.bold and sum(len(run.text) for run in line.row.runs) < 80
 
 
-def _is_near(above: TextLine, line: TextLine, across: Sequence[RuledLine]) -> bool:
+def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLine]) -> bool:
     height = max(above.y1 - above.y0, line.y1 - line.y0, 4.0)
     distance = line.y0 - above.y1
     rules = [rule for rule in across if above.y1 - 2 <= rule.at <= line.y0 + 2]
@@ -114,10 +114,10 @@ def _is_near(above: TextLine, line: TextLine, across: Sequence[RuledLine]) -> bo
     return distance <= _MAX_RULED_DISTANCE * height and bool(rules)
 
 
-def _spans(rule: RuledLine, line: TextLine) -> bool:
+def _spans(rule: RulingLine, line: SegmentedRow) -> bool:
     """Return True if a rule is as long as a line or longer."""
     return rule.start <= line.x0 + _RULE_END and line.x1 - _RULE_END <= rule.end
 
 
-def _share_gap(line: TextLine, other: TextLine) -> bool:
+def _share_gap(line: SegmentedRow, other: SegmentedRow) -> bool:
     return any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in other.gaps)

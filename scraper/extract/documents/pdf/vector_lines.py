@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from liteparse.types import TextItem, VectorGraphics
 
-from scraper.extract.documents.pdf.layout_model import LayoutPage, RuledLine, TextRun
+from scraper.extract.documents.pdf.layout_model import LayoutPage, RulingLine, TextRun
 
 MAX_LINES = 4_000
 """Lines and shapes. A page with more of them is a map or a drawing without tables."""
@@ -20,11 +20,11 @@ _MAX_LINE_WIDTH = 2.5
 _MIN_BOX_SIDE = 6.0
 _TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
 
-_Rules = tuple[RuledLine, ...]
+_Rules = tuple[RulingLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class VectorLines:
+class RulingLines:
     """Drawn lines, and the edges of boxes, each sorted by position."""
 
     across: _Rules = ()
@@ -41,40 +41,40 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
     if not lines:
         return runs, ()
     texts = tuple(run for run in runs if run not in lines)
-    return texts, tuple(RuledLine(run.middle, run.x0, run.x1) for run in lines)
+    return texts, tuple(RulingLine(run.middle, run.x0, run.x1) for run in lines)
 
 
-def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> VectorLines:
+def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> RulingLines:
     """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
 
     The result is empty if the page has more than `MAX_LINES` shapes and lines.
     """
     if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_LINES:
-        return VectorLines()
-    across: list[RuledLine] = []
-    down: list[RuledLine] = []
+        return RulingLines()
+    across: list[RulingLine] = []
+    down: list[RulingLine] = []
     boxes: list[tuple[float, float, float, float]] = []
     for shape in drawing.shapes:
         x, y, w, h = shape.bbox
         if not all(map(math.isfinite, shape.bbox)) or not (shape.stroke or shape.fill):
             continue
         if h <= _MAX_LINE_WIDTH < w:
-            across.append(RuledLine(y + h / 2, x, x + w))
+            across.append(RulingLine(y + h / 2, x, x + w))
         elif w <= _MAX_LINE_WIDTH < h:
-            down.append(RuledLine(x + w / 2, y, y + h))
+            down.append(RulingLine(x + w / 2, y, y + h))
         elif not shape.has_curve and _MIN_BOX_SIDE < w < width * 0.97 and _MIN_BOX_SIDE < h < height * 0.9:
             boxes.append((x, y, x + w, y + h))
     for line in drawing.lines:
         (x0, x1), (y0, y1) = sorted((line.x1, line.x2)), sorted((line.y1, line.y2))
         if y1 - y0 <= _MAX_LINE_WIDTH < x1 - x0:
-            across.append(RuledLine((y0 + y1) / 2, x0, x1))
+            across.append(RulingLine((y0 + y1) / 2, x0, x1))
         elif x1 - x0 <= _MAX_LINE_WIDTH < y1 - y0:
-            down.append(RuledLine((x0 + x1) / 2, y0, y1))
-    return VectorLines(
+            down.append(RulingLine((x0 + x1) / 2, y0, y1))
+    return RulingLines(
         _sorted(across),
         _sorted(down),
-        _sorted(RuledLine(y, x0, x1) for x0, y0, x1, y1 in boxes for y in (y0, y1)),
-        _sorted(RuledLine(x, y0, y1) for x0, y0, x1, y1 in boxes for x in (x0, x1)),
+        _sorted(RulingLine(y, x0, x1) for x0, y0, x1, y1 in boxes for y in (y0, y1)),
+        _sorted(RulingLine(x, y0, y1) for x0, y0, x1, y1 in boxes for x in (x0, x1)),
     )
 
 
@@ -100,8 +100,8 @@ def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
     def lines(across: _Rules, down: _Rules) -> tuple[_Rules, _Rules]:
         ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
         ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
-        level = (RuledLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0)
-        return _sorted(level), _sorted(RuledLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0)
+        level = (RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0)
+        return _sorted(level), _sorted(RulingLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0)
 
     runs = []
     for run in page.runs:
@@ -117,5 +117,5 @@ def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
     )  # fmt: skip
 
 
-def _sorted(rules: Iterable[RuledLine]) -> _Rules:
+def _sorted(rules: Iterable[RulingLine]) -> _Rules:
     return tuple(sorted(set(rules)))

@@ -21,7 +21,7 @@ _MAX_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class RtfParagraph:
     """One paragraph: its text as HTML, and its type."""
 
     text: str
@@ -42,18 +42,18 @@ class RtfTableColumn(NamedTuple):
 
 
 @dataclass(slots=True)
-class Paragraphs:
+class RtfBlockWriter:
     """HTML writer that collects the paragraphs, lines of code and table rows of an RTF document."""
 
     _done: list[tuple[int | None, str]] = field(default_factory=list)
     """Blocks; headings with their levels."""
     _code: list[str] = field(default_factory=list)
-    _items: list[Paragraph] = field(default_factory=list)
+    _items: list[RtfParagraph] = field(default_factory=list)
     _cell: list[str] = field(default_factory=list)
     _row: list[str] = field(default_factory=list)
     _rows: list[list[str]] = field(default_factory=list)
 
-    def add(self, paragraph: Paragraph, *, in_table: bool) -> None:
+    def add(self, paragraph: RtfParagraph, *, in_table: bool) -> None:
         """Add a paragraph to the current cell with `in_table`, else to the document."""
         if in_table:
             if paragraph.text:
@@ -137,7 +137,7 @@ def _write_block(level: int | None, lower: int, text: str) -> str:
     return f"<{tag}>{text}</{tag}>"
 
 
-def _write_list(items: Sequence[Paragraph]) -> str:
+def _write_list(items: Sequence[RtfParagraph]) -> str:
     written: list[str] = []
     open_tags: list[tuple[int, str]] = []
     for item in items:

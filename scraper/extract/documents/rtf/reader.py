@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.rtf.paragraphs import TITLE, Paragraph, Paragraphs, RtfTableColumn
+from scraper.extract.documents.rtf.paragraphs import TITLE, RtfBlockWriter, RtfParagraph, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,
     CHARSETS,
@@ -108,7 +108,7 @@ class RtfTextFormat:
 class _Text:
     """One text under construction: the document's, a note's or a comment's."""
 
-    paragraphs: Paragraphs = field(default_factory=Paragraphs)
+    paragraphs: RtfBlockWriter = field(default_factory=RtfBlockWriter)
     pieces: list[str] = field(default_factory=list)
     label: str = ""
     mono: bool = True
@@ -351,5 +351,5 @@ class _Reader:
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
         if bullet := None if label or style.in_table else _TYPED_BULLET.match(content):
             content, label = content[bullet.end() :], bullet[1]
-        paragraph = Paragraph(content, heading, label, bool(label) and heading is None, style.level)
+        paragraph = RtfParagraph(content, heading, label, bool(label) and heading is None, style.level)
         text.paragraphs.add(paragraph, in_table=style.in_table)

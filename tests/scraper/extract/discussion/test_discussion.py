@@ -8,7 +8,7 @@ import pytest
 
 from scraper.extract import reader
 from scraper.extract.discussion.discussion import find_discussion, format_heading
-from scraper.extract.metadata.written_dates import find_written_date
+from scraper.extract.metadata.written_dates import find_post_date
 from scraper.extract.page.page_tree import build_page_tree
 from scraper.model import Document, Post
 from tests.scraper.extract.snapshots import page
@@ -239,7 +239,7 @@ def test_a_thread_of_10_000_posts_keeps_all_of_them() -> None:
     ],
 )
 def test_dates_are_read_in_many_languages(written: str) -> None:
-    found = find_written_date(f"{written}")
+    found = find_post_date(f"{written}")
     assert found is not None
     assert found[1] is not None
     assert found[1].date().isoformat() == "2024-05-03"
@@ -260,7 +260,7 @@ def test_dates_are_read_in_many_languages(written: str) -> None:
     ],
 )
 def test_relative_dates_stay_as_written(written: str) -> None:
-    assert find_written_date(written) == (written, None)
+    assert find_post_date(written) == (written, None)
 
 
 def test_a_post_becomes_an_object_with_the_known_fields() -> None:

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.read import read
+from scraper.extract.documents.read import dispatch
 
 Page = Sequence[str]
 """Drawing operators of one page, from the top left of 595 by 842 points."""
@@ -21,7 +21,7 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 def parse(data: bytes, **request: object) -> ParsedDocument:
     """Parse a file."""
-    return read(data, ParseRequest(**request))  # type: ignore[arg-type]
+    return dispatch(data, ParseRequest(**request))  # type: ignore[arg-type]
 
 
 def text_at(x: float, y: float, text: str, size: float = 10, font: str = "F1") -> str:

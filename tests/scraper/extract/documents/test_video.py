@@ -9,7 +9,7 @@ import pytest
 
 from scraper.errors import NoContentError
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import read
+from scraper.extract.documents.read import dispatch
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.video import Video, find_watch_url, read_watch_page
 from tests.growth import Hostile, hostile_inputs
@@ -106,7 +106,7 @@ def test_a_transcript_is_paragraphs_with_their_times() -> None:
         (31, "Later it"), (34, "falls."), (3_700, "The end"),
     )  # fmt: skip
     assert sniff_kind(data) is DocumentKind.TRANSCRIPT
-    parsed = read(data, ParseRequest())
+    parsed = dispatch(data, ParseRequest())
     assert parsed.format == "transcript"
     assert (
         parsed.markdown == "[0:00] The tide & the moon: it's high now.\n\n[0:31] Later it falls.\n\n[1:01:40] The end"
@@ -114,19 +114,19 @@ def test_a_transcript_is_paragraphs_with_their_times() -> None:
 
 
 def test_speech_without_sentences_is_divided_too() -> None:
-    parsed = read(transcript(*((10 * n, f"word {n}") for n in range(30))), ParseRequest())
+    parsed = dispatch(transcript(*((10 * n, f"word {n}") for n in range(30))), ParseRequest())
     assert [part.partition("]")[0] for part in parsed.markdown.split("\n\n")] == ["[0:00", "[1:30", "[3:00", "[4:30"]
 
 
 @pytest.mark.parametrize("start", ["", "x", "-5", "1e999", "nan"])
 def test_a_start_that_is_no_time_loses_no_text(start: str) -> None:
     data = f'<transcript><text start="{start}">Words</text></transcript>'.encode()
-    assert read(data, ParseRequest()).markdown.endswith("] Words")
+    assert dispatch(data, ParseRequest()).markdown.endswith("] Words")
 
 
 def test_a_transcript_without_text_is_an_error() -> None:
     with pytest.raises(NoContentError):
-        read(transcript((0, "")), ParseRequest())
+        dispatch(transcript((0, "")), ParseRequest())
 
 
 def test_other_xml_is_no_transcript() -> None:
@@ -141,4 +141,4 @@ def test_other_xml_is_no_transcript() -> None:
     }
 )
 def test_hostile_transcripts_are_read_soon(hostile: Hostile[bytes]) -> None:
-    hostile.run(lambda data: read(data, ParseRequest()), limit_s=10)
+    hostile.run(lambda data: dispatch(data, ParseRequest()), limit_s=10)

@@ -68,7 +68,11 @@ def test_hostile_block_is_abandoned_quickly(block: str) -> None:
 
 def test_items_are_found_in_graphs_outer_ones_first() -> None:
     block = '{"@graph": [{"@type": "WebPage", "author": {"@type": "Person"}}, {"@type": ["Article", "x"]}]}'
-    assert [jsonld.types(item) for item in jsonld.read_items([block])] == [["WebPage"], ["Article", "x"], ["Person"]]
+    assert [jsonld.type_names(item) for item in jsonld.read_items([block])] == [
+        ["WebPage"],
+        ["Article", "x"],
+        ["Person"],
+    ]
 
 
 def test_a_number_of_thousands_of_digits_does_not_lose_its_block() -> None:

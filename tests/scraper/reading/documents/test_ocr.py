@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from scraper import errors
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.reading.documents.ocr import PagePicture, RecognizedPage, Tesseract, add_recognized_pages
+from scraper.reading.documents.ocr import PageImage, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.documents.parser import OCR_TIME_WARNING, DocumentParser
 from scraper.workers.single_use import SingleUseProcesses
 
@@ -98,6 +98,6 @@ def test_text_is_added_below_the_marks_of_its_pages() -> None:
 )
 def test_answer_of_the_sandbox_that_is_no_picture_is_refused(change: dict[str, object]) -> None:
     good = {"width": 4, "height": 2, "dpi": 200, "pixels": base64.b64encode(zlib.compress(bytes(8))).decode()}
-    assert PagePicture.of_json(good).as_pgm() == b"P5 4 2 255\n" + bytes(8)
+    assert PageImage.of_json(good).as_pgm() == b"P5 4 2 255\n" + bytes(8)
     with pytest.raises(ValueError, match="not a picture"):
-        PagePicture.of_json(good | change)
+        PageImage.of_json(good | change)

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from scraper.server.access.oauth_issuer import OAuthIssuer, make_issuer
+from scraper.server.access.oauth_issuer import OAuthResourceServer, make_resource_server
 from scraper.server.access.rules import ServerStartError
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving
@@ -52,7 +52,7 @@ def keys(tmp_path: Path) -> Path:
 
 
 def test_a_token_names_its_subject(keys: Path) -> None:
-    issuer = OAuthIssuer(ISSUER, HERE, keys)
+    issuer = OAuthResourceServer(ISSUER, HERE, keys)
     assert issuer.principal(token()) == "oauth:ann"
     assert issuer.principal(token(aud=[HERE, "https://another.example"], iss=ISSUER + "/")) == "oauth:ann"
 
@@ -83,11 +83,11 @@ def test_a_token_names_its_subject(keys: Path) -> None:
     ],
 )
 def test_other_credentials_have_no_principal(keys: Path, made: Callable[[], str]) -> None:
-    assert OAuthIssuer(ISSUER, HERE, keys).principal(made()) is None
+    assert OAuthResourceServer(ISSUER, HERE, keys).principal(made()) is None
 
 
 def test_keys_are_read_again_when_their_file_changes(keys: Path) -> None:
-    issuer = OAuthIssuer(ISSUER, HERE, keys)
+    issuer = OAuthResourceServer(ISSUER, HERE, keys)
     assert issuer.principal(token(OTHER_KEY, kid="second")) is None
     keys.write_text(key_set(("second", OTHER_KEY)))
     os.utime(keys, (1, 1))
@@ -102,14 +102,14 @@ def test_keys_are_read_again_when_their_file_changes(keys: Path) -> None:
 def test_a_file_without_keys_is_refused_at_the_start(tmp_path: Path, content: str) -> None:
     (tmp_path / "keys").write_text(content)
     with pytest.raises(ServerStartError, match=r"^SEARCH_MCP_ISSUER_KEYS="):
-        OAuthIssuer(ISSUER, HERE, tmp_path / "keys")
+        OAuthResourceServer(ISSUER, HERE, tmp_path / "keys")
 
 
 def test_an_issuer_without_keys_or_address_is_refused_at_the_start(keys: Path) -> None:
-    assert make_issuer(Settings()) is None
+    assert make_resource_server(Settings()) is None
     for settings in (Settings(issuer=ISSUER, issuer_keys=keys), Settings(issuer=ISSUER, public_url=HERE)):
         with pytest.raises(ServerStartError, match="needs SEARCH_MCP_ISSUER_KEYS"):
-            make_issuer(settings)
+            make_resource_server(settings)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
