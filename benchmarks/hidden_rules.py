@@ -16,7 +16,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import snapshot_of
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import hidden
+from scraper.extract.page import hidden_elements
 from scraper.extract.page.css_rules import HiddenByRules
 from scraper.extract.page.page_tree import build_page_tree
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
@@ -46,7 +46,7 @@ def measure_cost(corpora: Path, step: int) -> Figures:
             pages += 1
             rendered += judge_signals(snapshot_of(sample), PageSignals(tree)).reason == "hidden"
             found = _count_gold(sample, text_of(tree.body))
-            with mock.patch.object(hidden, "find_hidden_by_rules", lambda _root, _sheets: HiddenByRules([])):
+            with mock.patch.object(hidden_elements, "find_hidden_by_rules", lambda _root, _sheets: HiddenByRules([])):
                 complete = _count_gold(sample, text_of(build_page_tree(snapshot_of(sample)).body))
             words += complete
             lost += max(0, complete - found)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from scraper.cli.client import CLIENTS, ServerCommand
-from scraper.cli.options import WEB_ONLY
+from scraper.cli.client_config import CLIENTS, ServerCommand
+from scraper.cli.setting_options import WEB_ONLY
 from scraper.settings import Setting, setting_table
 from scraper.tools import registry
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from browsers import Browsers, BrowserSettings, diagnostics
+from browsers import Browsers, BrowserSettings, system_diagnostics
 from browsers.errors import FilterListError
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
@@ -26,9 +26,9 @@ from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswerClient
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
-from scraper.site.change_tracker import PageChangeTracker
-from scraper.site.crawls import CrawlService
-from scraper.site.site_maps import SiteMapService
+from scraper.site.crawl_service import CrawlService
+from scraper.site.page_change_tracker import PageChangeTracker
+from scraper.site.site_mapper import SiteMapService
 from scraper.store.factory import Store, open_store
 from scraper.store.login_profiles import LoginProfiles
 from scraper.workers import WorkerPool
@@ -115,7 +115,7 @@ class Services:
 
 def _browser_settings(settings: Settings) -> BrowserSettings:
     browser_settings = settings.browser_settings()
-    for tier, path in diagnostics.find_unusable_paths(browser_settings).items():
+    for tier, path in system_diagnostics.find_unusable_paths(browser_settings).items():
         raise SettingsError(
             f"SEARCH_MCP_{tier.value.upper()}_CHROMIUM={path}: there is no program at that path. "
             "Correct it, or remove the setting: Chromium is then looked for."

@@ -27,7 +27,7 @@ from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
 from browsers.chromium.locate import find_chromium
 from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, ThirdParties, Tier
-from browsers.navigation.picture import HEIGHT, WIDTH
+from browsers.navigation.screenshot import HEIGHT, WIDTH
 
 _HOST = "shots.example"
 _TOLERANCE = 12

@@ -25,13 +25,13 @@ from benchmarks.documents import corpus as sets
 from benchmarks.documents.score import fact_holds, scores, table_score, xml_relations
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf import (
-    cells,
+    blocks,
     lattice_tables,
-    paragraphs,
-    pdfium_source,
+    liteparse_loader,
     reader,
     reading_order,
     stream_tables,
+    table_cells,
     table_rows,
 )
 
@@ -55,17 +55,17 @@ RULES = (
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
     Rule("title over columns", reading_order, "_is_title", lambda *_: False),
     Rule("rows above columns", reading_order, "_count_rows_above_columns", lambda *_: 0),
-    Rule("narrow gaps", stream_tables, "_NARROW_GAP", cells.WIDE_GAP),
+    Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
     Rule("columns between rules", stream_tables, "find_ruled_regions", lambda *_: {}),
     Rule("wrapped lines", stream_tables, "find_wrapped_lines", lambda *_: frozenset()),
     Rule("sentence below a table", table_rows, "_is_apart", lambda *_: False),
     Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
-    Rule("distance of lines in cells", cells, "_group_by_leading", lambda *_: []),
+    Rule("distance of lines in cells", table_cells, "_group_by_leading", lambda *_: []),
     Rule("headers above a frame", reader, "find_headers_above", lambda *_: ([], 0)),
     Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
-    Rule("numbered sections", paragraphs, "_SECTION", re.compile(r"(?!)")),
-    Rule("bold headings", paragraphs, "_MAX_BOLD_CHARS", 0),
+    Rule("numbered sections", blocks, "_SECTION", re.compile(r"(?!)")),
+    Rule("bold headings", blocks, "_MAX_BOLD_CHARS", 0),
 )
 """The rules of columns, tables and headings that can be switched off alone."""
 
@@ -136,7 +136,7 @@ def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_V
     data = task.file.read_bytes()
     rules = {rule.name: rule for rule in RULES}
     found = []
-    with mock.patch.object(pdfium_source, "load", cache(pdfium_source.load)):
+    with mock.patch.object(liteparse_loader, "load", cache(liteparse_loader.load)):
         for off in variants:
             with ExitStack() as patches:
                 for name in off:

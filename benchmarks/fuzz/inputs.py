@@ -15,8 +15,8 @@ from lxml import html
 from browsers.model import Snapshot
 from scraper.errors import ScraperError
 from scraper.extract import reader
+from scraper.extract.documents.dispatcher import dispatch as read_document
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import dispatch as read_document
 from scraper.extract.page.css_rules import find_hidden_by_rules
 from scraper.urls import parse_target
 from tests.scraper.process import Program

@@ -36,7 +36,7 @@ from benchmarks.tokens import count_list_tokens
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.model import Document, PageExcerpts, Reading
-from scraper.render.quotes import fit_excerpts
+from scraper.render.page_excerpts import fit_excerpts
 from scraper.render.research_report import join_excerpts
 from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import score_sentences, split_wordings

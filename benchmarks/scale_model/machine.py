@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from scraper.bulk.model import CrawlRate, JobPage
 from scraper.bulk.schedule import Schedule
-from scraper.reading.outcome import PAUSE_S
+from scraper.reading.visit_outcome import PAUSE_S
 
 _SHARE_BEFORE_RESPONSE = 0.4
 """Share of a page's work before its response: tab, request, and checks of the headers."""

@@ -8,8 +8,8 @@ from itertools import product
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
-from scraper.engines.common import page_preparation, shape_parser
-from scraper.engines.common.rows import results_from_rows
+from scraper.engines.common import result_page, shape_parser
+from scraper.engines.common.result_rows import results_from_rows
 from scraper.engines.common.shape_parser import ShapeWeights
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ def scores_by_left_out_engine(pages: Sequence[SerpPage]) -> Mapping[str, list[Sc
 
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
-    read = page_preparation.build_result_page(saved.snapshot())
+    read = result_page.build_result_page(saved.snapshot())
     groups = shape_parser.group_links(read)
     known: dict[int, Score] = {}
     scores = []

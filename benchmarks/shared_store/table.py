@@ -19,7 +19,7 @@ from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.corpora import cache_folder
 from benchmarks.common.synthetic_texts import SyntheticTexts
 from scraper.model import Document, Reading
-from scraper.store.postgres import page_rows, schema
+from scraper.store.postgres import page_queries, schema
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.pages import PostgresPageStore
@@ -147,16 +147,16 @@ async def fill(url: str, part: int, count: int) -> None:
     server, texts, lexer = PostgresPool(url), SyntheticTexts(LANGUAGE), Lexer()
 
     async def copy(connection: schema.Connection) -> None:
-        owners = await page_rows.find_owner_ids(connection, [("local", "[]")])
+        owners = await page_queries.find_owner_ids(connection, [("local", "[]")])
         for first in range(1 + part * _CHUNK, count + 1, _FILLERS * _CHUNK):
             if await connection.fetchval("SELECT 1 FROM words WHERE id = $1", first):
                 continue
             texts.begin_at(first)
             rows = []
             for number in range(first, min(first + _CHUNK, count + 1)):
-                page = page_rows.make_row(make_entry(number, texts.page(PAGE_CHARS)), lexer, LIMIT_BYTES)
+                page = page_queries.make_row(make_entry(number, texts.page(PAGE_CHARS)), lexer, LIMIT_BYTES)
                 assert page is not None
-                rows.append(page_rows.make_values(page, number, owners[page.owner]))
+                rows.append(page_queries.make_values(page, number, owners[page.owner]))
             async with connection.transaction():
                 await connection.copy_records_to_table("pages", records=[row for row, _ in rows])
                 await connection.copy_records_to_table("words", records=[words for _, words in rows])

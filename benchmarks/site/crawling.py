@@ -17,7 +17,7 @@ from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.crawler import Crawler
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts
+from scraper.site.site_discovery import SiteFacts
 from tests.site.traps.made_site import Response
 
 EARLY_VISITS = 50

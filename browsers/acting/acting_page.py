@@ -8,13 +8,13 @@ import time
 from urllib.parse import urlsplit
 
 from browsers import errors
-from browsers.acting.dialogs import PopupHandler
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot, iter_below
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.login_restorer import LoginRestorer
 from browsers.acting.outline import Outline, OutlineLine, build_outline
+from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, Ask, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
@@ -23,8 +23,8 @@ from browsers.model import ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.network_activity import NetworkActivity
-from browsers.navigation.picture import HEIGHT, WIDTH, window_metrics
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
+from browsers.navigation.screenshot import HEIGHT, WIDTH, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import READINESS_PROBE
 

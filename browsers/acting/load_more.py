@@ -8,7 +8,7 @@ import time
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.elements import ElementActionError
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.targets import find_same
+from browsers.acting.step_targets import find_same
 
 MORE_LIMIT_S = 30.0
 """Seconds for all clicks of one step."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from browsers.acting.acting_page import WINDOW, ActingPage
 from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
+from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.load_more import press_for_more, scroll_to_end
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
-from browsers.acting.page_content import serialize_page
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
-from browsers.acting.targets import StepTargetError, find_same, find_target
+from browsers.acting.step_targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError
 from browsers.model import Snapshot

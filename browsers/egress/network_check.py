@@ -7,8 +7,8 @@ import socket
 import time
 
 from browsers.egress import ip_rules
-from browsers.egress.dialer import ConnectFunction, OpenConnection
 from browsers.egress.dns_resolver import WELL_KNOWN, CachingResolver
+from browsers.egress.tcp_dialer import ConnectFunction, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CHECK_AGE_S = 5.0

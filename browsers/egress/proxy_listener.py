@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from browsers.egress import proxy_protocols
-from browsers.egress.dialer import CONNECT_LIMIT_S, STAGGER_S, ConnectFunction, FirstRequestRewrite, OpenConnection
 from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
+from browsers.egress.tcp_dialer import CONNECT_LIMIT_S, STAGGER_S, ConnectFunction, FirstRequestRewrite, OpenConnection
 from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
 from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
 

@@ -6,12 +6,12 @@ import logging
 import socket
 
 from browsers.egress import ip_rules
-from browsers.egress.dialer import ConnectFunction, Dialer, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from browsers.egress.network_check import NetworkCheckingConnector
 from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
+from browsers.egress.tcp_dialer import ConnectFunction, Dialer, OpenConnection
 from browsers.egress.third_parties import ThirdPartyPolicy
 from browsers.egress.upstream_proxy import UpstreamConnector, parse_proxy
 from browsers.settings import BrowserSettings

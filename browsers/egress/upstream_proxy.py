@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from browsers.egress import ip_rules, proxy_protocols
-from browsers.egress.dialer import Dialer, FirstRequestRewrite, OpenConnection
 from browsers.egress.dns_resolver import CachingResolver
 from browsers.egress.target_policy import LOOPBACK, Target, TargetPolicy
+from browsers.egress.tcp_dialer import Dialer, FirstRequestRewrite, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 HANDSHAKE_LIMIT_S = 10.0

@@ -20,10 +20,10 @@ from browsers.navigation.capture import capture_dom
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
+from browsers.navigation.page_observer import PageObserver
 from browsers.navigation.page_patterns import PagePatterns
-from browsers.navigation.picture import take_screenshots
-from browsers.navigation.rendered_page import PageObserver
 from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
+from browsers.navigation.screenshot import take_screenshots
 from browsers.navigation.tab import Tab
 
 IsSufficient = Callable[[Snapshot], Awaitable[bool]]

@@ -21,8 +21,8 @@ from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, JobSpec
+from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.page_reader import JobPageReader
-from scraper.bulk.page_runner import PageDispatcher, ReadPage
 from scraper.bulk.report import Report
 from scraper.bulk.schedule import Schedule
 from scraper.services import Services

@@ -20,7 +20,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
-from scraper.cli.options import SERVER_ONLY, Command, load_settings, with_settings
+from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from scraper.cli.answers import print_text, wants_json, with_output_options
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import LOG, STORE, Command, load_settings, with_settings
-from scraper.cli.wording import rewrite_answer
+from scraper.cli.message_rewriting import rewrite_answer
+from scraper.cli.setting_options import LOG, STORE, Command, load_settings, with_settings
+from scraper.cli.tool_output import print_text, wants_json, with_output_options
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def stats(as_json: bool, **flags: Any) -> int:
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
-    from scraper.render.answer_parts import remove_untrusted_marks
+    from scraper.render.untrusted_text import remove_untrusted_marks
     from scraper.tools.model import new_region
     from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
     from scraper.values.types import InvalidValueError, StringValue

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scraper.cli.options import Command
+from scraper.cli.setting_options import Command
 from scraper.server.lifecycle import stop_signals
 
 if TYPE_CHECKING:

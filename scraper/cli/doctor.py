@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from scraper.cli.check_results import CheckLevel, Finding, bad
+from scraper.cli.doctor_results import CheckLevel, Finding, bad
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import Command, with_settings
+from scraper.cli.setting_options import Command, with_settings
 from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
@@ -55,7 +55,7 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
 
 
 def _ask_engines(settings: Settings, *, as_json: bool) -> int:
-    from scraper.cli.self_test import EngineCheckResult, query_all_engines
+    from scraper.cli.doctor_live_checks import EngineCheckResult, query_all_engines
     from scraper.cli.server_commands import version
 
     def show(result: EngineCheckResult) -> None:
@@ -75,28 +75,28 @@ def _ask_engines(settings: Settings, *, as_json: bool) -> int:
 
 async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], list[Finding]]) -> list[Finding]:
     """Run all checks, pass their findings to `show` and return them."""
-    from scraper.cli import checks, self_test
+    from scraper.cli import doctor_checks, doctor_live_checks
 
     found: list[Finding] = []
     for findings in (
-        checks.check_packages(),
-        checks.check_configuration(os.environ),
-        checks.check_browsers(settings.browser_settings()),
-        checks.check_fonts(),
-        checks.check_data_folder(settings),
-        checks.check_documents(settings),
-        checks.check_callers(settings),
-        checks.check_port(settings),
-        checks.check_proxy(settings),
+        doctor_checks.check_packages(),
+        doctor_checks.check_configuration(os.environ),
+        doctor_checks.check_browsers(settings.browser_settings()),
+        doctor_checks.check_fonts(),
+        doctor_checks.check_data_folder(settings),
+        doctor_checks.check_documents(settings),
+        doctor_checks.check_callers(settings),
+        doctor_checks.check_port(settings),
+        doctor_checks.check_proxy(settings),
     ):
         found += show(findings)
-    found += show(await checks.check_names(settings))
-    found += show(await checks.check_shared_state(settings))
-    found += show(await checks.check_database(settings))
+    found += show(await doctor_checks.check_names(settings))
+    found += show(await doctor_checks.check_shared_state(settings))
+    found += show(await doctor_checks.check_database(settings))
     if not any(finding.level is CheckLevel.BAD for finding in found):
         try:
-            found += show(await self_test.read_local_page(settings))
-            found += show(await self_test.read_web_page(settings))
+            found += show(await doctor_live_checks.read_local_page(settings))
+            found += show(await doctor_live_checks.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
             found += show([bad(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)])
     return found
@@ -129,9 +129,9 @@ def install_browser(fonts: bool, as_json: bool) -> int:
     Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints the
     command to run.
     """
-    from browsers import diagnostics
+    from browsers import system_diagnostics
 
-    report = diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
+    report = system_diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
     if as_json:
         click.echo(json.dumps({str(chromium.tier): str(chromium.executable) for chromium in report.found}))
     for chromium in () if as_json else report.found:

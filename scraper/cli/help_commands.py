@@ -10,8 +10,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from scraper.cli.exit_codes import MEANINGS
-from scraper.cli.options import Command
 from scraper.cli.server_commands import version
+from scraper.cli.setting_options import Command
 from scraper.values.types import closest_match
 
 PROGRAM = "search-mcp"

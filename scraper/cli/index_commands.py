@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli.answers import run_and_print, with_output_options
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import LOG, Command, with_settings
-from scraper.cli.wording import get_command_name
+from scraper.cli.message_rewriting import get_command_name
+from scraper.cli.setting_options import LOG, Command, with_settings
+from scraper.cli.tool_output import run_and_print, with_output_options
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -108,8 +108,8 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.cli.wording import rewrite_answer
-        from scraper.render.answer_parts import remove_untrusted_marks
+        from scraper.cli.message_rewriting import rewrite_answer
+        from scraper.render.untrusted_text import remove_untrusted_marks
 
         return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.options import LOG, READ, STORE, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG, READ, STORE, Command, load_settings, with_settings
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ import click
 
 from scraper.cli.bulk import bulk
 from scraper.cli.cache import cache
-from scraper.cli.client import client
+from scraper.cli.client_config import client
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_help, show_version
 from scraper.cli.index_commands import find_tools, index
 from scraper.cli.login_commands import login, profiles
-from scraper.cli.picture_commands import see
 from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc
+from scraper.cli.screenshot_commands import see
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
 from scraper.cli.server_commands import serve, stdio, version
 from scraper.cli.site_commands import changes, crawl, map_site

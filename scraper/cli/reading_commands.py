@@ -9,9 +9,9 @@ from typing import IO, Any
 
 import click
 
-from scraper.cli.answers import run_and_print, run_and_print_pages, wants_json, whole_text, with_output_options
 from scraper.cli.files import read_recipe
-from scraper.cli.options import READ, READ_MANY, Command, with_settings
+from scraper.cli.setting_options import READ, READ_MANY, Command, with_settings
+from scraper.cli.tool_output import run_and_print, run_and_print_pages, wants_json, whole_text, with_output_options
 from scraper.urls import guess_urls
 
 _RENDER = click.Choice(["auto", "http", "browser"])

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from scraper.cli.answers import print_text, run_and_print, wants_json, with_output_options
-from scraper.cli.options import READ, READ_MANY, Command, complete_from, with_settings
+from scraper.cli.setting_options import READ, READ_MANY, Command, complete_from, with_settings
+from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
 

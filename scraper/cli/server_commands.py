@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from scraper.cli.options import WEB_ONLY, Command, load_settings, with_settings
+from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, with_settings
 from scraper.server import entrypoints
-from scraper.server.access.rules import ServerStartError
+from scraper.server.access.header_rules import ServerStartError
 from scraper.settings import SettingsError
 
 

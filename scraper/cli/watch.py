@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
-from scraper.cli.options import LOG, READ_MANY, STORE, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG, READ_MANY, STORE, Command, load_settings, with_settings
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings, SettingsError
 from scraper.urls import guess_urls, parse_target

@@ -10,7 +10,7 @@ from browsers.model import Snapshot
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.page import hidden
+from scraper.extract.page import hidden_elements
 from scraper.extract.page.page_tree import find_base_url
 from scraper.extract.text.sanitize import clean_line
 
@@ -78,9 +78,9 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
     head = _read_head(root, urls)
     linked = list(dict.fromkeys(_read_url(urls, element) for element in islice(root.iter("a", "area"), MAX_LINKS)))
     if snapshot.rendered:
-        hidden.remove_marked(root)
+        hidden_elements.remove_marked(root)
     else:
-        hidden.remove_styled(root)
+        hidden_elements.remove_styled(root)
     found: dict[str, Outlink] = {}
     for element in root.iter("a", "area"):
         url = _read_url(urls, element)

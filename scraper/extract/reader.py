@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import fallback, page_facts, plaintext, stated_article
+from scraper.extract import jsonld_article, key_facts, plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
-from scraper.extract.discussion import discussion
+from scraper.extract.discussion import thread_extraction
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
@@ -55,10 +55,10 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     notes = footnotes.extract_footnotes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = extract_content(page, model)
-    facts = page_facts.read(snapshot, page, about, content.page_type)
-    thread = discussion.find_discussion(page)
+    facts = key_facts.read(snapshot, page, about, content.page_type)
+    thread = thread_extraction.find_discussion(page)
     root = content.build_tree()
-    is_thread = discussion.place_thread(root, thread)
+    is_thread = thread_extraction.place_thread(root, thread)
     if content.page_type in _SHOP_PAGE_TYPES:
         footnotes.remove_footnote_marks(root)
     else:
@@ -66,10 +66,10 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
     markdown, text, withheld = converted.markdown, converted.text, 0
     article = about.article
-    if article is not None and not is_thread and stated_article.exceeds(article, text, about.title):
+    if article is not None and not is_thread and jsonld_article.exceeds(article, text, about.title):
         if article.is_free:
-            whole = converter.convert(stated_article.build_article(article), page.base, may_hold_formulas=False)
-            is_part = stated_article.contains(article, text)
+            whole = converter.convert(jsonld_article.build_article(article), page.base, may_hold_formulas=False)
+            is_part = jsonld_article.contains(article, text)
             markdown = whole.markdown if is_part else f"{markdown}\n\n{whole.markdown}"
             text = whole.text if is_part else f"{text}\n{whole.text}"
         else:
@@ -77,7 +77,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     if thread.posts and not is_thread:
         # Comments are not content of the page, so that its text does not contain them.
         comments = converter.convert(
-            discussion.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas
+            thread_extraction.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas
         )
         markdown = f"{markdown}\n\n{comments.markdown}"
     body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
@@ -121,7 +121,7 @@ def compare_reading(snapshot: Snapshot) -> ReadingComparison:
         UnsupportedTypeError: the response is neither a page nor text.
     """
     document = read(snapshot)
-    visible_text = fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
+    visible_text = timeout_fallback.read(snapshot).text if plaintext.is_page(snapshot) else document.text
     extracted = _fold_whitespace(document.text) + " " + _fold_whitespace(document.markdown)
     lines = dict.fromkeys(line.strip() for line in visible_text[:MAX_COMPARED_CHARACTERS].splitlines() if line.strip())
     return ReadingComparison(

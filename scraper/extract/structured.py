@@ -101,7 +101,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
             url=snapshot.url, json_ld=json_ld, opengraph=cards, xhr=xhr, warnings=tuple(reading.warnings)
         )
     # extruct imports rdflib, which takes .3 s: only a worker that reads structured data imports these.
-    from scraper.extract.discussion import discussion
+    from scraper.extract.discussion import thread_extraction
     from scraper.extract.facts import product
     from scraper.extract.facts.model import FactSource
     from scraper.extract.facts.schema_graph import SchemaGraph
@@ -120,7 +120,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     product_facts, recipe_facts, posts = None, None, []
     try:
         page = page_tree.build_page_tree(snapshot)
-        posts = [post.as_object() for post in discussion.find_discussion(page).posts]
+        posts = [post.as_object() for post in thread_extraction.find_discussion(page).posts]
         about = metadata.read(page)
         product_facts, recipe_facts = read_facts(page, about, graphs, tags, fragments, fetched, reading.base)
     except PAGE_ERRORS as error:

@@ -27,10 +27,10 @@ def read(snapshot: Snapshot) -> Document:
 
 
 def read_in_one_pass(snapshot: Snapshot) -> Document:
-    """Return the text of a page that takes too long to parse; see `scraper.extract.fallback.read`."""
-    from scraper.extract import fallback
+    """Return the text of a page that takes too long to parse; see `scraper.extract.timeout_fallback.read`."""
+    from scraper.extract import timeout_fallback
 
-    return fallback.read(snapshot)
+    return timeout_fallback.read(snapshot)
 
 
 def compare_reading(snapshot: Snapshot) -> ReadingComparison:

@@ -17,7 +17,7 @@ from browsers.login_state import Login
 from scraper import errors
 from scraper.call_context import Ask, Deadline
 from scraper.model import Reading
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME, LoginProfiles, ProfileKeyError, ProfileNotReadableError
@@ -156,7 +156,7 @@ class BrowseRunner:
         done = await self._run(request)
         for step in done.outcomes:
             if step.failure is not None:
-                raise outcome.map_browser_error(step.failure, target) from step.failure
+                raise visit_outcome.map_browser_error(step.failure, target) from step.failure
             if step.error:
                 raise errors.BrowserFailedError(f"{target} cannot be read: {step.error}.", target=target)
             if step.page is not None:
@@ -216,7 +216,7 @@ class BrowseRunner:
         except browser_errors.UnknownSessionError as error:
             raise errors.SessionNotFoundError(str(error), target="session", next_step=error.next_step) from None
         except browser_errors.BrowsersError as error:
-            raise outcome.map_browser_error(error, request.steps[0].text) from error
+            raise visit_outcome.map_browser_error(error, request.steps[0].text) from error
 
     async def _read(self, step: StepOutcome, deadline: Deadline) -> Reading | errors.ScraperError | None:
         """Return the reading of a `read` step's page, or its error; None for other steps."""
@@ -225,7 +225,7 @@ class BrowseRunner:
         decider = RenderDecider(self._workers, deadline, on_render=lambda: None)
         try:
             result = await decider.read_result(step.page)
-            return outcome.build_reading(
+            return visit_outcome.build_reading(
                 result.snapshot, result.document, may_render=True, requested_url=step.page.requested_url
             )
         except errors.ScraperError as error:

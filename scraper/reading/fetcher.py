@@ -17,7 +17,7 @@ from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
 from scraper.model import Reading, ReadingComparison, ReadRequest
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
@@ -110,7 +110,7 @@ class Fetcher:
             reading = await self._service.read(load, request.cache, deadline=deadline, progress=progress)
         except TimeoutError:
             raise timeout_error(job) from None
-        hint = outcome.document_hint(reading)
+        hint = visit_outcome.document_hint(reading)
         warnings = (hint, *reading.warnings) if hint else reading.warnings
         return replace(reading, requested_url=target, warnings=warnings)
 
@@ -178,14 +178,14 @@ class Fetcher:
             return replace(current, cached=True)
         reading = None
         if self._documents is not None:
-            outcome.check_content(snapshot, result.document)
+            visit_outcome.check_content(snapshot, result.document)
             reading = await self._documents.read_for_fetch(snapshot, job, deadline)
         if reading is None:
-            reading = outcome.build_reading(
+            reading = visit_outcome.build_reading(
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url
             )
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
-        if outcome.is_cacheable(snapshot, reading):
+        if visit_outcome.is_cacheable(snapshot, reading):
             self._cache.put(job.url, job.principal, reading)
         return reading
 

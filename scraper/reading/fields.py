@@ -12,7 +12,7 @@ from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract import tasks
 from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, run_in_worker, timeout_error
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -67,7 +67,9 @@ class FieldReader:
             except TimeoutError:
                 raise timeout_error(job) from None
             # This raises the errors of pages that are blocked or empty.
-            reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            reading = visit_outcome.build_reading(
+                result.snapshot, result.document, may_render=True, requested_url=job.url
+            )
             check_page_type(result.snapshot, url)
         except errors.ScraperError as error:
             return error

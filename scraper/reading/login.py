@@ -9,7 +9,7 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.login_state import LoginState, LoginStateError
 from scraper import errors
-from scraper.reading.outcome import map_browser_error
+from scraper.reading.visit_outcome import map_browser_error
 from scraper.settings import Settings
 from scraper.store.login_profiles import MAX_HOSTS, PROFILE_NAME
 from scraper.urls import host_of, parse_target

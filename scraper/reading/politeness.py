@@ -20,7 +20,7 @@ from browsers.model import Request, Snapshot
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.coordination.protocols import Lease, Leases, RetryLater, SharedState, ThrottleTerms
-from scraper.reading.outcome import parse_retry_after_s
+from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.settings import Settings
 from scraper.urls import host_of, parse_target
 

@@ -23,7 +23,7 @@ from scraper import errors
 from scraper.caching.single_flight import SingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination.protocols import SharedBlobs
-from scraper.reading.outcome import map_browser_error
+from scraper.reading.visit_outcome import map_browser_error
 from scraper.urls import host_of
 
 log = logging.getLogger(__name__)

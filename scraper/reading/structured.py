@@ -13,7 +13,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
 from scraper.model import REFRESH, StructuredData
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, run_in_worker, timeout_error
 from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
@@ -75,7 +75,7 @@ class StructuredReader:
         result = await self._visitor.visit(job, deadline, progress)
         if not result.snapshot.is_html:
             # Errors are those of `fetch`. Text that is not a page has no structured data.
-            outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            visit_outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
             raise errors.UnsupportedTypeError(
                 f"{host_of(result.snapshot.url)} sent {result.snapshot.media_type or 'something'}, not a page.",
                 target=result.snapshot.requested_url,
@@ -88,7 +88,9 @@ class StructuredReader:
     def _page_warnings(self, result: VisitResult, job: VisitJob, *, has_data: bool) -> tuple[str, ...]:
         """Return warnings about the page; raise the error of a page that is empty or blocked and has no data."""
         try:
-            reading = outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            reading = visit_outcome.build_reading(
+                result.snapshot, result.document, may_render=True, requested_url=job.url
+            )
         except errors.NoContentError:
             if has_data:
                 return ()

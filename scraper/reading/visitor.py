@@ -18,7 +18,7 @@ from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
 from scraper.model import Document, Reading
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.politeness import PATIENCE_S, PolitenessPolicy
 from scraper.settings import Settings
 from scraper.urls import host_of
@@ -122,11 +122,14 @@ class PageVisitor:
         needs_full_tier = job.host in self._full_tier_hosts or job.picture is not None
         tier = Tier.FULL if needs_full_tier else self._usual_tier
         result = await self._visit_with_retry(job, tier, deadline, progress)
-        if outcome.may_need_third_parties(result.snapshot, result.document) and job.host not in self._third_parties:
+        if (
+            visit_outcome.may_need_third_parties(result.snapshot, result.document)
+            and job.host not in self._third_parties
+        ):
             result = await self._try_third_parties(job, result, deadline, progress)
-        if outcome.is_behind_consent(result.snapshot, result.document) and job.render != "http":
+        if visit_outcome.is_behind_consent(result.snapshot, result.document) and job.render != "http":
             return await self._refuse_consent(job, result, deadline, progress)
-        if not outcome.may_admit_full_browser(result.snapshot, result.document):
+        if not visit_outcome.may_admit_full_browser(result.snapshot, result.document):
             return result
         if result.snapshot.tier is not Tier.LIGHT or not self._has_full_tier:
             return result
@@ -136,7 +139,7 @@ class PageVisitor:
             return result
         if full.snapshot.tier is not Tier.FULL:
             self._has_full_tier = False
-        elif not outcome.may_admit_full_browser(full.snapshot, full.document):
+        elif not visit_outcome.may_admit_full_browser(full.snapshot, full.document):
             self._full_tier_hosts[job.host] = None
         return full
 
@@ -158,7 +161,7 @@ class PageVisitor:
             async with self.politeness.permission(url, principal, deadline):
                 snapshot = await self._browsers.visit(request)
         except browser_errors.BrowsersError as error:
-            raise outcome.map_browser_error(error, url) from error
+            raise visit_outcome.map_browser_error(error, url) from error
         await self.politeness.check_redirect(snapshot, principal, deadline)
         return snapshot
 
@@ -195,7 +198,7 @@ class PageVisitor:
     ) -> VisitResult:
         """Visit a page, and retry once after a pause if the failure of the site may be temporary."""
         result = await self._visit_once(job, tier, deadline, progress)
-        pause_s = outcome.retry_pause_s(result.snapshot)
+        pause_s = visit_outcome.retry_pause_s(result.snapshot)
         if pause_s is None or pause_s > min(PATIENCE_S, deadline.left_s() / 2):
             return result
         await asyncio.sleep(pause_s)
@@ -255,7 +258,7 @@ class PageVisitor:
                 await self.politeness.throttle.note_response(decider.served)
             if isinstance(error, TimeoutError):
                 raise timeout_error(job) from error
-            raise outcome.map_browser_error(error, job.url) from error
+            raise visit_outcome.map_browser_error(error, job.url) from error
         # Stages that the visit did not reach took no time; they are left out.
         stages = {
             f"{name.removesuffix('_s')}_ms": round(seconds * 1000)

@@ -11,7 +11,9 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
-from scraper.render.answer_parts import (
+from scraper.render.json_truncation import compact
+from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
+from scraper.render.untrusted_text import (
     EXPLANATION,
     MAX_SHOWN_URL,
     TextCut,
@@ -20,8 +22,6 @@ from scraper.render.answer_parts import (
     error_object,
     error_sentence,
 )
-from scraper.render.json_truncation import compact
-from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from scraper.errors import ScraperError
 from scraper.extract.text.sanitize import clean
 from scraper.model import Reading
-from scraper.render.answer_parts import EXPLANATION, error_sentence, mark_untrusted
 from scraper.render.page import as_markdown
+from scraper.render.untrusted_text import EXPLANATION, error_sentence, mark_untrusted
 
 _MAX_SESSION_S = 120
 

@@ -11,9 +11,9 @@ from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.answer_parts import EXPLANATION, NOTICE, display_url, error_sentence, full_url, mark_untrusted
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET
+from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, error_sentence, full_url, mark_untrusted
 
 _MAX_URL = 2_000
 _MAX_WARNING = 300

@@ -9,7 +9,8 @@ from datetime import datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
-from scraper.render.answer_parts import (
+from scraper.render.json_truncation import compact, truncate
+from scraper.render.untrusted_text import (
     EXPLANATION,
     KEEP_WHOLE,
     MAX_SHOWN_URL,
@@ -20,7 +21,6 @@ from scraper.render.answer_parts import (
     full_url,
     mark_untrusted,
 )
-from scraper.render.json_truncation import compact, truncate
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500

@@ -10,7 +10,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.answer_parts import (
+from scraper.render.untrusted_text import (
     EXPLANATION,
     NOTICE,
     TextCut,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CrawlReport, ExcludedUrls, PageExcerpts, SiteMap, SitePage
-from scraper.render.answer_parts import EXPLANATION, NOTICE, mark_untrusted
 from scraper.render.json_answers import CrawlAnswer, CrawledRow, LeftOutItem, MappedPage, SiteMapAnswer
 from scraper.render.research_report import join_excerpts
+from scraper.render.untrusted_text import EXPLANATION, NOTICE, mark_untrusted
 from scraper.urls import host_of
 
 RankedPages = Sequence[tuple[SitePage, float]]

@@ -8,9 +8,9 @@ from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
-from scraper.render.answer_parts import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
 from scraper.render.json_truncation import TruncatedJson, compact, truncate
 from scraper.render.page import BODY_BUDGET, characters_for
+from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 """Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""

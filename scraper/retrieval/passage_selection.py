@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.model import Document, Excerpt
-from scraper.retrieval.near_copies import find_near_duplicates
+from scraper.retrieval.near_duplicates import find_near_duplicates
 from scraper.retrieval.sentence_features import Question
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences

@@ -17,7 +17,7 @@ from browsers.model import Mode, Request, Snapshot
 from scraper.call_context import Deadline
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
-from scraper.reading.outcome import parse_retry_after_s
+from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)

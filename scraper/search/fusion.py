@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from scraper.search.canonical_urls import host_key, is_google_news_redirect, url_dedup_key
 from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
+from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url_dedup_key
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.

@@ -9,11 +9,11 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.engines import instant_answer
+from scraper.engines import duckduckgo_instant_answer
 from scraper.model import InstantAnswer
-from scraper.reading.outcome import map_browser_error
+from scraper.reading.visit_outcome import map_browser_error
+from scraper.search.argument_validation import parse_query
 from scraper.search.engine_throttle import EngineThrottle
-from scraper.search.query_parsing import parse_query
 from scraper.settings import Settings
 
 DEADLINE_S = 10.0
@@ -53,7 +53,7 @@ class InstantAnswerClient:
             ) from None
 
     async def _request(self, query: str, principal: str, deadline: Deadline) -> InstantAnswer:
-        page = instant_answer.build_request(query, self._language)
+        page = duckduckgo_instant_answer.build_request(query, self._language)
         request = replace(page, principal=principal, deadline_s=max(0.1, deadline.left_s()))
         try:
             snapshot = await self._browsers.visit(request)
@@ -61,7 +61,7 @@ class InstantAnswerClient:
             raise map_browser_error(error, request.url) from error
         finally:
             self._throttle.note_request(_LANE, SPACING_S)
-        answer = instant_answer.parse(snapshot.html or snapshot.body.decode("utf-8", "replace"))
+        answer = duckduckgo_instant_answer.parse(snapshot.html or snapshot.body.decode("utf-8", "replace"))
         if answer is not None and snapshot.status < 400:
             return answer
         # Under load the API sends status 202 without a body. That is a refusal, not an empty answer.

@@ -23,8 +23,8 @@ from scraper.model import (
 )
 from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
-from scraper.render.answer_parts import cut_markdown
 from scraper.render.research_report import PAGE_TOKENS
+from scraper.render.untrusted_text import cut_markdown
 from scraper.retrieval.passage_selection import (
     LINK_TOKENS,
     MAX_CHARACTERS,

@@ -19,7 +19,7 @@ from scraper.coordination.protocols import SharedState
 from scraper.engines.common.query_operators import CATEGORIES, SOURCE_CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
 from scraper.model import SearchAnswer, SearchRequest
-from scraper.search import query_parsing
+from scraper.search import argument_validation
 from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
@@ -110,17 +110,17 @@ class Searcher:
         return await self._service.read(load, request.cache)
 
     def _parse(self, request: SearchRequest) -> _Search:
-        category = query_parsing.check_choice("category", request.category, CATEGORIES)
-        engines = query_parsing.parse_engines(request.engines, self._engines, self._select_defaults(category))
+        category = argument_validation.check_choice("category", request.category, CATEGORIES)
+        engines = argument_validation.parse_engines(request.engines, self._engines, self._select_defaults(category))
         return _Search(
             self._route,
-            query_parsing.parse_query(request.query),
+            argument_validation.parse_query(request.query),
             tuple(engine.name for engine in engines),
-            query_parsing.check_range("max_results", request.max_results, 1, query_parsing.MAX_RESULTS),
+            argument_validation.check_range("max_results", request.max_results, 1, argument_validation.MAX_RESULTS),
             Filters(
-                query_parsing.check_choice("freshness", request.freshness, FRESHNESS),
-                query_parsing.parse_domains("include_domains", request.include_domains),
-                query_parsing.parse_domains("exclude_domains", request.exclude_domains),
+                argument_validation.check_choice("freshness", request.freshness, FRESHNESS),
+                argument_validation.parse_domains("include_domains", request.include_domains),
+                argument_validation.parse_domains("exclude_domains", request.exclude_domains),
                 category,
                 request.include_text or None,
                 request.exclude_text or None,

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.text.sketches import Sketch, split_words
+from scraper.extract.text.minhash import Sketch, split_words
 from scraper.extract.text.terms import split_terms, stem
 from scraper.model import Document
 

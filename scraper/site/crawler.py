@@ -16,7 +16,7 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts, discover_site
+from scraper.site.site_discovery import SiteFacts, discover_site
 from scraper.site.site_reader import SiteReader
 
 PAGES_AT_ONCE = 4

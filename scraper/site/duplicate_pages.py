@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from scraper.extract.text.sketches import SketchIndex
+from scraper.extract.text.minhash import SketchIndex
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_normalization import page_key
 from scraper.site.url_patterns import SessionIdSegments, UrlEquivalenceRules, path_shape

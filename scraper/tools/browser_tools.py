@@ -12,8 +12,8 @@ from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import PageScreenshots
-from scraper.render.answer_parts import display_url
 from scraper.render.browse import StepReport, steps_as_markdown
+from scraper.render.untrusted_text import display_url
 from scraper.settings import Settings
 from scraper.tools.cached_resources import picture_uri
 from scraper.tools.model import (

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Ask, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
-from scraper.render.answer_parts import error_sentence
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
+from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
 from scraper.tools import output_schemas
 from scraper.values.types import (

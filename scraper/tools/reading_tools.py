@@ -15,7 +15,7 @@ from scraper.model import CachePolicy, DocumentRequest, PageExcerpts, Reading, R
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
-from scraper.render import quotes as render_quotes
+from scraper.render import page_excerpts as render_quotes
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts

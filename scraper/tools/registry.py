@@ -5,7 +5,6 @@ from __future__ import annotations
 from scraper.settings import Settings, SettingsError
 from scraper.tools import (
     browser_tools,
-    find_tools,
     index_tools,
     openai_toolset,
     reading_tools,
@@ -13,6 +12,7 @@ from scraper.tools import (
     search_tools,
     site_tools,
     structured_tools,
+    tool_search,
 )
 from scraper.tools.model import Tool
 from scraper.values.types import closest_match
@@ -48,7 +48,7 @@ _ACTING = (browser_tools.BROWSE,)
 def all_tools(settings: Settings) -> tuple[Tool, ...]:
     """Return all tools, regardless of the selection in the settings."""
     others = tuple(make(settings) for make in _MAKERS)
-    return (*others, find_tools.find_tools_tool(others))
+    return (*others, tool_search.find_tools_tool(others))
 
 
 def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
@@ -63,8 +63,8 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
             raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool; there are {names}{hint}")
     toolsets = {"default": tuple(name for name in available if name not in _ACTING), "core": _CORE, "acting": _ACTING}
     selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
-    others = tuple(tool for name, tool in available.items() if name in selected and name != find_tools.NAME)
-    return (*others, find_tools.find_tools_tool(others)) if find_tools.NAME in selected else others
+    others = tuple(tool for name, tool in available.items() if name in selected and name != tool_search.NAME)
+    return (*others, tool_search.find_tools_tool(others)) if tool_search.NAME in selected else others
 
 
 def openai_tools(settings: Settings | None = None) -> tuple[Tool, ...]:

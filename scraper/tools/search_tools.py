@@ -12,8 +12,8 @@ from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
 from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
+from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
 from scraper.search.filters import FRESHNESS
-from scraper.search.query_parsing import MAX_DOMAINS, MAX_RESULTS
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,

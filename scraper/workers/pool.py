@@ -29,7 +29,7 @@ PAUSE_S = 0.2
 
 PRELOAD = (
     "scraper.extract.reader:warm_up",
-    "scraper.extract.fallback",
+    "scraper.extract.timeout_fallback",
     "scraper.retrieval.passage_selection",
     "scraper.engines.registry",
     "scraper.engines.sources.registry",

@@ -12,7 +12,7 @@ from benchmarks.scale_model.machine import Cost, Machine, Site, Slots, simulate
 from benchmarks.scale_model.plan import Group, groups, read_by
 from benchmarks.scale_model.site import sizes
 from scraper.bulk.model import CrawlRate
-from scraper.reading.outcome import PAUSE_S
+from scraper.reading.visit_outcome import PAUSE_S
 
 ROOM = Slots(1_000, 1_000, 1_000)
 COSTS = {"page": Cost(0.0, 0.1, 0.1), "app": Cost(0.0, 0.4, 0.1, rendered=True), "gone": Cost(0.0, 0.1, 0.0)}

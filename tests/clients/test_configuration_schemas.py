@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scraper.cli.client import CLIENTS
+from scraper.cli.client_config import CLIENTS
 from tests.clients.environments import NODE
 from tests.clients.product import run_client
 from tests.clients.required import require_environment

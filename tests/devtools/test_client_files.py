@@ -15,7 +15,7 @@ import pytest
 
 from devtools.client_files import FILES, ROOT, manifest_json, server_json, write_bundle
 from scraper.cli.main import group
-from scraper.cli.options import WEB_ONLY
+from scraper.cli.setting_options import WEB_ONLY
 from scraper.settings import setting_table
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

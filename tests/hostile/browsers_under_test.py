@@ -12,8 +12,8 @@ from playwright.async_api import Browser, Error, async_playwright
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, VisitLimits
 from browsers.chromium.locate import find_chromium
 from browsers.egress import DnsResolver
-from browsers.egress.dialer import ConnectFunction, OpenConnection
 from browsers.egress.target_policy import SYNTHETIC
+from browsers.egress.tcp_dialer import ConnectFunction, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.errors import BrowsersError
 from tests.hostile.attack_run import host_of

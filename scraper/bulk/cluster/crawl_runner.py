@@ -13,7 +13,7 @@ import pyarrow as pa
 import ray
 from ray.exceptions import RayActorError
 
-from scraper.bulk.cluster.block_reader import RayWorker, make_block_table
+from scraper.bulk.cluster.ray_worker import RayWorker, make_block_table
 from scraper.bulk.crawl.feeder import choose_pages
 from scraper.bulk.crawl.planner import CrawlPlanner
 from scraper.bulk.errors import BulkError

@@ -14,7 +14,7 @@ from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page
-from scraper.site.site_facts import SiteFacts, discover_site, dump_facts
+from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 

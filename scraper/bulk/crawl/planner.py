@@ -16,7 +16,7 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts, load_facts
+from scraper.site.site_discovery import SiteFacts, load_facts
 
 _LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 

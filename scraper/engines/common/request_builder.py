@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from browsers.model import Mode, Request, Tier
 from scraper.engines.common import query_operators
 from scraper.engines.common.layout_parser import Select
-from scraper.engines.common.page_preparation import ResultPage
+from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
 from scraper.extract.dom.xpath import element_selector
 

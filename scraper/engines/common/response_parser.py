@@ -15,9 +15,9 @@ from itertools import islice
 from browsers.model import Request, Snapshot
 from scraper.engines.common import dom_text, layout_parser, shape_parser
 from scraper.engines.common.layout_parser import ResultLayout, Select
-from scraper.engines.common.page_preparation import ResultPage, build_result_page
 from scraper.engines.common.redirect_unwrapping import unwrap
-from scraper.engines.common.rows import EngineRow, results_from_rows
+from scraper.engines.common.result_page import ResultPage, build_result_page
+from scraper.engines.common.result_rows import EngineRow, results_from_rows
 from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 

@@ -13,8 +13,8 @@ from itertools import groupby, islice
 
 from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.engines.common.layout_parser import is_internal
-from scraper.engines.common.page_preparation import ResultPage
-from scraper.engines.common.rows import (
+from scraper.engines.common.result_page import ResultPage
+from scraper.engines.common.result_rows import (
     MAX_ROWS,
     MIN_SNIPPET_CHARS,
     EngineRow,

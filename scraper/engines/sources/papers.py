@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from scraper.engines.model import EngineKind, EngineResult, SearchQuery
-from scraper.engines.sources.source import (
+from scraper.engines.sources.source_builder import (
     ROWS,
     atom_parser,
     child_text,

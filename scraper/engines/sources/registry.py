@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from scraper.engines.model import Engine
-from scraper.engines.sources import code, forums_and_news, knowledge, papers
+from scraper.engines.sources import code_and_packages, encyclopedias_and_books, forums_news_videos, papers
 
-_ALL = (*papers.SOURCES, *code.SOURCES, *forums_and_news.SOURCES, *knowledge.SOURCES)
+_ALL = (*papers.SOURCES, *code_and_packages.SOURCES, *forums_news_videos.SOURCES, *encyclopedias_and_books.SOURCES)
 
 SOURCES: Mapping[str, Engine] = MappingProxyType({source.name: source for source in _ALL})

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS
+from scraper.extract.content.context_features import compute_context_columns
 from scraper.extract.content.hashed_features import SCORE_NAMES
-from scraper.extract.content.neighbor_features import compute_context_columns
 from scraper.extract.content.page_statistics import Floats, PageStatistics, split_words
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
 

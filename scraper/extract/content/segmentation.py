@@ -11,7 +11,7 @@ from typing import cast
 
 from scraper.extract.dom.tags import EMPHASIS, UNREADABLE
 from scraper.extract.dom.xpath import Element
-from scraper.extract.page.hidden import COLLAPSED_ATTRIBUTE
+from scraper.extract.page.hidden_elements import COLLAPSED_ATTRIBUTE
 from scraper.extract.text.sanitize import collapse_whitespace
 
 MAX_BLOCKS = 20_000

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scraper.extract.content.segmentation import segment
+from scraper.extract.discussion.author_date_labels import is_quote
 from scraper.extract.discussion.containers import PostContainer
-from scraper.extract.discussion.labels import is_quote
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, text_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from scraper.extract.discussion.labels import DATE_TAGS, AuthorDateLabel
+from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, text_of
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scraper.errors import ScraperError
+from scraper.extract.documents.dispatcher import Reader, dispatch, find_reader, list_readers
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import Reader, dispatch, find_reader, list_readers
 from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
 
 _ENCODINGS = (

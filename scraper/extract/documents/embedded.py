@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scraper.errors import ScraperError
+from scraper.extract.documents.dispatcher import find_reader
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.read import find_reader
 from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean_line
 

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 from browsers.http.charset import decode
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.extract.documents.office_markup import remove_internal_links
 from scraper.extract.documents.safe_zip import ZipParts, first_text
-from scraper.extract.documents.shared_markup import remove_internal_links
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.xpath import Element
 from scraper.extract.markdown import converter

@@ -14,7 +14,6 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
 from scraper.errors import MalformedDocumentError
-from scraper.extract.documents.charts import find_related_parts, format_chart
 from scraper.extract.documents.completeness import (
     WHOLE_LINES,
     count_letters,
@@ -23,6 +22,7 @@ from scraper.extract.documents.completeness import (
     is_incomplete,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.office_charts import find_related_parts, format_chart
 from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line

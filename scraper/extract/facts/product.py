@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.facts import money, product_js_state, product_markup, product_price, product_visible
+from scraper.extract.facts import (
+    money,
+    product_brand_and_availability,
+    product_js_state,
+    product_markup,
+    product_visible_price,
+)
 from scraper.extract.facts.label_value_pairs import LabeledValueFinder
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin
-from scraper.extract.facts.product_price import VisiblePrice
+from scraper.extract.facts.product_visible_price import VisiblePrice
 from scraper.extract.facts.product_vocabulary import LABELS
 from scraper.extract.facts.schema_graph import SchemaGraph, fold_name
 
@@ -82,8 +88,8 @@ class PageEvidence:
 def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[str, Any] | None:
     """Return the facts of the product, or None if the page is about another topic."""
     facts = Facts()
-    heading = product_price.find_title(body)
-    shown = functools.cache(lambda: product_price.find_visible_price(body, heading))
+    heading = product_visible_price.find_title(body)
+    shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
     for source, graph in evidence.graphs.items():
         product_markup.add_product_items(facts, graph, source, fold_name(title), shown, evidence.url)
     product_markup.add_tags(facts, evidence.tags)
@@ -91,7 +97,7 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
     for source, values in evidence.states.items():
         product_js_state.add_state_facts(facts, values, source, fold_name(title), evidence.country, shown)
     has_markup = any(name in facts for name in ("price", "availability", "sku"))
-    product_visible.add_data_attribute_price(facts, body, shown)
+    product_brand_and_availability.add_data_attribute_price(facts, body, shown)
     _add_visible_price(facts, shown, evidence, body)
     codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
     if len(codes) == 1:
@@ -101,7 +107,12 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
         product_js_state.add_state_facts(facts, data, FactSource.STATE, fold_name(title), evidence.country, shown)
         has_markup = has_markup or "price" in facts
     if "availability" not in facts:
-        facts.add("availability", product_visible.find_availability(body, heading), FactSource.VISIBLE, confidence=0.9)
+        facts.add(
+            "availability",
+            product_brand_and_availability.find_availability(body, heading),
+            FactSource.VISIBLE,
+            confidence=0.9,
+        )
     labels = _LABELED.find(body)
     _correct_sku(facts, evidence.url, title)
     if not has_markup and _count_product_signs(facts, labels, evidence, shown) < _MIN_SIGNS:
@@ -110,7 +121,7 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
         labels.pop("sku")
     _add_labeled(facts, labels, body)
     if "brand" not in facts:
-        facts.add("brand", product_visible.find_brand(body, heading), FactSource.VISIBLE, confidence=0.5)
+        facts.add("brand", product_brand_and_availability.find_brand(body, heading), FactSource.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
     facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("image", evidence.picture, FactSource.OPENGRAPH)
@@ -148,7 +159,7 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
         return
     value = money.simplify_number(amount.value)
     is_lower = price is not None and shown().sure and amount.value < price
-    if is_lower and product_price.is_only_old_price(price, body, shown()):
+    if is_lower and product_visible_price.is_only_old_price(price, body, shown()):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
     if price is not None and shown().sure and price not in shown().signs and _is_without_tax(price, amount.value):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)

@@ -15,7 +15,7 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin, normalize_availability
-from scraper.extract.facts.product_price import VisiblePrice
+from scraper.extract.facts.product_visible_price import VisiblePrice
 from scraper.extract.facts.schema_graph import fold_name, is_same_name, iterate_objects, plain_text
 from scraper.extract.page.page_tree import ScriptElement
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.facts import money, product_visible
+from scraper.extract.facts import money, product_brand_and_availability
 from scraper.extract.facts.model import Facts, FactSource
-from scraper.extract.facts.product_price import VisiblePrice
+from scraper.extract.facts.product_visible_price import VisiblePrice
 from scraper.extract.facts.product_vocabulary import LABELS, PRICE_NAMES
 from scraper.extract.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
@@ -272,7 +272,11 @@ def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice
 
 def brand(text: str | None) -> str | None:
     """Return a brand without its label; None for a URL or a text over `_MAX_NAME` characters."""
-    return None if not text or "://" in text else limit_length(product_visible.strip_brand_label(text), _MAX_NAME)
+    return (
+        None
+        if not text or "://" in text
+        else limit_length(product_brand_and_availability.strip_brand_label(text), _MAX_NAME)
+    )
 
 
 def strip_code_label(text: str | None) -> str | None:

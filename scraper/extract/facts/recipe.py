@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.facts import recipe_lines, recipe_visible
+from scraper.extract.facts import recipe_line_repair, recipe_visible
 from scraper.extract.facts.durations import parse_minutes
 from scraper.extract.facts.label_value_pairs import LabeledValueFinder
 from scraper.extract.facts.model import Facts, FactSource
@@ -251,13 +251,13 @@ def extract_recipe(
     visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
     marked = facts.value("ingredients")
     is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
-    if marked and (complete := recipe_lines.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+    if marked and (complete := recipe_line_repair.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
         facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
     facts.add("ingredients", visible, FactSource.VISIBLE)
     marked_steps = facts.value("instructions") or []
     # More visible ingredients are those of another recipe, whose steps are visible too.
     if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
-        steps = recipe_lines.complete_steps(marked_steps, recipe_visible.find_instructions(body))
+        steps = recipe_line_repair.complete_steps(marked_steps, recipe_visible.find_instructions(body))
         if steps != marked_steps:
             facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
     if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):

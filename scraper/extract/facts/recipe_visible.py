@@ -8,7 +8,7 @@ from itertools import islice
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
-from scraper.extract.facts.recipe_rows import (
+from scraper.extract.facts.recipe_list_items import (
     is_line,
     read_list_items,
     row_texts,

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, element_selector, find_by_class, text_of
-from scraper.extract.markdown.code_and_math_rules import MarkdownRules, format_block
+from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler
 

@@ -13,20 +13,13 @@ from scraper.extract.code import normalization
 from scraper.extract.dom.tags import BLOCKS, UNREADABLE
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
+from scraper.extract.markdown.base_rules import CodeRules, MarkdownRules, MathRules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
-from scraper.extract.markdown.code_and_math_rules import (
-    CodeRules,
-    MarkdownRules,
-    MathRules,
-    Tags,
-    edge_whitespace,
-    format_block,
-)
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
-from scraper.extract.math import formulas, tex
+from scraper.extract.math import formulas, tex_delimiters
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.text.sanitize import join_lines
 from scraper.model import Image, Link
@@ -183,7 +176,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
     def collapse_whitespace(self, text: str) -> str:
         """Collapse white space outside of displayed formulas."""
         if "\n" in text and ("$$" in text or "\\" in text):
-            return tex.collapse_outside_formulas(text, self._collapse)
+            return tex_delimiters.collapse_outside_formulas(text, self._collapse)
         return self._collapse(text)
 
     def _collapse(self, text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import find_image_source, is_balanced
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.code_and_math_rules import MarkdownRules, Tags, edge_whitespace
+from scraper.extract.markdown.base_rules import MarkdownRules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import Node
 from scraper.extract.text.sanitize import clean_line
 

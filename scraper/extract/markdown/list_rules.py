@@ -8,7 +8,7 @@ from typing import ClassVar
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import LISTS
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.code_and_math_rules import MarkdownRules, Tags
+from scraper.extract.markdown.base_rules import MarkdownRules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
 MAX_INDENTS = 10

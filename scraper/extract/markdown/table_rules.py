@@ -11,7 +11,7 @@ from lxml import etree
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
 from scraper.extract.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
-from scraper.extract.markdown.code_and_math_rules import CodeRules, MathRules, Tags, format_block
+from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block
 from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
 
 _MAX_COLSPAN = 50

@@ -16,7 +16,7 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.math import katex, mathjax, mathml
-from scraper.extract.math.tex import is_prose, strip_delimiters, strip_display_style
+from scraper.extract.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
 _MAX_FORMULAS = 20_000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.math.symbols import FUNCTIONS, SYMBOLS
-from scraper.extract.math.tex import join_tex
+from scraper.extract.math.tex_delimiters import join_tex
 
 _ACCENTS = (
     "dot ˙  ddot ¨  hat ^ˆ  tilde ~˜∼  bar ¯ˉ  overline ‾_―  vec →⃗⇀  overbrace ⏞  check ˇ  breve ˘  acute ´  grave `"

@@ -10,12 +10,12 @@ from itertools import chain, islice
 from typing import Any
 
 from scraper.extract.dom.xpath import Element
-from scraper.extract.metadata import byline, date_parsing
+from scraper.extract.jsonld_article import JsonLdArticle, find_jsonld_article
+from scraper.extract.metadata import author_and_date, date_parsing
 from scraper.extract.metadata import title as titles
-from scraper.extract.metadata.byline import find_near_headline, first_elements
+from scraper.extract.metadata.author_and_date import find_near_headline, first_elements
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import Head, PageTree
-from scraper.extract.stated_article import JsonLdArticle, find_jsonld_article
 from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import clean_line
 
@@ -112,7 +112,7 @@ def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.
     candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
     if "written" in metas.get("twitter:label1", "").lower():
         candidates.append(metas.get("twitter:data1", ""))
-    names = chain(candidates, byline.find_author_names(near), organizations)
+    names = chain(candidates, author_and_date.find_author_names(near), organizations)
     return next(filter(None, (_parse_person(name, site) for name in names)), None)
 
 
@@ -145,7 +145,7 @@ def _is_organization(value: Any) -> bool:
 def _parse_person(text: str, site: str | None) -> str | None:
     name = titles.unescape_twice(clean_line(text, MAX_NAME * 2)).lstrip(" ,;|")
     if not _GIVEN_NAME_BY.match(name):
-        name = byline.BYLINE_PREFIX.sub("", name)
+        name = author_and_date.BYLINE_PREFIX.sub("", name)
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
@@ -156,7 +156,7 @@ def _parse_person(text: str, site: str | None) -> str | None:
         or name.lower() == (site or "").lower()
         or not any(character.isalpha() for character in name)
         or name.endswith(("*", "()"))  # a form field, a function call
-        or byline.DATE_WORD.fullmatch(name) is not None
+        or author_and_date.DATE_WORD.fullmatch(name) is not None
     )
     return None if refused else name
 
@@ -178,7 +178,7 @@ def _find_published(
     moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _find_time_element(page.body) or byline.find_visible_date(near)
+    moment = _find_time_element(page.body) or author_and_date.find_visible_date(near)
     return moment, "text" if moment else None
 
 

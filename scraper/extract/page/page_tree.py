@@ -19,7 +19,7 @@ from scraper.extract.dom.tags import UNREADABLE
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, element_selector, text_of
 from scraper.extract.math import formulas
-from scraper.extract.page import hidden, lazy_media
+from scraper.extract.page import hidden_elements, media_placeholders
 from scraper.extract.text.terms import count_words
 
 MAX_FRAMES = 50
@@ -101,19 +101,19 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     inline_shadow_roots(root)
     classes = collect_class_names(root)
     may_hold_formulas = formulas.normalize_formulas(root, classes)
-    lazy_media.resolve_lazy_media(root, base)
-    removed = hidden.remove_marked(root)
+    media_placeholders.resolve_lazy_media(root, base)
+    removed = hidden_elements.remove_marked(root)
     is_doubtful = has_external_sheet = False
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
         classes = collect_class_names(root) if snapshot.frames else classes
     else:
-        count, is_doubtful, has_external_sheet = hidden.remove_styled(root)
+        count, is_doubtful, has_external_sheet = hidden_elements.remove_styled(root)
         removed += count
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
-    embeds = sum(1 for _ in root.iter("iframe", "frame", lazy_media.VIDEO_TAG))
+    embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
     _remove_unreadable(body, rendered=snapshot.rendered)
     is_flattened = parsing.flatten_deep_elements(body)
     return PageTree(
@@ -241,8 +241,8 @@ def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
             continue
         inline_shadow_roots(inner)
         formulas.normalize_formulas(inner)
-        lazy_media.resolve_lazy_media(inner, find_base_url(inner, frame.url))
-        removed += hidden.remove_marked(inner)
+        media_placeholders.resolve_lazy_media(inner, find_base_url(inner, frame.url))
+        removed += hidden_elements.remove_marked(inner)
         places += _MARKED_FRAMES(inner)
         _replace_frame(place, inner, find_base_url(inner, frame.url))
     return removed

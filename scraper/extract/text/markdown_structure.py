@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from scraper.extract.math.tex import MAX_TEX
+from scraper.extract.math.tex_delimiters import MAX_TEX
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Heading
 

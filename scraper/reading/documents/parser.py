@@ -17,12 +17,12 @@ from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.caching.read_through import MemoryCache
 from scraper.call_context import Deadline
+from scraper.extract.documents.dispatcher import has_fallback_reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.read import has_fallback_reader
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.text import markdown_structure
 from scraper.model import Document, Reading
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visitor import VisitJob
 from scraper.urls import host_of
@@ -220,7 +220,7 @@ class DocumentParser:
             cached=False,
             retrieved_at=datetime.now(UTC),
             truncated=snapshot.truncated,
-            warnings=(*outcome.redirect_warnings(snapshot, source), *parsed.warnings),
+            warnings=(*visit_outcome.redirect_warnings(snapshot, source), *parsed.warnings),
         )
 
 

@@ -23,7 +23,7 @@ from scraper.extract.documents.video import Video, find_watch_url, format_time, 
 from scraper.extract.text.markdown_structure import find_headings
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
-from scraper.reading import outcome
+from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (
     MB,
@@ -152,7 +152,7 @@ class DocumentReader:
                 return await self._load(request, deadline, progress, None)
             self._store(request, current)
             return replace(current, cached=True)
-        outcome.check_content(snapshot, result.document)
+        visit_outcome.check_content(snapshot, result.document)
         if find_watch_url(snapshot.url) is not None and snapshot.html:
             return await self._load_video(request, snapshot, deadline, progress)
         is_page = detect_kind(snapshot) is DocumentKind.HTML

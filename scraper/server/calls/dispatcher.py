@@ -23,7 +23,7 @@ from scraper.call_context import Ask
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
-from scraper.render.answer_parts import error_sentence
+from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
 from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first

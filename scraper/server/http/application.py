@@ -17,9 +17,9 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from scraper.server.access.rules import AccessRules
+from scraper.server.access.header_rules import AccessRules
 from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
-from scraper.server.http.auth_middleware import AccessMiddleware
+from scraper.server.http.access_middleware import AccessMiddleware
 from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
 from scraper.server.http.uvicorn_server import GracefulServer
@@ -29,7 +29,7 @@ from scraper.server.protocol import server as protocol
 from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.server.transport.json_fast_path import JsonFastPath
-from scraper.server.transport.jsonrpc_endpoint import JsonRpcMiddleware
+from scraper.server.transport.jsonrpc_middleware import JsonRpcMiddleware
 from scraper.server.transport.session_recovery import SessionRecovery
 
 _LOG = logging.getLogger(__name__)

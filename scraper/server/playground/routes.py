@@ -18,8 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.errors import ScraperError
-from scraper.render.answer_parts import error_sentence
-from scraper.server.access.rules import principal_of
+from scraper.render.untrusted_text import error_sentence
+from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
 from scraper.server.http.request_body import read_body

@@ -9,10 +9,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams
 
-from scraper.server.access.rules import principal_of
+from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
-from scraper.server.transport.jsonrpc_endpoint import is_admitted
+from scraper.server.transport.jsonrpc_middleware import is_admitted
 
 
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:

@@ -20,13 +20,13 @@ from mcp.types import INVALID_PARAMS, ListPromptsResult, ListResourcesResult, Li
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.protocol import sdk_types
+from scraper.server.protocol import sdk_conversion
 from scraper.server.protocol.request_caller import caller_of
 from scraper.tools import cached_resources
-from scraper.tools.find_tools import MAX_DEPTH, MAX_QUERY_CHARS, PAGE_ITEMS, searchable_prompt, searchable_tool
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
 from scraper.tools.tool_ranking import rank
+from scraper.tools.tool_search import MAX_DEPTH, MAX_QUERY_CHARS, PAGE_ITEMS, searchable_prompt, searchable_tool
 
 Context = ServerRequestContext[Any, Any]
 
@@ -61,13 +61,13 @@ def add(
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank(query, tool_items), query, start)
         version = context.protocol_version if output_schemas else None
-        found = [sdk_types.to_sdk_tool(tools[at], version) for at in indexes]
+        found = [sdk_conversion.to_sdk_tool(tools[at], version) for at in indexes]
         return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank(query, prompt_items), query, start)
-        found = [sdk_types.to_sdk_prompt(prompts[at]) for at in indexes]
+        found = [sdk_conversion.to_sdk_prompt(prompts[at]) for at in indexes]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_resources(context: Context, params: SearchParams) -> ListResourcesResult:
@@ -78,7 +78,7 @@ def add(
         )
         end = start + PAGE_ITEMS
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
-        found = [sdk_types.to_sdk_resource(item) for item in items]
+        found = [sdk_conversion.to_sdk_resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
 
     server.add_request_handler("tools/search", SearchParams, search_tools)

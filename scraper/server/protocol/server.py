@@ -35,10 +35,10 @@ from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from opentelemetry import trace
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.answer_parts import error_sentence
+from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.protocol import sdk_types, search_methods
+from scraper.server.protocol import sdk_conversion, search_methods
 from scraper.server.protocol.elicitation import Elicitation
 from scraper.server.protocol.request_caller import caller_of, refuse_cursor
 from scraper.server.protocol.task_methods import TaskMethods
@@ -110,7 +110,7 @@ def _server(
 
     @functools.cache
     def listing(protocol_version: str | None) -> ListToolsResult:
-        return ListToolsResult(tools=[sdk_types.to_sdk_tool(tool, protocol_version) for tool in tools])
+        return ListToolsResult(tools=[sdk_conversion.to_sdk_tool(tool, protocol_version) for tool in tools])
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -163,7 +163,7 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
     """Add the request handlers of prompts."""
-    listing = ListPromptsResult(prompts=[sdk_types.to_sdk_prompt(prompt) for prompt in prompts])
+    listing = ListPromptsResult(prompts=[sdk_conversion.to_sdk_prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
     async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
@@ -200,13 +200,13 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
             )
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
-        resources = [sdk_types.to_sdk_resource(item) for item in page.items]
+        resources = [sdk_conversion.to_sdk_resource(item) for item in page.items]
         # Each caller has a private list, and every new page changes it.
         return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
 
     async def list_templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
         refuse_cursor(params)
-        return ListResourceTemplatesResult(resource_templates=sdk_types.TEMPLATES)
+        return ListResourceTemplatesResult(resource_templates=sdk_conversion.TEMPLATES)
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
@@ -215,7 +215,7 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
         text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
         if text is None:
             raise _not_found(uri, context.protocol_version)
-        contents = TextResourceContents(uri=uri, mime_type=sdk_types.MARKDOWN, text=text)
+        contents = TextResourceContents(uri=uri, mime_type=sdk_conversion.MARKDOWN, text=text)
         return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
@@ -257,11 +257,11 @@ def _is_traced() -> bool:
 def _result(answer: ToolAnswer, protocol_version: str, *, repeats_text: bool) -> CallToolResult:
     """Return an answer as clients receive it; `repeats_text` adds the structured content of Markdown."""
     structured: Any = answer.structured
-    if isinstance(structured, list) and sdk_types.wraps_lists(protocol_version):
+    if isinstance(structured, list) and sdk_conversion.wraps_lists(protocol_version):
         structured = {"result": structured}
     if structured is None and repeats_text and not answer.is_error:
         structured = {"result": answer.text}
-    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_types.to_sdk_content, answer.media)]
+    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_conversion.to_sdk_content, answer.media)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
 
 

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from scraper.errors import InternalError, OverloadedError
 from scraper.render.json_truncation import compact
-from scraper.server.access.rules import principal_of
+from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
 from scraper.server.http.request_body import read_body

@@ -23,7 +23,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from scraper.server.access.rules import principal_of
+from scraper.server.access.header_rules import principal_of
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 

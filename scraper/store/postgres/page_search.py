@@ -23,14 +23,14 @@ from scraper.store.fulltext.query_tree import (
     PhraseSequence,
     QueryTerm,
 )
-from scraper.store.fulltext.ranking import RANKED_LIMIT
-from scraper.store.postgres import page_rows
+from scraper.store.postgres import page_queries
 from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, rank_pages
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_tsquery, split_phrase
 from scraper.store.serialization import decompress_reading, make_storable, searchable_text
 from scraper.store.sqlite.page_search import FIRST_RANKED, make_hit
+from scraper.store.sqlite.ranking import RANKED_LIMIT
 
 READ_AT_ONCE = 50
 """Pages fetched together to check their text or to make their snippets."""
@@ -58,7 +58,7 @@ async def search_pages(
     loop = asyncio.get_running_loop()
     parsed = parse_query(query)
     tsquery = await loop.run_in_executor(session.thread, make_tsquery, parsed.tree, session.lexer)
-    owners = await page_rows.list_valid_owners(connection, principal, allowed)
+    owners = await page_queries.list_valid_owners(connection, principal, allowed)
     if not tsquery.conditions or not owners:
         return PageHits((), parsed.note)
     ranked_count = RANKED_LIMIT if tsquery.has_near else limit * FIRST_RANKED

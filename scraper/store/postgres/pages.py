@@ -14,7 +14,7 @@ from typing import Any
 
 from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
-from scraper.store.postgres import page_rows
+from scraper.store.postgres import page_queries
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
 from scraper.store.postgres.lexemes import Lexer
@@ -48,11 +48,11 @@ class PostgresPageStore(WriteBehindPageStore):
         self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
         self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
         queries = PageQueries(
-            page_rows.get,
+            page_queries.get,
             functools.partial(search_pages, session=self._reading),
-            page_rows.list_recent,
-            page_rows.find_page,
-            page_rows.list_entries,
+            page_queries.list_recent,
+            page_queries.find_page,
+            page_queries.list_entries,
         )
         super().__init__(queries, name=str(server.address), batch=BATCH, retry_on=(PostgresUnavailableError,))
         self._server = server
@@ -82,11 +82,11 @@ class PostgresPageStore(WriteBehindPageStore):
     async def _clear(self, principal: str | None) -> int | None:
         self._counted_at = -math.inf
         if principal is None:
-            cleared: int | None = await self._read(page_rows.clear_all, base_page_store.LONG_LIMIT_S)
+            cleared: int | None = await self._read(page_queries.clear_all, base_page_store.LONG_LIMIT_S)
             return cleared
         count = 0
         until = time.monotonic() + base_page_store.LONG_LIMIT_S
-        while deleted := await self._read(page_rows.clear_some, base_page_store.LONG_LIMIT_S, principal=principal):
+        while deleted := await self._read(page_queries.clear_some, base_page_store.LONG_LIMIT_S, principal=principal):
             count += deleted
             if time.monotonic() > until:
                 return None
@@ -113,20 +113,20 @@ class PostgresPageStore(WriteBehindPageStore):
         """Write the time of use of the pages that were read recently, all at once."""
         await asyncio.sleep(TOUCH_EVERY_S)
         touched, self._touched = self._touched, set()
-        await self._read(page_rows.touch, base_page_store.GET_LIMIT_S, numbers=touched)
+        await self._read(page_queries.touch, base_page_store.GET_LIMIT_S, numbers=touched)
 
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch, unless the database is unavailable."""
         loop = asyncio.get_running_loop()
         entries = {entry.page_key: entry for entry in batch}  # the later of two readings of a page remains
-        make_row = functools.partial(page_rows.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
+        make_row = functools.partial(page_queries.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
         pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
         written = await self._write_pages(pages)
         self._failed += len(entries) - written
         self._written += len(batch) - len(entries) + written
         await self._prune()
 
-    async def _write_pages(self, pages: Sequence[page_rows.PostgresPageRow]) -> int:
+    async def _write_pages(self, pages: Sequence[page_queries.PostgresPageRow]) -> int:
         """Store pages together, or one by one if a value is refused; return how many were stored."""
         if not pages:
             return 0
@@ -141,23 +141,23 @@ class PostgresPageStore(WriteBehindPageStore):
             return sum([await self._write_pages([page]) for page in pages])
         return len(pages)
 
-    async def _insert(self, connection: Connection, pages: Sequence[page_rows.PostgresPageRow]) -> None:
+    async def _insert(self, connection: Connection, pages: Sequence[page_queries.PostgresPageRow]) -> None:
         loop = asyncio.get_running_loop()
-        owners = await page_rows.find_owner_ids(connection, {page.owner for page in pages})
-        numbers = await page_rows.allocate_numbers(connection, len(pages))
+        owners = await page_queries.find_owner_ids(connection, {page.owner for page in pages})
+        numbers = await page_queries.allocate_numbers(connection, len(pages))
         rows = await loop.run_in_executor(
             self._writing.thread,
             lambda: [
-                page_rows.make_values(page, number, owners[page.owner])
+                page_queries.make_values(page, number, owners[page.owner])
                 for page, number in zip(pages, numbers, strict=True)
             ],
         )
-        await page_rows.put(connection, [row for row, _ in rows], [words for _, words in rows])
+        await page_queries.put(connection, [row for row, _ in rows], [words for _, words in rows])
         self._bytes_since_count += sum(row[5] for row, _ in rows)
         self._pages_since_count += len(rows)
 
     async def _count(self, connection: Connection) -> tuple[int, int]:
-        self._sizes = await page_rows.sizes(connection)
+        self._sizes = await page_queries.sizes(connection)
         self._counted_at = time.monotonic()
         self._bytes_since_count = self._pages_since_count = 0
         return self._sizes
@@ -171,7 +171,7 @@ class PostgresPageStore(WriteBehindPageStore):
             pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
             while size > self._limit_bytes and pages > 1:
                 surplus = 1 - self._limit_bytes * PRUNE_TO / size
-                work = functools.partial(page_rows.prune_some, count=max(1, int(pages * surplus)))
+                work = functools.partial(page_queries.prune_some, count=max(1, int(pages * surplus)))
                 if not await self._server.run(work, base_page_store.LONG_LIMIT_S, writes=True):
                     return  # another server is pruning
                 pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from scraper.store.fulltext.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_word_condition
+from scraper.store.sqlite.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
 
 SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""

@@ -7,11 +7,10 @@ import json
 import apsw
 
 from scraper.model import PageHit, PageHits, Reading
-from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
 from scraper.store.fulltext.snippets import find_best_snippet
 from scraper.store.protocols import PageEntry
-from scraper.store.sqlite import page_rows
+from scraper.store.sqlite import page_queries, ranking
 
 FIRST_RANKED = 4
 """Pages ranked at first for each requested hit, since a URL may be stored more than once."""
@@ -28,9 +27,9 @@ def search_pages(
 ) -> PageHits:
     """Return the pages of one principal that match a query, best first, each URL once."""
     parsed = parse_query(query)
-    is_sole_owner = page_rows.is_sole_owner(connection, principal, allowed)
+    is_sole_owner = page_queries.is_sole_owner(connection, principal, allowed)
     values = (
-        () if is_sole_owner else (principal, json.dumps(page_rows.valid_allowances(connection, principal, allowed)))
+        () if is_sole_owner else (principal, json.dumps(page_queries.valid_allowances(connection, principal, allowed)))
     )
     condition = "" if is_sole_owner else _OWN
     ranked_count = limit * FIRST_RANKED
@@ -55,7 +54,7 @@ def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed:
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)
     ).fetchall()
-    entries = (page_rows.find_entry(connection, int(str(number))) for (number,) in numbers)
+    entries = (page_queries.find_entry(connection, int(str(number))) for (number,) in numbers)
     return next((entry for entry in entries if entry is not None and entry.allowances <= allowed), None)
 
 
@@ -67,7 +66,7 @@ def _load_hits(
         url = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).get
         if url is None or str(url) in found:
             continue
-        entry = page_rows.find_entry(connection, number)
+        entry = page_queries.find_entry(connection, number)
         if entry is not None:
             found[str(url)] = make_hit(entry.reading, parsed, score)
         if len(found) == limit:

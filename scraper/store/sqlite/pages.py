@@ -14,7 +14,7 @@ import apsw
 from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.protocols import PageEntry
-from scraper.store.sqlite import page_rows
+from scraper.store.sqlite import page_queries
 from scraper.store.sqlite.database import DatabaseUnavailableError
 from scraper.store.sqlite.database_threads import DatabaseThreads
 from scraper.store.sqlite.page_search import find_page, search_pages
@@ -35,10 +35,12 @@ class SqlitePageStore(WriteBehindPageStore):
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
         """Open the store; if the file exceeds `limit_bytes`, the least recently used pages are deleted."""
-        queries = PageQueries(page_rows.get, search_pages, page_rows.list_recent, find_page, page_rows.list_entries)
+        queries = PageQueries(
+            page_queries.get, search_pages, page_queries.list_recent, find_page, page_queries.list_entries
+        )
         super().__init__(queries, name="it", batch=BATCH, gather_s=GATHER_S)
         self._limit_bytes = limit_bytes
-        self._threads = DatabaseThreads(folder / FILE_NAME, page_rows.SCHEMA, "pages")
+        self._threads = DatabaseThreads(folder / FILE_NAME, page_queries.SCHEMA, "pages")
         self._touched: set[int] = set()
         # The file is opened now rather than with the first page, so that a problem is reported at the start.
         self._threads.writer.submit(self._threads.try_run, lambda connection: None)
@@ -63,12 +65,12 @@ class SqlitePageStore(WriteBehindPageStore):
     def _write_touched(self) -> None:
         touched, self._touched = self._touched, set()
         if touched:
-            self._threads.try_run(functools.partial(page_rows.touch, numbers=touched))
+            self._threads.try_run(functools.partial(page_queries.touch, numbers=touched))
 
     async def _clear(self, principal: str | None) -> int | None:
         def work(connection: apsw.Connection) -> int:
             with connection:
-                count = page_rows.clear(connection, principal)
+                count = page_queries.clear(connection, principal)
             if principal is None:
                 # Give the disk space back; while others read, SQLite does that later.
                 with contextlib.suppress(apsw.Error):
@@ -78,7 +80,7 @@ class SqlitePageStore(WriteBehindPageStore):
         return await self._threads.run_in_writer(work, base_page_store.LONG_LIMIT_S)
 
     async def _fetch_sizes(self) -> tuple[int, int] | None:
-        return await self._threads.run_in_writer(page_rows.sizes, base_page_store.GET_LIMIT_S)
+        return await self._threads.run_in_writer(page_queries.sizes, base_page_store.GET_LIMIT_S)
 
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch; pages that cannot be stored are counted as failed, not retried."""
@@ -89,12 +91,12 @@ class SqlitePageStore(WriteBehindPageStore):
 
     def _write_batch(self, batch: list[PageEntry]) -> tuple[int, int]:
         """Write a batch in one transaction, or else page by page; return how many succeeded and failed."""
-        rows, failed = self._make_rows(functools.partial(page_rows.make_row, limit_bytes=self._limit_bytes), batch)
+        rows, failed = self._make_rows(functools.partial(page_queries.make_row, limit_bytes=self._limit_bytes), batch)
         # Pages that still fit a nearly full disk are stored.
         written = len(rows) if self._write_rows(rows) else sum(self._write_rows([row]) for row in rows)
         return written, failed + len(rows) - written
 
-    def _write_rows(self, rows: list[page_rows.SqlitePageRow]) -> bool:
+    def _write_rows(self, rows: list[page_queries.SqlitePageRow]) -> bool:
         """Write rows in one transaction; return False if the file cannot take them."""
         try:
             self._threads.database.run(functools.partial(self._insert, rows=rows), writes=True)
@@ -102,17 +104,17 @@ class SqlitePageStore(WriteBehindPageStore):
             return False
         return True
 
-    def _insert(self, connection: apsw.Connection, rows: list[page_rows.SqlitePageRow]) -> None:
+    def _insert(self, connection: apsw.Connection, rows: list[page_queries.SqlitePageRow]) -> None:
         if not rows:
             return
         connection.execute("BEGIN IMMEDIATE")
         try:
             for row in rows:
-                page_rows.put(connection, row)
+                page_queries.put(connection, row)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
         with connection:
-            page_rows.prune(connection, self._limit_bytes)
+            page_queries.prune(connection, self._limit_bytes)

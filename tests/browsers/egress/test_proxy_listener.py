@@ -8,7 +8,7 @@ import random
 import pytest
 
 from browsers.egress import EgressProxy, Failure, FailureKind, ProxyLimits, ProxyListener, proxy_protocols, traffic_log
-from browsers.egress.dialer import OpenConnection
+from browsers.egress.tcp_dialer import OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import OpenListener

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.block_pages import OUTCOMES_LIMIT, BlockRunner, RowCollector
+from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner, RowCollector
 from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
 from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
@@ -71,7 +71,7 @@ async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
 
 
 async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
+    monkeypatch.setattr("scraper.bulk.cluster.block_runner.WAITING_BYTES", 10)
     desk = RowCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))
@@ -83,7 +83,7 @@ async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.
 
 
 async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.block_pages.WAITING_BYTES", 10)
+    monkeypatch.setattr("scraper.bulk.cluster.block_runner.WAITING_BYTES", 10)
     desk = RowCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))

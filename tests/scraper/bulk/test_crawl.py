@@ -41,7 +41,7 @@ from scraper.extract.outlinks import Outlinks
 from scraper.model import Document, Link
 from scraper.settings import Settings
 from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page, dump_page
-from scraper.site.site_facts import SiteFacts, discover_site, dump_facts
+from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running

@@ -399,7 +399,7 @@ async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest
 
 
 async def test_cancellation_does_not_wait_for_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.page_runner.GRACE_S", 3_600.0)
+    monkeypatch.setattr("scraper.bulk.page_dispatcher.GRACE_S", 3_600.0)
     under_way = asyncio.Event()
 
     async def never(page: JobPage) -> PageResult:

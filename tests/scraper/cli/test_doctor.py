@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import check_results, checks, doctor, self_test
-from scraper.cli.check_results import CheckLevel
+from scraper.cli import doctor, doctor_checks, doctor_live_checks, doctor_results
+from scraper.cli.doctor_results import CheckLevel
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
 from tests.ports import free_port
@@ -17,11 +17,11 @@ from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 
 PATIENT = """
-from scraper.cli import self_test
+from scraper.cli import doctor_live_checks
 from scraper.cli.main import main
 
 # What a loaded machine may take for a browser's start and a page.
-self_test._LOCAL_LIMIT_S = 100.0
+doctor_live_checks._LOCAL_LIMIT_S = 100.0
 main()
 """
 
@@ -73,7 +73,7 @@ def test_a_wrong_path_is_reported_by_its_check(tmp_path: Path, command: tuple[st
 @pytest.mark.browser
 async def test_without_the_web_the_remedy_is_the_network(tmp_path: Path) -> None:
     nowhere = (("example.com", "127.0.0.1", free_port()),)
-    (found,) = await self_test.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
+    (found,) = await doctor_live_checks.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
     assert found.level is CheckLevel.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
     assert "network" in found.remedy and "SEARCH_MCP_PROXY" in found.remedy
@@ -96,7 +96,7 @@ def test_fonts_that_are_missing_are_named_with_what_brings_them_here(
     program(tmp_path / manager)
     program(tmp_path / "fc-list", "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path))
-    (found,) = checks.check_fonts()
+    (found,) = doctor_checks.check_fonts()
     assert found.text == "No font for Chinese, Japanese, Korean, emoji"
     assert mend in found.remedy
 
@@ -107,19 +107,19 @@ def test_who_asks_for_no_colour_gets_none(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", asked)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
-    doctor._print_findings([check_results.good("There it is")])
+    doctor._print_findings([doctor_results.good("There it is")])
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
 def test_a_port_at_an_address_of_ipv6_is_looked_at() -> None:
-    (found,) = checks.check_port(Settings(host="::1", port=0))
+    (found,) = doctor_checks.check_port(Settings(host="::1", port=0))
     # A machine without IPv6 says so; what Python says of a wrong question would be "for hostname".
     assert found.text.startswith("::1 port 0 is free") or "for hostname" not in found.text
 
 
 def test_a_port_in_use_is_reported_briefly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        (found,) = checks.check_port(Settings(port=taken.getsockname()[1]))
+        (found,) = doctor_checks.check_port(Settings(port=taken.getsockname()[1]))
     assert found.level is CheckLevel.POOR
     assert found.text.endswith(": Address already in use")
 
@@ -136,12 +136,12 @@ def test_a_port_in_use_is_reported_briefly() -> None:
     ],
 )
 def test_the_allowed_callers_are_reported(given: dict[str, Any], level: CheckLevel, output: str) -> None:
-    (found,) = checks.check_callers(Settings(**given))
+    (found,) = doctor_checks.check_callers(Settings(**given))
     assert found.level is level and output in found.text
 
 
 def test_a_secret_in_a_file_is_shown_as_its_path() -> None:
-    (found,) = checks.check_configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
+    (found,) = doctor_checks.check_configuration({"SEARCH_MCP_TOKEN_FILE": "/run/secrets/token"})
     assert found.text == "SEARCH_MCP_TOKEN_FILE=/run/secrets/token"
 
 

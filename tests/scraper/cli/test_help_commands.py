@@ -18,7 +18,7 @@ from click.shell_completion import ShellComplete
 from scraper.cli.exit_codes import MEANINGS
 from scraper.cli.help_commands import CommandGroup
 from scraper.cli.main import group
-from scraper.cli.options import Command
+from scraper.cli.setting_options import Command
 from scraper.settings import setting_table
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of

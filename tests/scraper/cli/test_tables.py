@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scraper.cli.answers import as_table, is_table
+from scraper.cli.tool_output import as_table, is_table
 
 
 def test_only_csv_and_json_lines_are_tables() -> None:

@@ -126,7 +126,7 @@ class TestFaults:
 class TestPatience:
     @pytest.fixture(autouse=True)
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("scraper.reading.outcome.PAUSE_S", 0.01)
+        monkeypatch.setattr("scraper.reading.visit_outcome.PAUSE_S", 0.01)
 
     async def test_a_failing_site_is_retried_once(self) -> None:
         harness = Harness(ScriptedBrowsers(status=503))

@@ -8,7 +8,7 @@ import pytest
 
 from browsers import errors as browser_errors
 from scraper import errors
-from scraper.reading.outcome import map_browser_error
+from scraper.reading.visit_outcome import map_browser_error
 
 URL = "https://example.org/page"
 

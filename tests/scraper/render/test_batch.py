@@ -6,7 +6,7 @@ import pytest
 
 from scraper.errors import FetchTimeoutError, HttpStatusError, OverloadedError
 from scraper.extract.text import token_estimate
-from scraper.render import answer_parts
+from scraper.render import untrusted_text
 from scraper.render.batch import BatchItem, as_json, as_markdown
 from tests.scraper.render.readings import reading
 
@@ -97,12 +97,12 @@ def test_a_page_does_not_forge_the_next_section() -> None:
 
 def test_errors_are_one_line_with_the_next_step() -> None:
     assert (
-        answer_parts.error_sentence(FetchTimeoutError("Nothing\ncame in 30 s.", next_step="Try again."))
+        untrusted_text.error_sentence(FetchTimeoutError("Nothing\ncame in 30 s.", next_step="Try again."))
         == "Nothing came in 30 s. Try again."
     )
-    assert answer_parts.error_sentence(OverloadedError("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
-    assert answer_parts.error_sentence(FetchTimeoutError("No\u180b\ufff0\U000e0041th\u2003ing.")) == "Noth ing."
-    assert len(answer_parts.error_sentence(FetchTimeoutError("x" * 5_000))) <= 1_000
+    assert untrusted_text.error_sentence(OverloadedError("Full.", retry_after_s=3.2)) == "Full. Try again in 3 s."
+    assert untrusted_text.error_sentence(FetchTimeoutError("No\u180b\ufff0\U000e0041th\u2003ing.")) == "Noth ing."
+    assert len(untrusted_text.error_sentence(FetchTimeoutError("x" * 5_000))) <= 1_000
 
 
 @pytest.mark.parametrize("length", [300, 2_000, 8_000])

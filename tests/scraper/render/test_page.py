@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text import markdown_structure, token_estimate
 from scraper.model import Heading, Image, Link, Post
-from scraper.render.answer_parts import NOTICE
 from scraper.render.page import LISTS, as_json, as_markdown
+from scraper.render.untrusted_text import NOTICE
 from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"

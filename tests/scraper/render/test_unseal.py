@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.render.answer_parts import EXPLANATION, mark_untrusted, remove_untrusted_marks
+from scraper.render.untrusted_text import EXPLANATION, mark_untrusted, remove_untrusted_marks
 
 REGION = "0123456789ab"
 

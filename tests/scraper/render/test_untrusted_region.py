@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scraper.extract.fields.model import PageFields
 from scraper.model import StructuredData
 from scraper.render import document, fields, page, structured
-from scraper.render.answer_parts import NOTICE, display_url, mark_untrusted
 from scraper.render.document import DocumentPart
+from scraper.render.untrusted_text import NOTICE, display_url, mark_untrusted
 from tests.scraper.render.readings import reading
 
 REGION = "7f3a9c21"

@@ -13,14 +13,14 @@ from benchmarks.site.offline_reader import OfflineReader
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.text.sketches import Sketch, split_words
+from scraper.extract.text.minhash import Sketch, split_words
 from scraper.model import Document, Link
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts
+from scraper.site.site_discovery import SiteFacts
 from scraper.site.site_reader import LoadedPage
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
 from tests.site.traps.sites import HARD_SITES, TRAP_SITES

@@ -16,7 +16,7 @@ from scraper.site.crawl_scope import CrawlScope, MazeDetector
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_facts import SiteFacts
+from scraper.site.site_discovery import SiteFacts
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
 from scraper.site.url_patterns import SessionIdSegments

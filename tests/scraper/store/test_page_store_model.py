@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scraper.store.protocols import CacheScope, PageStore
-from scraper.store.sqlite import page_rows
+from scraper.store.sqlite import page_queries
 from tests.scraper.store.conftest import entry, noise, opened, shared_pages, text_of
 from tests.scraper.store.postgres_server import PostgresServer
 
@@ -74,7 +74,7 @@ async def _played(
 async def test_a_page_that_is_read_again_and_again_outlives_newer_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_rows, "TOUCH_AFTER_S", -1.0)
+    monkeypatch.setattr(page_queries, "TOUCH_AFTER_S", -1.0)
     async with opened(tmp_path, limit_bytes=1_000_000) as pages:
         pages.put(entry("https://example.org/loved", text="loved"))
         for number in range(150):

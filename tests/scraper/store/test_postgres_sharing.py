@@ -11,7 +11,7 @@ from scraper.coordination.protocols import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import open_store
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.postgres import page_rows
+from scraper.store.postgres import page_queries
 from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
@@ -72,7 +72,7 @@ async def test_an_oversized_or_unstorable_page_does_not_affect_others(
 async def test_a_page_that_the_database_rejects_does_not_affect_its_batch(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_rows, "make_storable", lambda text: text)
+    monkeypatch.setattr(page_queries, "make_storable", lambda text: text)
     async with shared_pages(await postgres.database()) as pages:
         for number, text in enumerate(("one", "nul \0 in it", "two")):
             pages.put(entry(f"https://example.org/{number}" + text[3:5], text=text))
@@ -119,9 +119,9 @@ async def test_frequently_read_pages_are_evicted_last(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scraper.store.postgres import pages as pages_module
-    from scraper.store.sqlite import page_rows
+    from scraper.store.sqlite import page_queries
 
-    monkeypatch.setattr(page_rows, "TOUCH_AFTER_S", -1.0)
+    monkeypatch.setattr(page_queries, "TOUCH_AFTER_S", -1.0)
     monkeypatch.setattr(pages_module, "TOUCH_EVERY_S", 0.0)
     async with shared_pages(await postgres.database(), limit_bytes=1_000_000) as pages:
         pages.put(entry("https://example.org/loved", text="loved"))

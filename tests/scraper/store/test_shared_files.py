@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from scraper.store.sqlite.database import Database, DatabaseUnavailableError
-from scraper.store.sqlite.page_rows import SCHEMA
+from scraper.store.sqlite.page_queries import SCHEMA
 from scraper.store.sqlite.pages import FILE_NAME
 from tests.scraper.store.conftest import PATIENCE_S, entry, opened, text_of
 from tests.scraper.store.test_faults import kept_aside

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scraper.tools import registry
-from scraper.tools.find_tools import searchable_prompt, searchable_tool
 from scraper.tools.prompts import prompts_for
 from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
+from scraper.tools.tool_search import searchable_prompt, searchable_tool
 
 TOOLS = registry.tools()
 OFFERS = [searchable_tool(tool) for tool in TOOLS]

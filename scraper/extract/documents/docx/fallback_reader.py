@@ -12,8 +12,8 @@ from itertools import groupby
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.extract.documents.docx.xml_names import OMITTED, W, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.extract.documents.office_markup import html_to_markdown
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml
-from scraper.extract.documents.shared_markup import html_to_markdown
 from scraper.extract.dom.xpath import Element
 
 _MAIN = "word/document.xml"

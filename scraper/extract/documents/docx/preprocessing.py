@@ -20,7 +20,7 @@ from scraper.extract.documents.docx.xml_names import (
     text_of_paragraph,
     w,
 )
-from scraper.extract.documents.shared_markup import ITEM_NUMBER
+from scraper.extract.documents.office_markup import ITEM_NUMBER
 from scraper.extract.dom.xpath import Element
 from scraper.extract.text.sanitize import clean_line
 

@@ -14,7 +14,6 @@ import mammoth
 from lxml import etree
 
 from scraper.errors import MalformedDocumentError
-from scraper.extract.documents.charts import find_relations, format_chart
 from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
 from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
@@ -28,8 +27,9 @@ from scraper.extract.documents.docx.xml_names import (
     w,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.office_charts import find_relations, format_chart
+from scraper.extract.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
 from scraper.extract.documents.safe_zip import ZipParts, first_text
-from scraper.extract.documents.shared_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
 from scraper.extract.dom.xpath import Element
 
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"

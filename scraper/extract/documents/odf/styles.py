@@ -9,7 +9,7 @@ from functools import cached_property
 
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.shared_markup import MONOSPACED_FONT, format_numeral
+from scraper.extract.documents.office_markup import MONOSPACED_FONT, format_numeral
 from scraper.extract.dom.xpath import Element
 
 _MAX_COUNT = 100_000

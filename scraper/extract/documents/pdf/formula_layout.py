@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from scraper.extract.documents.pdf.layout_model import RulingLine, TextRun
 from scraper.extract.math.symbols import FUNCTIONS, SYMBOLS
-from scraper.extract.math.tex import join_tex
+from scraper.extract.math.tex_delimiters import join_tex
 
 _SMALL = 0.86
 """Ratio to the font size of the base: maximum size of powers and indexes."""

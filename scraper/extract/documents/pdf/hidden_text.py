@@ -35,7 +35,7 @@ from scraper.extract.documents.pdf.page_objects import (
     read_batch,
     read_matrix,
 )
-from scraper.extract.documents.pdf.page_pixels import PagePixels
+from scraper.extract.documents.pdf.rendered_contrast import PagePixels
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RulingLine, TextRun
-from scraper.extract.documents.pdf.rows import group_adjacent, group_rows, join_cell_lines, text_of_row
+from scraper.extract.documents.pdf.text_assembly import group_adjacent, group_rows, join_cell_lines, text_of_row
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""

@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from scraper.extract.code.blocks import fence
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
-from scraper.extract.documents.pdf.rows import join_lines
+from scraper.extract.documents.pdf.text_assembly import join_lines
 from scraper.extract.documents.tables import pipe_table
 
 _MARKDOWN_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")

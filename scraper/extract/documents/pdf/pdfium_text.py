@@ -12,7 +12,7 @@ from pathlib import Path
 
 import liteparse
 
-from scraper.extract.documents.pdf import hidden_text, page_pixels
+from scraper.extract.documents.pdf import hidden_text, rendered_contrast
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_text
 
@@ -50,7 +50,7 @@ def load_library() -> ctypes.CDLL | None:
     library.FPDFText_GetTextObject.restype = pointer
     library.FPDF_GetMetaText.argtypes = [pointer, text, pointer, ctypes.c_ulong]
     library.FPDF_GetMetaText.restype = ctypes.c_ulong
-    page_pixels.declare_functions(library)
+    rendered_contrast.declare_functions(library)
     hidden_text.declare_functions(library)
     library.FPDF_InitLibrary()
     return library

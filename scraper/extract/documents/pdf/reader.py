@@ -11,12 +11,8 @@ from itertools import islice, pairwise
 from types import ModuleType
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pdf import pdfium_source, pdfium_text
-from scraper.extract.documents.pdf.completion import complete_pages
-from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, find_grids
-from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
-from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
-from scraper.extract.documents.pdf.paragraphs import (
+from scraper.extract.documents.pdf import liteparse_loader, pdfium_text
+from scraper.extract.documents.pdf.blocks import (
     build_blocks,
     join_paragraphs,
     join_split_words,
@@ -24,9 +20,12 @@ from scraper.extract.documents.pdf.paragraphs import (
     mark_headings,
     unmark_monospaced_prose,
 )
+from scraper.extract.documents.pdf.headers_and_footers import remove_headers_and_footers
+from scraper.extract.documents.pdf.lattice_tables import LatticeGrid, find_grids
+from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
+from scraper.extract.documents.pdf.markdown_writer import join_pages, write_markdown
+from scraper.extract.documents.pdf.missing_lines import complete_pages
 from scraper.extract.documents.pdf.reading_order import split_flows
-from scraper.extract.documents.pdf.rows import group_rows, is_right_to_left
-from scraper.extract.documents.pdf.running_lines import remove_headers_and_footers
 from scraper.extract.documents.pdf.stream_tables import find_tables
 from scraper.extract.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.extract.documents.pdf.table_headers import (
@@ -35,6 +34,7 @@ from scraper.extract.documents.pdf.table_headers import (
     find_headers_above,
     find_rotated_headers,
 )
+from scraper.extract.documents.pdf.text_assembly import group_rows, is_right_to_left
 
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
@@ -44,7 +44,7 @@ _VOCABULARY_PAGES = 300
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the fallback reader if `more_care` is requested."""
-    pdfium_source.warm_up()
+    liteparse_loader.warm_up()
     pdfium_text.load_library()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
@@ -58,7 +58,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         MalformedDocumentError: PDFium cannot read it.
     """
     request = request or ParseRequest()
-    source = pdfium_source.load(data, request)
+    source = liteparse_loader.load(data, request)
     rtl_pages = [page.number for page in source.pages if is_right_to_left(" ".join(run.text for run in page.runs))]
     pages: Sequence[LayoutPage] = source.pages
     if rtl_pages and request.more_care:
@@ -75,7 +75,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
         texts.append((page.number, "\n\n".join(filter(None, (text, source.forms.get(page.number))))))
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
-    ocr_pages = pdfium_source.find_image_pages(data, bare, request.password) if bare else ()
+    ocr_pages = liteparse_loader.find_image_pages(data, bare, request.password) if bare else ()
     unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
     completed = complete_pages(data, texts, removed, request, unread, source.texts)
     return ParsedDocument(
@@ -97,7 +97,7 @@ def _load_fallback_reader() -> ModuleType:
     return importlib.import_module("scraper.extract.documents.pdf.fallback_reader")
 
 
-def _warnings(source: pdfium_source.PdfContent, request: ParseRequest) -> Iterator[str]:
+def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Iterator[str]:
     count = len(source.pages)
     if not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
-from scraper.extract.documents.pdf.rows import group_rows, is_label, is_right_to_left, text_of_row
+from scraper.extract.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
 
 _Span = tuple[float, float]
 

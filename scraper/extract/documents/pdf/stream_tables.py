@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from scraper.extract.documents.pdf.cells import (
+from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
+from scraper.extract.documents.pdf.narrow_table_columns import find_ruled_regions, split_at_strips
+from scraper.extract.documents.pdf.table_cells import (
     RowSegment,
     SegmentedRow,
     find_wrapped_lines,
@@ -15,8 +17,6 @@ from scraper.extract.documents.pdf.cells import (
     merge_lines,
     split_row,
 )
-from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
-from scraper.extract.documents.pdf.narrow_columns import find_ruled_regions, split_at_strips
 from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
 from scraper.extract.documents.pdf.table_rows import find_table_end
 

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from scraper.extract.documents.pdf.blocks import format_code, is_code
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
-from scraper.extract.documents.pdf.paragraphs import format_code, is_code
 from scraper.extract.documents.pdf.reading_order import order_by_columns
-from scraper.extract.documents.pdf.rows import group_adjacent, join_lines, split_mark, text_of_row
+from scraper.extract.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
 
 _HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import RowSegment, SegmentedRow, split_row
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.extract.documents.pdf.table_cells import RowSegment, SegmentedRow, split_row
 
 _Span = tuple[float, float]
 _Table = tuple[tuple[str, ...], ...]

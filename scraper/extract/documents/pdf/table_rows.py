@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from scraper.extract.documents.pdf.cells import SegmentedRow
 from scraper.extract.documents.pdf.layout_model import RulingLine
-from scraper.extract.documents.pdf.rows import is_label
+from scraper.extract.documents.pdf.table_cells import SegmentedRow
+from scraper.extract.documents.pdf.text_assembly import is_label
 
 _MAX_ROWS_ABOVE = 4
 """Rows above a row; one of them must share a gap with it."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scraper.extract.documents.shared_markup import REPEATED_CHARS
+from scraper.extract.documents.office_markup import REPEATED_CHARS
 
 TITLE = 0
 """Level of the document's title; with a title, all headings are one level lower."""

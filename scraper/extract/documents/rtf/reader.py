@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
+from scraper.extract.documents.office_markup import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
 from scraper.extract.documents.rtf.paragraphs import TITLE, RtfBlockWriter, RtfParagraph, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,
@@ -20,7 +21,6 @@ from scraper.extract.documents.rtf.tokenizer import (
     RtfToken,
     tokenize,
 )
-from scraper.extract.documents.shared_markup import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
 
 MAX_BYTES = 50_000_000
 """Bytes of a file that are read."""

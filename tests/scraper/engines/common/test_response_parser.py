@@ -6,7 +6,7 @@ import pytest
 
 from browsers.model import RedirectHop
 from scraper.engines.common import response_parser
-from scraper.engines.common.rows import EngineRow
+from scraper.engines.common.result_rows import EngineRow
 from scraper.engines.model import EngineOutcome
 from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import NOW, ROWS, page, read, renamed, snapshot

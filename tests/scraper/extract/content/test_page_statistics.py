@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.content.neighbor_features import compute_topic_columns
+from scraper.extract.content.context_features import compute_topic_columns
 from scraper.extract.content.page_statistics import PageStatistics, split_words
 from tests.scraper.extract.content.trees import build_statistics
 

@@ -6,8 +6,8 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 
+from scraper.extract.documents.dispatcher import dispatch
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.read import dispatch
 
 Page = Sequence[str]
 """Drawing operators of one page, from the top left of 595 by 842 points."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from scraper.errors import NoContentError
+from scraper.extract.documents.dispatcher import dispatch
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.read import dispatch
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.video import Video, find_watch_url, read_watch_page
 from tests.growth import Hostile, hostile_inputs

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from scraper.server.access.rules import ServerStartError
+from scraper.server.access.header_rules import ServerStartError
 from scraper.server.http import sockets as listen
 from scraper.server.http.sockets import ignore_new_connections, open_sockets
 from tests.scraper.process import Program, running

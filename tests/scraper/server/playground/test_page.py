@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from scraper.cli.client import CLIENTS, ServerCommand
+from scraper.cli.client_config import CLIENTS, ServerCommand
 from scraper.tools import registry
 from tests.scraper.process import SOON_S, Program, browsers_say, until
 from tests.scraper.server.playground.conftest import PATIENCE_MS, TOKEN, read

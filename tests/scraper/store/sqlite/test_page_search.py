@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 
 from scraper.model import PageHits
 from scraper.store import base_page_store
-from scraper.store.fulltext import ranking
 from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
-from scraper.store.fulltext.ranking import register_ranking_function
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import dump
-from scraper.store.sqlite import page_search
+from scraper.store.sqlite import page_search, ranking
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
+from scraper.store.sqlite.ranking import register_ranking_function
 from tests.scraper.store.conftest import entry, opened, text_of
 
 NONE: frozenset[str] = frozenset()

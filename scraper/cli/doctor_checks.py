@@ -1,0 +1,242 @@
+"""Checks of `doctor` that read no page. Each function checks one topic and returns findings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+
+from browsers import system_diagnostics
+from browsers.settings import BrowserSettings
+from scraper.cli.doctor_results import Finding, bad, good, poor
+from scraper.coordination import open_shared_state
+from scraper.errors import OutsideRootError, ScraperError
+from scraper.reading.documents.local_files import LocalFiles
+from scraper.server.access.header_rules import ServerStartError, is_loopback
+from scraper.server.entrypoints import find_issuer, make_access_rules
+from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
+from scraper.store.factory import find_database_problem
+from scraper.workers import sandbox
+
+_PACKAGES = ("mcp", "playwright", "apsw", "lxml", "uvicorn")
+_MIN_FREE_BYTES = 200_000_000
+"""Bytes for a browser profile and the cache; with less, both fail with unclear errors."""
+_CONNECT_TIMEOUT_S = 2.0
+_FALLBACKS = {
+    "light": "the full tier is used instead, at four times the cost",
+    "full": "the light tier is used instead, which some sites block",
+}
+_FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
+_FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
+"""Remedy without package names, because these differ between distributions."""
+
+
+def check_packages() -> Iterator[Finding]:
+    """Report the versions of Python and of important packages."""
+    yield good(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
+    versions, missing = [], []
+    for name in _PACKAGES:
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    yield good(f"Packages: {', '.join(versions)}")
+    if missing:
+        yield bad(f"Missing packages: {', '.join(missing)}", f"{sys.executable} -m pip install search-mcp")
+
+
+def check_configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Report the environment variables that are set, and unknown ones."""
+    for setting in setting_table():
+        if value := environ.get(setting.variable):
+            yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
+        elif setting.secret and (file := environ.get(setting.file_variable)):
+            yield good(f"{setting.file_variable}={file}")
+    for sentence in unknown_variables(environ):
+        yield poor(sentence)
+
+
+def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
+    """Report the installed Chromium of both tiers."""
+    found = {one.tier.value: one for one in system_diagnostics.find_installed_browsers(settings)}
+    wrong = {tier.value: path for tier, path in system_diagnostics.find_unusable_paths(settings, start=True).items()}
+    for name in ("light", "full"):
+        if path := wrong.get(name):
+            yield bad(
+                f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is not a Chromium that starts",
+                "Correct the path, or remove the setting: Chromium is then found automatically",
+            )
+        elif one := found.get(name):
+            yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
+        elif found:
+            yield poor(f"No Chromium of the {name} tier: {_FALLBACKS[name]}", "search-mcp install-browser")
+    if not found and not wrong:
+        yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
+
+
+def check_fonts() -> Iterator[Finding]:
+    """Report missing fonts, which matter only for screenshots, not for the text of pages."""
+    found = system_diagnostics.find_fonts()
+    if found is None:
+        return
+    missing = [script for script, there in found.items() if not there]
+    if missing:
+        remedy = _FONTS_BY_APT if shutil.which("apt-get") else _FONTS_BY_HAND
+        yield poor(f"No font for {', '.join(missing)}", remedy)
+    else:
+        yield good(f"Fonts for {', '.join(found)}")
+
+
+def check_data_folder(settings: Settings) -> Iterator[Finding]:
+    """Check that the cache folder is writable; skipped if the cache is a database."""
+    if settings.database_url is not None:
+        return
+    folder = settings.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        yield poor(
+            f"Pages cannot be cached in {folder}: {error.strerror}",
+            "Make it writable, or name another folder with SEARCH_MCP_DATA",
+        )
+        return
+    free = shutil.disk_usage(folder).free
+    text = f"Pages are cached in {folder}, {free // 1_000_000:,} MB free"
+    yield good(text) if free > _MIN_FREE_BYTES else poor(text, "Free some space")
+
+
+def check_documents(settings: Settings) -> Iterator[Finding]:
+    """Report the sandbox for documents, and the folder of local documents."""
+    lacking = sandbox.detect_capabilities().missing
+    if lacking:
+        yield poor(
+            f"Documents are read in separate processes, but this system lacks {', '.join(lacking)}",
+            "Linux 5.13 or newer on x86_64 or ARM64 has them all",
+        )
+    else:
+        yield good("Documents are read in processes without access to files and network")
+    root = settings.document_root
+    if root is None:
+        return
+    try:
+        LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
+    except OutsideRootError:  # the folder itself is no file, but exists and can be opened
+        yield good(f"Local documents are read from {root}")
+    except ScraperError as error:
+        yield poor(f"Local documents cannot be read: {error}", error.next_step)
+
+
+def check_callers(settings: Settings) -> Iterator[Finding]:
+    """Report who may call `serve`, or why it would not start."""
+    try:
+        rules = make_access_rules(settings, find_issuer(settings))
+    except ServerStartError as error:
+        yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
+        return
+    if rules.requires_token:
+        yield good("Callers must send a token")
+    elif is_loopback(settings.host):
+        yield good("Only programs on this machine may call, without a token")
+    else:
+        yield poor(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
+
+
+def check_port(settings: Settings) -> Iterator[Finding]:
+    """Check that `serve` can listen on its port."""
+    where = f"{settings.host} port {settings.port}"
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        with contextlib.closing(socket.create_server((settings.host, settings.port), family=family)):
+            yield good(f"{where} is free for `search-mcp serve`")
+    except OSError as error:
+        yield poor(
+            f"`search-mcp serve` could not listen on {where}: {_reason(error)}",
+            "If that is not search-mcp, choose another port with SEARCH_MCP_PORT",
+        )
+
+
+async def check_names(settings: Settings) -> list[Finding]:
+    """Check that DNS does not return invented addresses, which the proxy would reject as private."""
+    if settings.proxy and settings.proxy_dns == "remote":
+        return [good("Names are resolved by the proxy")]
+    if not await system_diagnostics.is_fake_dns_suspected():
+        return []
+    network = system_diagnostics.FAKE_DNS_NETWORK
+    if network in settings.allow_nets:
+        return [good(f"DNS resolves every name to {network}, as tunnels do; SEARCH_MCP_ALLOW_NETS allows it")]
+    return [
+        bad(
+            f"DNS resolves every name to {network}: a VPN or tunnel on this machine invents addresses, and "
+            "every site would be rejected as private",
+            f"If you trust this tunnel, set SEARCH_MCP_ALLOW_NETS={network}",
+        )
+    ]
+
+
+def check_proxy(settings: Settings) -> Iterator[Finding]:
+    """Check that the configured proxy accepts connections."""
+    if settings.proxy is None:
+        ignored = [name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)]
+        if ignored:
+            yield poor(f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it")
+        return
+    try:
+        where = system_diagnostics.parse_proxy_address(settings.proxy)
+    except ValueError as error:
+        yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
+        return
+    proxy = f"The proxy at {where[0]}:{where[1]}"
+    try:
+        with contextlib.closing(socket.create_connection(where, timeout=_CONNECT_TIMEOUT_S)):
+            yield good(f"{proxy} listens")
+    except OSError as error:
+        yield bad(f"{proxy} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
+
+
+def _reason(error: OSError) -> str:
+    """Return the operating system's text for an error, without additions by libraries."""
+    if error.errno is None or isinstance(error, socket.gaierror):  # name errors have other numbers
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
+
+
+async def check_database(settings: Settings) -> list[Finding]:
+    """Check that PostgreSQL responds and contains the tables; skipped if none is configured."""
+    if settings.database_url is None:
+        return []
+    try:
+        problem = await find_database_problem(settings)
+    except SettingsError as error:
+        return [bad("The shared database cannot be used without its library", str(error))]
+    if problem is not None:
+        alone = "The server runs, but caches no pages until this is fixed"
+        return [poor(f"Pages are not cached: {problem}", alone)]
+    return [good("Pages are cached in PostgreSQL")]
+
+
+async def check_shared_state(settings: Settings) -> list[Finding]:
+    """Check that Valkey or Redis responds and accepts writes; skipped if none is configured."""
+    if settings.shared_url is None:
+        return []
+    try:
+        shared = await open_shared_state(settings)
+    except SettingsError as error:
+        return [bad("The shared state cannot be used without its library", str(error))]
+    try:
+        status = shared.status()
+    finally:
+        await shared.close()
+    if status.problem is not None:
+        alone = "The server runs with its share of the limits until this is fixed"
+        return [poor(f"The shared state is unavailable. {status.problem}", alone)]
+    if status.note is not None:
+        return [poor(status.note)]
+    return [good(f"Shared state answers in {status.command_s * 1_000:.1f} ms")]

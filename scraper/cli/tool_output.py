@@ -1,0 +1,170 @@
+"""Run a tool and print its answer: plain Markdown for people, JSON, or the text that an agent gets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli import tool_runner
+from scraper.cli.exit_codes import code_of_answer
+from scraper.cli.files import write_file
+from scraper.cli.message_rewriting import rewrite_answer, rewrite_message
+from scraper.cli.setting_options import load_settings
+from scraper.settings import SettingsError, setting_table
+from scraper.urls import guess_urls
+
+if TYPE_CHECKING:
+    from scraper.tools.model import ToolAnswer
+
+F = TypeVar("F", bound=Callable[..., Any])
+Plain = Callable[["ToolAnswer"], str]
+"""Return the text of an answer for people."""
+
+_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+_TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
+_OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
+
+
+def with_output_options(*, has_marks: bool = True) -> Callable[[F], F]:
+    """Return a decorator that adds the options --json, --format and -o; with `has_marks`, also --marked."""
+
+    def decorate(command: F) -> F:
+        if has_marks:
+            command = click.option(
+                "--marked", is_flag=True, help="Print what an agent gets: header, and marks around untrusted text."
+            )(command)
+        command = click.option("-o", "--output", type=_FILE, help="Write to this file.")(command)
+        command = click.option(
+            "--format", "form", type=click.Choice(["markdown", "json"]), help="Output format.  [markdown]"
+        )(command)
+        return click.option("--json", "as_json", is_flag=True, help="Same as --format json.")(command)
+
+    return decorate
+
+
+def run_and_print(
+    tool: str,
+    flags: dict[str, Any],
+    *,
+    plain: Plain | None = None,
+    other_urls: Mapping[str, str] | None = None,
+    has_rows: bool = False,
+) -> int:
+    """Run a tool with the flags as arguments, print its answer and return the exit code.
+
+    Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
+    output file has such a suffix. If a URL cannot be reached, its replacement in `other_urls` is read instead.
+
+    Raises:
+        UsageError: A setting is invalid, or the folder of the output file does not exist.
+    """
+    output: Path | None = flags.get("output")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise click.UsageError(f"The folder of {output} does not exist.")
+    settings = load_settings(flags)
+    writes_rows = has_rows and is_table(output)
+    as_json = wants_json(flags) or writes_rows
+    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
+    arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
+    try:
+        answer = tool_runner.run_tool(tool, arguments, settings, as_json=as_json, other_urls=other_urls)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    # Tools of indexes report their errors as values.
+    fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
+    if answer.is_error or fault:
+        click.echo(rewrite_message(str(fault or answer.text)), err=True)
+        return code_of_answer(answer)
+    if writes_rows and output is not None and isinstance(answer.structured, dict):
+        text = as_table(answer.structured, output)
+    elif as_json:
+        text = answer.text if answer.structured is not None else json.dumps({"result": answer.text}, ensure_ascii=False)
+    else:
+        text = _text(answer, plain, is_marked=bool(flags.get("marked")))
+        warn_about_reading(answer)
+    print_text(text, output)
+    return code_of_answer(answer)
+
+
+def run_and_print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
+    """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http."""
+    guesses = [guess_urls(url) for url in urls]
+    call = {**flags, "urls": [url for url, *_ in guesses]}
+    return run_and_print(tool, call, other_urls={url: other for url, *others in guesses for other in others})
+
+
+def wants_json(flags: dict[str, Any]) -> bool:
+    """Return True if the flags contain --json or --format json."""
+    return bool(flags.get("as_json")) or flags.get("form") == "json"
+
+
+def print_text(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file."""
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_file(output, text)
+
+
+def warn_about_reading(answer: ToolAnswer) -> None:
+    """Print the warnings about a page to stderr, so that they do not mix with its text."""
+    for warning in answer.reading.warnings if answer.reading else ():
+        click.echo(f"Warning: {rewrite_message(warning)}", err=True)
+
+
+def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
+    if is_marked:
+        return answer.text
+    if plain is not None:
+        return plain(answer)
+    from scraper.render.untrusted_text import remove_untrusted_marks
+
+    return remove_untrusted_marks(rewrite_answer(answer.text))
+
+
+def whole_text(flags: dict[str, Any]) -> Plain:
+    """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
+
+    def plain(answer: ToolAnswer) -> str:
+        from scraper.render.untrusted_text import KEEP_WHOLE, cut_markdown
+
+        assert answer.reading is not None
+        text, length = answer.reading.document.markdown, flags.get("length")
+        start = flags.get("start") or 0
+        start = max(0, len(text) + start) if start < 0 else start
+        return cut_markdown(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
+
+    return plain
+
+
+def is_table(output: Path | None) -> bool:
+    """Return True if the file name ends with `.csv` or `.jsonl`."""
+    return output is not None and output.suffix.lower() in _TABLE_SUFFIXES
+
+
+def as_table(answer: Mapping[str, Any], output: Path) -> str:
+    """Return the records of an answer as CSV or JSON lines; without records, one row of fields for each page."""
+    rows = _rows(answer)
+    if output.suffix.lower() == ".jsonl":
+        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _rows(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    if "pages" in answer:
+        return [row for page in answer["pages"] for row in _rows(page)]
+    if "records" in answer:
+        return list(answer["records"])
+    return [{"url": answer["url"], **answer.get("values", {})}]

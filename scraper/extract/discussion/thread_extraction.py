@@ -1,0 +1,219 @@
+"""Read the discussion of a page: its posts with author, date, text, score, accepted mark and quotations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from lxml import etree
+
+from scraper.extract.discussion.author_date_labels import find_labels, may_have_posts
+from scraper.extract.discussion.bodies import copy_body, find_bodies, read_texts
+from scraper.extract.discussion.containers import PostContainer, find_containers
+from scraper.extract.dom.parsing import remove
+from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.metadata import date_parsing
+from scraper.extract.page.page_tree import PageTree
+from scraper.extract.text.sanitize import clean, clean_line
+from scraper.model import Post
+
+_MAX_TEXT = 50_000
+_MAX_NAME, _MAX_DATE = 80, 60
+_SCORE_NAME = re.compile(
+    r"vote-?count|(?:^|[\s_-])(?:score|upvotes?|points|karma|votes|likes?-?count|num-?likes|rating-?count)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile", re.IGNORECASE)
+_SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?[kK])?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)")
+_ACCEPTED_NAME = re.compile(
+    r"accepted-answer(?!-indicator)|(?:^|[\s_-])(?:is-)?accepted(?:$|\s)|best-?answer|(?:--|is-|^|\s)solution(?:$|\s)|"
+    r"answer--accepted|isSolved|marked-?as-?answer",
+    re.IGNORECASE,
+)
+_FORGED = re.compile(r"\s*[·|]\s*")
+_BRACKETS = str.maketrans("[]<>", "()()")
+_OWN_ELEMENTS = 400
+
+
+@dataclass(slots=True)
+class Discussion:
+    """Posts of a page, and the elements that contain them."""
+
+    posts: tuple[Post, ...] = ()
+    containers: list[PostContainer] = field(default_factory=list)
+    bodies: list[Element] = field(default_factory=list)
+    """Copies of the text of each post."""
+    remarks: list[PostContainer] = field(default_factory=list)
+    """Comments on posts of another kind, as question sites have them below answers."""
+
+
+def find_discussion(page: PageTree) -> Discussion:
+    """Return the posts of a page; the tree is not changed."""
+    if not may_have_posts(page.body, page.classes):
+        return Discussion()
+    labels = find_labels(page.body)
+    containers = find_containers(labels, page.url)
+    if not containers:
+        return Discussion()
+    elements = {one.element: number for number, one in enumerate(containers)}
+    discussion = Discussion()
+    posts: list[Post] = []
+    positions: dict[Element, int] = {}
+    for one, found in zip(containers, find_bodies(containers), strict=True):
+        body = copy_body(found, ()) if found else etree.Element("div")
+        text, quoted = read_texts(body)
+        if not text and not quoted and body.find(".//img") is None:
+            continue
+        parent = next((positions[around] for around in one.element.iterancestors() if around in positions), None)
+        positions[one.element] = len(posts) + 1
+        discussion.containers.append(one)
+        discussion.bodies.append(body)
+        posts.append(
+            Post(
+                position=len(posts) + 1,
+                author=_plain(one.author.text, _MAX_NAME) if one.author else None,
+                date=_plain(one.date.text, _MAX_DATE) if one.date else None,
+                published=one.date.moment if one.date else None,
+                text=clean(text[:_MAX_TEXT])[0],
+                score=_find_score(one.element, elements),
+                accepted=_is_accepted(one.element, elements),
+                quoted=clean(quoted[:_MAX_TEXT])[0],
+                reply_to=parent,
+            )
+        )
+    discussion.posts = tuple(posts)
+    discussion.remarks = _find_remarks(discussion)
+    return discussion
+
+
+def _find_remarks(discussion: Discussion) -> list[PostContainer]:
+    """Return the comments on a page whose posts are mainly of another kind."""
+    sizes: Counter[str] = Counter()
+    for post, one in zip(discussion.posts, discussion.containers, strict=True):
+        sizes[one.shape] += len(post.text)
+    main = max(sizes, key=lambda shape: sizes[shape], default="")
+    if "comment" in main.lower():
+        return []
+    return [one for one in discussion.containers if one.shape != main and "comment" in one.shape.lower()]
+
+
+def _plain(text: str, limit: int) -> str:
+    """Return an author or date in one line, without the separators and brackets that headings use."""
+    return _FORGED.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
+
+
+def _own_elements(container: Element, others: Collection[Element]) -> list[Element]:
+    """Return the first elements of a post outside of the posts that it contains."""
+    found: list[Element] = []
+    stack = [container]
+    while stack and len(found) < _OWN_ELEMENTS:
+        element = stack.pop()
+        if element is container or element not in others:
+            found.append(element)
+            stack.extend(reversed(element))
+    return found
+
+
+def _find_score(container: Element, others: Collection[Element]) -> int | None:
+    for element in _own_elements(container, others):
+        if _REPUTATION_NAME.search((element.get("class") or "")[:100]):
+            continue
+        stated = element.get("data-score")
+        if not stated and (
+            element.get("itemprop") == "upvoteCount" or _SCORE_NAME.search((element.get("class") or "")[:100])
+        ):
+            stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
+        match = _SCORE.match(stated.strip()) if stated and len(stated) < 60 else None
+        if match:
+            return _to_number(match[0])
+    return None
+
+
+def _to_number(text: str) -> int | None:
+    digits = text.lower().replace("\u2212", "-").replace(",", "").strip()
+    try:
+        return round(float(digits[:-1].strip()) * 1000) if digits.endswith("k") else round(float(digits))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_accepted(container: Element, others: Collection[Element]) -> bool:
+    """Return True if the post, or an element around this post only, is marked as accepted."""
+    marked = [container]
+    for around in islice(container.iterancestors(), 2):
+        if len(list(islice((inner for inner in around.iter() if inner in others), 2))) > 1:
+            break
+        marked.append(around)
+    return any(
+        element.get("itemprop") == "acceptedAnswer" or _ACCEPTED_NAME.search((element.get("class") or "")[:200])
+        for element in marked
+    )
+
+
+def format_heading(post: Post) -> str:
+    """Return the heading line of a post: position, author, date, answered post, score and accepted mark."""
+    parts = [f"#{post.position}", post.author or "", format_date(post.published, post.date)]
+    if post.reply_to:
+        parts.append(f"reply to #{post.reply_to}")
+    if post.score is not None:
+        parts.append(f"score {post.score}")
+    if post.accepted:
+        parts.append("accepted")
+    return " · ".join(filter(None, parts))
+
+
+def format_date(moment: datetime | None, written: str | None) -> str:
+    """Return a date as the page writes it, or like `2024-05-01 14:02` if only the markup states its day.
+
+    In the second case, the text of the page follows in brackets unless it states the same day.
+    """
+    if moment is None or (written and "T" not in written[10:11] and date_parsing.find_date(written)):
+        return written or ""
+    stated = moment.strftime("%Y-%m-%d" if (moment.hour, moment.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+    return stated if not written or written[:10] == stated[:10] else f"{stated} ({written})"
+
+
+def build_thread(discussion: Discussion) -> Element:
+    """Return an element with the posts, each with a heading. Remarks follow their post as a list without headings."""
+    thread = etree.Element("div")
+    listed = None
+    remarks = {one.element for one in discussion.remarks}
+    for post, one, body in zip(discussion.posts, discussion.containers, discussion.bodies, strict=True):
+        if one.element not in remarks:
+            etree.SubElement(thread, "h3").text = format_heading(post)
+            thread.append(body)
+            listed = None
+            continue
+        # A remark on an answer, as question sites have them, is no answer.
+        listed = etree.SubElement(thread, "ul") if listed is None else listed
+        item = etree.SubElement(listed, "li")
+        label = etree.SubElement(item, "strong")
+        label.text = post.author
+        label.tail = f" ({format_date(post.published, post.date)}): "
+        if body.tag == "div" and len(body) == 1 and not (body.text or "").strip() and body[0].tag in ("p", "div"):
+            body = body[0]
+        body.tag = "span" if not len(body) or body.find(".//p") is None else "div"
+        item.append(body)
+    return thread
+
+
+def place_thread(root: Element, discussion: Discussion) -> bool:
+    """Replace the posts by the thread and return True, if the content contains at least half of them.
+
+    The posts are removed from the content in any case.
+    """
+    attached = [one.element for one in discussion.containers if _is_within(one.element, root)]
+    is_content = 2 * len(attached) >= len(discussion.containers)
+    if is_content and attached:
+        attached[0].addprevious(build_thread(discussion))
+    for element in attached:
+        remove(element)
+    return is_content and bool(attached)
+
+
+def _is_within(element: Element, root: Element) -> bool:
+    return element is not root and any(around is root for around in element.iterancestors())

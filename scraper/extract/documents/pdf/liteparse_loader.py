@@ -1,0 +1,295 @@
+"""Read a PDF with liteparse (PDFium) into pages of text runs and drawn lines."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from liteparse import LiteParse, ParseError
+from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
+
+from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+from scraper.extract.documents.model import ParseRequest
+from scraper.extract.documents.pdf.boxes import Box
+from scraper.extract.documents.pdf.formula_layout import write_formulas
+from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
+from scraper.extract.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
+from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
+from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines, reading_angle, rotate_page
+from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
+
+MAX_PAGES = 1_000
+"""Pages per reading; a client requests further pages separately."""
+
+MAX_RUNS = 400_000
+"""Runs of all pages; a page of prose has a hundred."""
+
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
+_MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_WIDE_SPACE = 0.55
+"""Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
+_MAX_SLANT = 30.0
+"""Degrees. Slanted text of the examined files leans by 11 to 19."""
+_MAX_LINE_HEIGHT = 2.2
+"""Maximum height of the box of one line, as a multiple of the character height."""
+_MAX_ROTATED_RUNS = 500
+_IMAGE_SHARE = 0.5
+_MIN_HIDDEN_SHARE = 0.25
+"""Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
+_MAX_TREE_NODES = 200_000
+_MAX_TREE_DEPTH = 100
+
+_SMALLEST = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfContent:
+    """Content of a PDF: its pages, metadata and form fields."""
+
+    pages: tuple[LayoutPage, ...]
+    """Pages that were read."""
+    page_count: int
+    """Pages of the whole file."""
+    title: str | None = None
+    author: str | None = None
+    encrypted: bool = False
+    failed_pages: tuple[int, ...] = ()
+    forms: Mapping[int, str] = field(default_factory=dict)
+    """Filled form fields, by page."""
+    is_xfa_form: bool = False
+    """True if the form content is XML (XFA), which is not in the pages."""
+    texts: Mapping[int, PageText] = field(default_factory=dict)
+    """Text of the pages as PDFium reads it, by page."""
+
+
+def warm_up() -> None:
+    """Load PDFium, which liteparse opens with its first file."""
+    _parser(ParseRequest()).parse(_SMALLEST)
+
+
+def load(data: bytes, request: ParseRequest) -> PdfContent:
+    """Return the pages of a file.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: PDFium cannot read it.
+    """
+    data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
+    try:
+        result = _parser(request).parse(data)
+    except ParseError as error:
+        if "password" not in str(error).lower():
+            raise MalformedDocumentError(
+                "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
+                next_step="Try once more, or look for another copy.",
+            ) from None
+        password = "another password than the one given" if request.password else "a password"
+        raise EncryptedDocumentError(
+            f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
+        ) from None
+    texts, declared = read_document(data, [page.page_num for page in result.pages], request.password)
+    remaining_runs = MAX_RUNS
+    pages = []
+    for page in result.pages:
+        text = texts.get(page.page_num)
+        if text is not None and text.hidden:
+            page.text_items = [item for one in page.text_items for item in _remove_hidden(one, text)]
+        pages.append(_convert_page(page, remaining_runs))
+        remaining_runs -= len(pages[-1].runs)
+    meta = result.doc_meta
+    title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
+    return PdfContent(
+        tuple(pages),
+        result.total_pages or result.num_pages,
+        title=title,
+        author=author,
+        encrypted=bool(meta and meta.is_encrypted),
+        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
+        forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
+        is_xfa_form=result.form_type in XFA_FORMS,
+        texts=texts,
+    )
+
+
+def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
+    """Return the pages that are mostly an image or meaningless characters."""
+    parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
+    try:
+        result = parser.parse(data)
+    except ParseError:
+        return ()
+    return tuple(page.page_num for page in result.pages if page.complexity and _is_image(page.complexity))
+
+
+def _is_image(page: PageComplexityStats) -> bool:
+    return page.full_page_image or page.largest_image_coverage > _IMAGE_SHARE or page.is_garbled
+
+
+def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
+    return LiteParse(
+        ocr_enabled=False,
+        output_format="json",
+        image_mode="off",
+        quiet=True,
+        extract_text_metadata=True,
+        extract_vector_graphics=True,
+        extract_structure_tree=True,
+        extract_form_fields=True,
+        extract_document_metadata=True,
+        emit_word_boxes=True,
+        include_complexity=complexity,
+        continue_on_page_error=True,
+        max_pages=None if request.pages else MAX_PAGES,
+        target_pages=",".join(map(str, request.pages[:MAX_PAGES])) or None,
+        password=request.password,
+    )
+
+
+def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
+    """Yield an item without its hidden words."""
+
+    def is_hidden(piece: TextItem | WordBox) -> bool:
+        box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
+        hidden = sum(box.overlap(other) for other in page.hidden)
+        return hidden > _MIN_HIDDEN_SHARE * box.overlap(box) and hidden > sum(map(box.overlap, page.visible))
+
+    kept = [word for word in item.words if not is_hidden(word)]
+    if len(kept) == len(item.words):
+        if item.words or not is_hidden(item):
+            yield item
+    elif kept:
+        text, last = " ".join(word.text for word in kept), kept[-1]
+        yield replace(item, text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=kept)
+
+
+def _convert_page(page: Any, max_runs: int) -> LayoutPage:
+    angle = reading_angle(page.text_items)
+    texts, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
+    width, height = (
+        side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
+    )
+    lines = find_lines(page.vector_graphics, width, height)
+    runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
+    rotated, tags = _find_rotated_runs(page.text_items[:max_runs], angle), _read_tags(page.structure_tree)
+    converted = LayoutPage(
+        page.page_num, width, height, runs, across, lines.down, tags, lines.box_across, lines.box_down, rotated
+    )
+    return rotate_page(converted, angle) if angle else converted
+
+
+def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
+    """Yield the runs with the rotation of the page; drop stamps in the margin."""
+    for item in items:
+        text = item.text
+        if not text or text.isspace() or not _is_straight(item, angle):
+            continue
+        if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
+            continue
+        size = _font_size(item)
+        is_bold_name, mono, is_math = _read_font_name(item.font_name or "")
+        bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
+        for part, x0, x1, words in _split_item(item, size):
+            part = part if part.isascii() else normalize_ligatures(part)
+            yield TextRun(
+                part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words, is_math
+            )
+
+
+@lru_cache(maxsize=256)
+def _read_font_name(name: str) -> tuple[bool, bool, bool]:
+    """Return True for a bold font, for a font of a fixed width, and for one made for formulas."""
+    return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
+
+
+def _font_size(item: TextItem) -> float:
+    """Return the size in points, rounded to halves."""
+    return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+
+
+def _is_straight(item: TextItem, angle: int) -> bool:
+    """Return True for text with the rotation of the page, or slanted in place of an italic font.
+
+    PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
+    """
+    slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    if slant <= 1:
+        return True
+    height = item.height if angle % 180 == 0 else item.width
+    return slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * (item.font_height or item.font_size or height)
+
+
+def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
+    """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
+
+    They are in the order in which the lines of one header are read.
+    """
+    found: list[tuple[float, TextRun]] = []
+    for item in items:
+        rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
+        if angle or _is_straight(item, angle) or 135 < rotation < 225 or item.text.isspace():
+            continue
+        upright = min(abs(rotation - 90), abs(rotation - 270)) < _MAX_SLANT
+        size = _font_size(item)
+        for piece in (item,) if upright or len(item.words) < 2 else item.words:
+            foot = piece.x + piece.width / 2 if upright else piece.x + size / 2
+            run = TextRun(piece.text, foot - size / 2, piece.y, foot + size / 2, piece.y + piece.height, size)
+            found.append((foot if rotation > 180 else -foot, run))
+    return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
+
+
+def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
+    """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
+    words = item.words if abs(item.rotation) <= _MAX_SLANT else []
+    ends = tuple((word.x, word.x + word.width) for word in words)
+    breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
+    if not breaks:
+        text = _separate_words(item, size) if item.text.count(" ") + 1 < len(words) else item.text
+        yield text, item.x, item.x + item.width, ends
+        return
+    for start, end in pairwise([0, *breaks, len(words)]):
+        yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
+
+
+def _separate_words(item: TextItem, size: float) -> str:
+    """Return the text with spaces between words that are apart, such as a caption's label and its number."""
+    text, rest = "", item.text
+    for word, following in pairwise(item.words):
+        before, found, rest = rest.partition(word.text)
+        is_apart = following.x - word.x - word.width > SPACE * size and rest.startswith(following.text)
+        text += f"{before}{found} " if is_apart else before + found
+    return text + rest
+
+
+def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
+    """Return the structure tree, limited in size and depth."""
+    remaining = _MAX_TREE_NODES
+
+    def node(element: StructureTreeElement, depth: int) -> TagNode:
+        nonlocal remaining
+        remaining -= 1
+        has_room = depth < _MAX_TREE_DEPTH and remaining > 0
+        return TagNode(
+            element.type,
+            tuple(element.marked_content_ids),
+            tuple(node(child, depth + 1) for child in element.children) if has_room else (),
+            _span(element.attributes, "ColSpan"),
+            _span(element.attributes, "RowSpan"),
+            element.actual_text or "",
+        )
+
+    return tuple(node(root, 0) for root in tree.roots) if tree else ()
+
+
+def _span(attributes: dict[str, Any], name: str) -> int:
+    value = attributes.get(name)
+    return min(100, max(1, int(value))) if isinstance(value, (int, float)) and math.isfinite(value) else 1

@@ -1,0 +1,147 @@
+"""Find the brand and the availability that a product page shows, and the price in its data attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import takewhile
+
+from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.extract.facts import money
+from scraper.extract.facts.model import Facts, FactSource
+from scraper.extract.facts.product_visible_price import VisiblePrice, suggests_other_price
+from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, LABELS, NOT_IN_STOCK
+from scraper.extract.facts.schema_graph import clean_text
+
+_REACH = 500
+"""Elements below the title that may show the availability of the product."""
+_MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
+"""Characters of a buy button, and minimum and maximum characters of a text about stock."""
+MAX_ELEMENTS = 30_000
+"""Elements of a page that are searched for the availability."""
+
+
+def find_availability(body: Element, title: Element | None) -> str | None:
+    """Return `InStock`, `OutOfStock` or None, by buy buttons and by words for stock at or after the title."""
+    buy = out = stock = None
+    at_title = 0
+    for place, element in enumerate(body.iter("*"), start=1):
+        if place > MAX_ELEMENTS:
+            break
+        if element is title:
+            at_title, stock, out = place, None, None
+        if stock is None and out is None and at_title and place - at_title > _REACH and buy is not None:
+            break
+        if buy is None and element.tag in ("button", "a", "input") and _is_buy(element):
+            buy = place
+        words = (element.text or "").strip()
+        if _MIN_WORDS <= len(words) < _MAX_WORDS:
+            if out is None and NOT_IN_STOCK.search(words):
+                out = place
+            elif stock is None and IN_STOCK.search(words) and not NOT_IN_STOCK.search(words):
+                stock = place
+    first = [place for place in (buy, stock) if place is not None]
+    if out is not None and out - at_title < _REACH and all(out < place for place in first):
+        return "OutOfStock"
+    return "InStock" if first else None
+
+
+def _is_buy(element: Element) -> bool:
+    if element.get("disabled") is not None or "disabled" in (element.get("class") or "").split():
+        return False
+    words = element.get("value") or "" if element.tag == "input" else text_of(element)
+    texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
+    text = " ".join(" ".join(texts).split())
+    return len(text) < _MAX_BUTTON and BUY.search(text) is not None
+
+
+_PRICES = ("data-price", "data-price-amount", "data-product-price", "data-current-price", "data-final-price")
+_CURRENCIES = ("data-currency", "data-price-currency", "data-currency-code")
+_MARKED = element_selector(" | ".join(f".//*[@{name}]" for name in _PRICES))
+_MAX_ELEMENTS = 200
+_WITH_CENTS, _WHOLE = 0.6, 0.4
+"""Confidence by number format. A whole number that is not visible may be in cents."""
+
+
+def add_data_attribute_price(facts: Facts, body: Element, shown: Callable[[], VisiblePrice]) -> None:
+    """Add the price in data attributes if it is the only one and does not contradict the visible prices."""
+    if "price" in facts:
+        return
+    found: dict[float, Element] = {}
+    for element in _MARKED(body)[:_MAX_ELEMENTS]:
+        text = next(filter(None, (element.get(name) for name in _PRICES)), "")
+        amount = money.parse_machine_price(text)
+        if amount and not suggests_other_price(element):
+            found.setdefault(amount, element)
+    if len(found) != 1:
+        return
+    amount, element = found.popitem()
+    known = shown().signs
+    if known and amount not in known and amount / 100 in known:
+        amount /= 100
+    elif known and amount not in known:
+        return
+    sure = _WITH_CENTS if known or amount != int(amount) else _WHOLE
+    facts.add("price", money.simplify_number(amount), FactSource.ATTRIBUTE, confidence=sure)
+    facts.add("currency", _currency(element), FactSource.ATTRIBUTE)
+
+
+def _currency(element: Element) -> str | None:
+    """Return the currency code on the element or its nearest ancestor."""
+    around = takewhile(lambda one: one.tag != "body", (element, *element.iterancestors()))
+    codes = (money.currency_code(one.get(name)) for one in around for name in _CURRENCIES)
+    return next(filter(None, codes), None)
+
+
+_MAX_BRAND = 40
+_BEFORE, _BEHIND = 60, 300
+"""Elements before and after the title that may show the brand."""
+_NAME = re.compile(
+    r"(?:pdp|product|prod|item|detail|p)?[-_]*(?:brand|marke|marca|manufacturer|byline)[-_]*"
+    r"(?:name|info|link|title|label|text|value)?",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
+_STORE = re.compile(
+    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
+    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"^(?:(?i:by|von|more from|shop all|see all|all)|brand|di|da|de)(?:\s*:\s*|\s+(?:-\s+)?)")
+_BY = re.compile(r"^by\s+")
+_OTHERS = re.compile(r"brands|marken|marcas|marche|news", re.IGNORECASE)
+_EDGES = " :-–"
+_OUTSIDE = frozenset({"footer", "nav", "header"})
+
+
+def find_brand(body: Element, title: Element | None) -> str | None:
+    """Return the short text of an element with a class like `brand` near the title, or None."""
+    if title is None:
+        return None
+    places = list(body.iter("*"))
+    at_title = places.index(title)
+    for element in places[max(0, at_title - _BEFORE) : at_title + _BEHIND]:
+        if _is_named(element):
+            text = trim_brand(clean_text(text_of(element)[:500]))
+            is_outside = any(around.tag in _OUTSIDE for around in element.iterancestors())
+            if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not is_outside:
+                return text
+    return None
+
+
+def trim_brand(text: str) -> str:
+    """Return the brand in texts such as `Visit the X store` or `by X`."""
+    return _LEAD.sub("", strip_brand_label(text)).strip(_EDGES)
+
+
+def strip_brand_label(text: str) -> str:
+    """Remove the label or link text of a brand; keep `Store`, `By` and `De`, which may be parts of a name."""
+    brand = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
+    store = _STORE.match(brand)
+    return store["name"] if store else brand
+
+
+def _is_named(element: Element) -> bool:
+    """Return True if a class, id or itemprop is exactly a word for brand."""
+    words = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('itemprop') or ''}".split()
+    return any(_NAME.fullmatch(word) for word in words)

@@ -1,0 +1,280 @@
+"""Crawl sites in slices: each call visits some pages, and any server can continue from the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import ada_url
+
+from scraper import errors
+from scraper.call_context import Deadline, ProgressCallback, ignore_progress
+from scraper.model import CrawlReport, CrawlRequest, Document, Reading, SitePage
+from scraper.reading.fetcher import Fetcher
+from scraper.site.crawl_scope import CrawlScope
+from scraper.site.crawled_page import CrawledPage, dump_page, load_page
+from scraper.site.crawler import Crawler, build_frontier
+from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
+from scraper.site.site_reader import SiteReader
+from scraper.site.web_site_reader import WebSiteReader
+from scraper.store.indexes.index_service import CONTENT_CHARS, IndexService
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.urls import host_of, parse_target
+from scraper.workers import WorkerPool
+
+log = logging.getLogger(__name__)
+
+MAX_CRAWL_PAGES = 3_000
+"""Pages of one crawl. Each call replays all of them, which takes about a millisecond a page."""
+BEST_PAGES = 8
+"""Most relevant pages, from which the excerpts for a question are selected."""
+_RESERVE_S = 2.0
+"""Seconds before the deadline that are reserved to select excerpts and render the answer."""
+_LOG = "crawl:"
+_BUSY_RETRY_S = 15.0
+_NOT_IN_NAME = re.compile(r"[^a-z0-9_-]+")
+_MAX_NAME = 64
+
+
+@dataclass(slots=True)
+class _Crawl:
+    """A crawl that is running in this process."""
+
+    id: str
+    scope: CrawlScope
+    question: str | None
+    facts: SiteFacts
+    frontier: CrawlFrontier
+    records: int
+    """Number of records in its log."""
+
+
+class CrawlService:
+    """Start and continue crawls. Each is stored as a log of the site's facts and of each visited page."""
+
+    def __init__(self, fetcher: Fetcher, workers: WorkerPool, records: RecordLogs, indexes: IndexService) -> None:
+        """Read sites with the fetcher; store crawls in `records` and their pages in `indexes`."""
+        self._fetcher = fetcher
+        self._workers = workers
+        self._records = records
+        self._indexes = indexes
+        self._running: set[str] = set()
+
+    async def start(
+        self,
+        request: CrawlRequest,
+        *,
+        pages: int,
+        principal: str = "local",
+        deadline_s: float = 55.0,
+        progress: ProgressCallback | None = None,
+        crawl_id: str = "",
+    ) -> CrawlReport:
+        """Start a crawl and visit up to `pages` pages.
+
+        If a crawl with `crawl_id` is stored already, it is continued until it has visited `pages` pages.
+
+        Raises:
+            ScraperError: The start page cannot be read, or the store is unavailable.
+        """
+        if crawl_id and (known := await self._read_records(principal, crawl_id)):
+            left = max(1, pages - (len(known) - 1))
+            return await self.resume(
+                crawl_id, pages=left, principal=principal, deadline_s=deadline_s, progress=progress
+            )
+        scope = CrawlScope.of(parse_target(request.url), request.include, request.exclude)
+        crawl = _Crawl(
+            crawl_id or secrets.token_urlsafe(9),
+            scope,
+            request.question,
+            SiteFacts(),
+            CrawlFrontier(scope, request.question, pages),
+            0,
+        )
+        return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
+
+    async def resume(
+        self,
+        crawl_id: str,
+        *,
+        pages: int,
+        principal: str = "local",
+        deadline_s: float = 55.0,
+        progress: ProgressCallback | None = None,
+    ) -> CrawlReport:
+        """Continue a crawl of the same principal and visit up to `pages` more pages.
+
+        Raises:
+            CrawlNotFoundError: There is no crawl with this ID.
+            OverloadedError: Another call is continuing it.
+            ScraperError: The store is unavailable, or this machine has no network.
+        """
+        if crawl_id in self._running:
+            raise _busy_error(crawl_id)
+        records = await self._read_records(principal, crawl_id)
+        if not records:
+            raise errors.CrawlNotFoundError(
+                f'There is no crawl "{crawl_id[:80]}".', target="crawl", next_step="Start one with `url`."
+            )
+        crawl = await asyncio.to_thread(_load_crawl, crawl_id, records, pages)
+        return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
+
+    async def _read_records(self, principal: str, crawl_id: str) -> list[bytes]:
+        try:
+            return [record.data for record in await self._records.read(principal, _LOG + crawl_id)]
+        except RecordsUnavailableError:
+            raise _store_error() from None
+
+    async def _run(
+        self, crawl: _Crawl, pages: int, principal: str, deadline_s: float, progress: ProgressCallback
+    ) -> CrawlReport:
+        before, kept_before = crawl.frontier.visits, len(crawl.frontier.kept)
+        pages = min(pages, MAX_CRAWL_PAGES - before)
+        deadline = Deadline.within(deadline_s - _RESERVE_S)
+        index = _index_name(crawl.scope.start)
+        documents: dict[str, Document] = {}
+        lock = asyncio.Lock()
+
+        async def store(page: CrawledPage, document: Document | None) -> None:
+            # Decided, indexed and recorded one page after the other: a page in the record is in the index.
+            async with lock:
+                known = len(crawl.frontier.kept)
+                crawl.frontier.take(page)
+                if document is not None and len(crawl.frontier.kept) > known:
+                    documents[page.final_url] = document
+                    await self._add_to_index(index, crawl.id, page, document, principal)
+                await self._append(crawl, principal, dump_page(page))
+            visited = crawl.frontier.visits - before
+            message = f"read {visited}, kept {len(crawl.frontier.kept) - kept_before}: {host_of(crawl.scope.start)}"
+            progress(visited, pages, message)
+
+        reader: SiteReader = WebSiteReader(self._fetcher, self._workers, principal, deadline)
+        crawler = Crawler(reader, crawl.frontier, store, deadline, crawl.facts)
+        self._running.add(crawl.id)
+        try:
+            warnings = await self._prepare_index(index, principal)
+            if not crawl.records:
+                crawl.facts = await crawler.begin(
+                    lambda facts: self._append(
+                        crawl, principal, dump_facts(facts, scope=asdict(crawl.scope), question=crawl.question)
+                    )
+                )
+            if (rules := crawl.frontier.rules) is not None and rules.gap_s:
+                warnings += (
+                    f"The site asks for {rules.gap_s:g} s between two requests, so a call reads few pages at a time.",
+                )
+            await crawler.run(pages - (crawl.frontier.visits - before))
+            if crawler.is_rate_limited:
+                warnings += ("The site answers that it gets too many requests, so this call ended early.",)
+        except RecordExistsError:
+            raise _busy_error(crawl.id) from None
+        except RecordsUnavailableError:
+            raise _store_error() from None
+        finally:
+            self._running.discard(crawl.id)
+        return await self._report(crawl, index, documents, kept_before, warnings, principal)
+
+    async def _prepare_index(self, name: str, principal: str) -> tuple[str, ...]:
+        """Create the index of the site if it does not exist; return a warning if it cannot be used."""
+        try:
+            if name not in {one.name for one in await self._indexes.names(principal=principal)}:
+                await self._indexes.create(name, principal=principal, backend="sqlite")
+        except IndexFaultError as error:
+            return (f"The pages are not in an index: {error}.",)
+        return ()
+
+    async def _add_to_index(
+        self, name: str, crawl_id: str, page: CrawledPage, document: Document, principal: str
+    ) -> None:
+        metadata = {"title": page.title, "url": page.final_url, "crawl": crawl_id}
+        content = document.markdown[:CONTENT_CHARS]
+        try:
+            await self._indexes.add(name, IndexDocument(page.final_url[:512], content, metadata), principal=principal)
+        except IndexFaultError as error:
+            log.warning("a page of a crawl is not in the index %s: %s", name, error)
+
+    async def _append(self, crawl: _Crawl, principal: str, data: bytes) -> None:
+        await self._records.append(principal, _LOG + crawl.id, crawl.records, data)
+        crawl.records += 1
+
+    async def _report(
+        self,
+        crawl: _Crawl,
+        index: str,
+        documents: dict[str, Document],
+        kept_before: int,
+        warnings: tuple[str, ...],
+        principal: str,
+    ) -> CrawlReport:
+        frontier = crawl.frontier
+        kept = list(frontier.kept.values())
+        is_full = frontier.visits >= MAX_CRAWL_PAGES
+        if is_full:
+            warnings += (
+                f"A crawl visits at most {MAX_CRAWL_PAGES:,} pages. Begin another one in a folder of the site.",
+            )
+        shown = sorted(kept, key=lambda page: -page.relevance) if crawl.question else kept[kept_before:]
+        readings = []
+        for page in shown[:BEST_PAGES] if crawl.question else ():
+            document = documents.get(page.final_url) or await self._find_document(index, page, principal)
+            if document is not None:
+                readings.append(_build_reading(page, document))
+        return CrawlReport(
+            crawl.id,
+            crawl.scope.start,
+            crawl.question,
+            index,
+            is_full or not frontier.has_next(),
+            frontier.visits,
+            len(kept),
+            frontier.waiting_count,
+            tuple(SitePage(page.final_url, page.title) for page in shown),
+            tuple(readings),
+            frontier.left_out,
+            warnings,
+        )
+
+    async def _find_document(self, index: str, page: CrawledPage, principal: str) -> Document | None:
+        try:
+            found = await self._indexes.document(index, page.final_url[:512], principal=principal)
+        except IndexFaultError:
+            return None
+        return None if found is None else Document(page.final_url, page.title, markdown=found.content)
+
+
+def _build_reading(page: CrawledPage, document: Document) -> Reading:
+    return Reading(document, page.final_url, page.url, page.status, "crawl", False, datetime.now(UTC))
+
+
+def _index_name(url: str) -> str:
+    """Return a valid index name for a site: `docs-example-org` for `docs.example.org`."""
+    return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
+
+
+def _load_crawl(crawl_id: str, records: Sequence[bytes], pages: int) -> _Crawl:
+    facts, row = load_facts(records[0])
+    scope = row["scope"]
+    scope = CrawlScope(scope["start"], scope["folder"], tuple(scope["include"]), tuple(scope["exclude"]))
+    visited = [load_page(record) for record in records[1:]]
+    frontier = build_frontier(scope, row["question"], len(visited) + pages, facts, visited)
+    return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records))
+
+
+def _busy_error(crawl_id: str) -> errors.OverloadedError:
+    return errors.OverloadedError(
+        f"Another call continues the crawl {crawl_id}.", retry_after_s=_BUSY_RETRY_S, target="crawl"
+    )
+
+
+def _store_error() -> errors.StoreUnavailableError:
+    return errors.StoreUnavailableError(
+        "The store of this server cannot be used, so a crawl cannot be kept.",
+        next_step="See `search-mcp doctor`, or read the pages with `map` and `fetch_batch`.",
+    )

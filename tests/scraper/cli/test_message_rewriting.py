@@ -1,0 +1,46 @@
+"""Messages of the command line name commands and options, not tools and arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.cli.main import group
+from scraper.cli.message_rewriting import TOOLS, get_command_name, rewrite_answer, rewrite_message
+from scraper.render.untrusted_text import mark_untrusted
+from scraper.tools import registry
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Use `read_doc` for it.", "Use `search-mcp read-doc` for it."),
+        ("length must be a whole number.", "--length must be a whole number."),
+        ("Wrong. depth must be 1. url must be given.", "Wrong. --depth must be 1. URL must be given."),
+        ('Try render="http", which is quick.', "Try --render http, which is quick."),
+        ("To go on, call fetch again with start=432.", "To go on, run `search-mcp fetch` again with --start 432."),
+        ("Ask with force_refresh=true.", "Ask with --force-refresh."),
+        ("Use `start` and `length`.", "Use `--start` and `--length`."),
+        ("A query: use the `search` tool.", "A query: use `search-mcp search`."),
+        ("A page: `fetch` is the tool for it.", "A page: `search-mcp fetch` is the command for it."),
+        ("Index not found: a", "There is no index a. Create it with `search-mcp index create a`."),
+        ("The length of a URL must be short.", "The length of a URL must be short."),
+    ],
+)
+def test_names_of_tools_and_arguments_become_commands_and_options(text: str, expected: str) -> None:
+    assert rewrite_message(text) == expected
+
+
+def test_texts_from_the_web_stay_unchanged() -> None:
+    sealed = mark_untrusted("Use `read_doc` with start=5.", "0123456789ab")
+    answer = f"Use `fetch`.\n{sealed}\nCall with start=5."
+    changed = f"Use `search-mcp fetch`.\n{sealed}\nCall with --start 5."
+    assert rewrite_answer(answer) == changed
+
+
+def test_every_tool_has_a_command() -> None:
+    assert [tool.name for tool in registry.tools()] and {tool.name for tool in registry.tools()} <= set(TOOLS)
+    for tool in registry.tools():
+        command = group
+        for word in get_command_name(tool.name).split():
+            command = command.commands[word]  # type: ignore[attr-defined]
+        assert command.help

@@ -1,0 +1,39 @@
+"""Quotes of several pages stay within one budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from scraper.extract.text.token_estimate import estimate
+from scraper.model import Document, PageExcerpts, Reading
+from scraper.render.page_excerpts import fit_excerpts, page_as_json
+from scraper.retrieval.passage_selection import select_passages
+
+URL = "https://site.example/"
+MATCHING = "\n\n".join(f"The ferry number {number} lands at the pier when the tide is low." for number in range(80))
+OTHER = "\n\n".join(f"A heading of the wind {number}, and nothing else in this paragraph." for number in range(80))
+
+
+def page_of(markdown: str, question: str, tokens: int) -> PageExcerpts:
+    (excerpts,) = select_passages([markdown], question, tokens)
+    document = Document(URL, markdown=markdown, text=markdown)
+    return PageExcerpts(URL, Reading(document, URL, URL, 200, "http", False, datetime.now(UTC)), tuple(excerpts))
+
+
+def test_pages_with_and_without_a_match_share_the_budget() -> None:
+    tokens = 400
+    pages = [page_of(text, "ferry tide", tokens) for text in (MATCHING, OTHER, OTHER, OTHER)]
+    fitted = fit_excerpts(pages, tokens, linked=False)
+    contents = [str(page_as_json(page, tokens=tokens // len(pages))["content"]) for page in fitted]
+    assert sum(estimate(content) for content in contents) <= tokens
+    assert "ferry" in contents[0]
+    assert all("wind" in content for content in contents[1:])
+
+
+def test_without_a_match_the_language_of_the_page_is_named() -> None:
+    page = page_of(OTHER, "Fähre", 200)
+    assert isinstance(page.outcome, Reading)
+    outcome = replace(page.outcome, document=replace(page.outcome.document, language="en"))
+    answer = page_as_json(replace(page, outcome=outcome, excerpts=()), tokens=200)
+    assert "The language of the page is `en`." in str(answer["warnings"])

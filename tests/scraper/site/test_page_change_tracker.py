@@ -1,0 +1,203 @@
+"""Tests for changes of pages on a real server and in a real browser."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scraper import errors
+from scraper.model import PageChange
+from scraper.services import Services
+from scraper.settings import Settings
+from scraper.site import page_change_tracker
+from scraper.tools import registry
+from scraper.tools.model import ToolAnswer, ToolCall
+from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, missing, redirect
+from tests.site.traps.serving import ServedSite, serving
+
+pytestmark = pytest.mark.browser
+
+WALL = (
+    "<html><head><title>Just a moment...</title></head><body><div id='challenge-form'>Checking your browser before "
+    "accessing this site. cf-browser-verification</div></body></html>"
+)
+
+
+class Journal(MadeSite):
+    """One page whose state a test sets; each visit shows another advertisement and another count."""
+
+    name = "journal"
+    state = "text"
+    price = "12 EUR"
+
+    def build(self) -> None:
+        """Add the page."""
+        visits = itertools.count()
+        text = Prose("journal").paragraphs()
+
+        def page(query: dict[str, str]) -> Response:
+            number = next(visits)
+            if self.state == "gone":
+                return Response(410, b"gone")
+            if self.state == "error":
+                return Response(500, b"error")
+            if self.state == "wall":
+                return Response(403, WALL.encode())
+            if self.state == "moved":
+                return redirect("/new-place")
+            advertisement = f"<p>{Prose(('ad', number)).title()} at our shop.</p>"
+            price = f"<p>A ticket costs {self.price} for adults.</p>"
+            body = f"{text}{advertisement}{price}<p>{number + 900} views</p>{text[:300]}</p>"
+            return build_page("Journal", body)
+
+        def moved(query: dict[str, str]) -> Response:
+            self.state, before = "text", self.state
+            response = page(query)
+            self.state = before
+            return response
+
+        self.route("/", page)
+        self.route("/new-place", moved)
+        self.route("/missing", lambda query: missing())
+
+
+@contextmanager
+def journal() -> Iterator[tuple[Journal, ServedSite]]:
+    with serving(Journal) as (made, served):
+        assert isinstance(made, Journal)
+        yield made, served
+
+
+async def compare(app: Services, url: str, **options: Any) -> PageChange:
+    (outcome,) = await app.change_tracker.compare([url], **options)
+    if isinstance(outcome, errors.ScraperError):
+        raise outcome
+    return outcome
+
+
+async def call(app: Services, **arguments: Any) -> ToolAnswer:
+    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == "changes"]
+    return await found.run(app, arguments, ToolCall(deadline_s=60))
+
+
+def opened(folder: Path, served: ServedSite) -> Any:
+    return Services.open(Settings(data_dir=folder, test_hosts=served.test_hosts))
+
+
+async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            assert (await compare(app, served.url)).status == "first"
+            same = await compare(app, served.url)
+            assert same.status == "same" and same.noise > 0
+            made.price = "15 EUR"
+            changed = await compare(app, served.url)
+            assert changed.status == "changed"
+            (change,) = changed.changes
+            assert change.kind == "edited" and "12 EUR" in change.old and "15 EUR" in change.new
+        # Another server continues from the store.
+        async with opened(tmp_path, served) as app:
+            assert (await compare(app, served.url)).status == "same"
+
+
+async def test_the_tool_marks_words_and_answers_each_url(tmp_path: Path) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            urls = [served.url, f"{served.url}missing", "ftp://trap.example/"]
+            first = await call(app, urls=urls, format="json")
+            assert [row["status"] for row in first.structured["pages"]] == ["first", "failed", "failed"]
+            assert [row.get("error_code") for row in first.structured["pages"]] == [None, "http_error", "bad_url"]
+            made.price = "15 EUR"
+            text = (await call(app, urls=urls)).text
+            assert "~ A ticket costs [-12-] {+15+} EUR for adults." in text
+            assert "Pages: 1 changed, 2 failed." in text and text.count("<<<untrusted") == 1
+
+
+@pytest.mark.parametrize(("state", "code"), [("error", "http_error"), ("wall", "walled")])
+async def test_an_error_or_block_page_is_no_version(tmp_path: Path, state: str, code: str) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            await compare(app, served.url)
+            made.state = state
+            with pytest.raises(errors.ScraperError) as raised:
+                await compare(app, served.url)
+            assert raised.value.code == code
+            made.state = "text"
+            assert (await compare(app, served.url)).status == "same"
+
+
+async def test_a_page_that_is_gone_or_moved_says_so(tmp_path: Path) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            await compare(app, served.url)
+            made.state = "gone"
+            assert (await compare(app, served.url)).status == "gone"
+            made.state = "moved"
+            moved = await compare(app, served.url)
+            assert moved.status == "moved" and moved.new_url == f"{served.url}new-place"
+
+
+async def test_an_earlier_version_is_chosen_by_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            moments = [time.time() - 10 * 86_400, time.time() - 5 * 86_400]
+            for price, moment in zip(("10 EUR", "12 EUR"), moments, strict=True):
+                made.price = price
+                monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda moment=moment: moment)
+                await compare(app, served.url)
+                monkeypatch.undo()
+            made.price = "15 EUR"
+            since = datetime.now(UTC) - timedelta(days=7)
+            (change,) = (await compare(app, served.url, since=since)).changes
+            assert "10 EUR" in change.old and "15 EUR" in change.new
+
+
+async def test_versions_belong_to_their_caller(tmp_path: Path) -> None:
+    with journal() as (_, served):
+        async with opened(tmp_path, served) as app:
+            assert (await compare(app, served.url, principal="ann")).status == "first"
+            assert (await compare(app, served.url, principal="bob")).status == "first"
+
+
+async def test_the_number_of_versions_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_change_tracker, "MAX_VERSIONS", 3)
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            for price in range(6):
+                made.price = f"{price} EUR"
+                await compare(app, served.url)
+            (log,) = await app.store.records.list_logs("local", "versions:")
+            assert [record.number for record in await app.store.records.read("local", log)] == [3, 4, 5]
+
+
+async def test_another_reader_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            monkeypatch.setattr(page_change_tracker, "READER", "0.0.1")
+            await compare(app, served.url)
+            monkeypatch.undo()
+            made.price = "15 EUR"
+            assert (await compare(app, served.url)).status == "reader_changed"
+            assert (await compare(app, served.url)).status == "same"
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-13-01", ""])
+async def test_a_wrong_date_is_explained(tmp_path: Path, since: str) -> None:
+    async with Services.open(Settings(data_dir=tmp_path), is_lazy=True) as app:
+        answer = await call(app, urls=["http://a.example/"], since=since)
+        assert answer.is_error and "since" in answer.text
+
+
+async def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "records.sqlite").mkdir()
+    with journal() as (_, served):
+        async with opened(tmp_path, served) as app:
+            answer = await call(app, urls=[served.url])
+            assert answer.is_error and "The store of this server cannot be used" in answer.text

@@ -1,0 +1,175 @@
+"""Maps of made sites: sources, scope, limits and failures."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from scraper import errors
+from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.sitemaps import SitemapEntry, SitemapFile
+from scraper.model import Document, SiteMap
+from scraper.site import sitemap_reader
+from scraper.site.site_mapper import SiteMapper
+from scraper.site.site_reader import LoadedPage
+
+ORIGIN = "https://site.example"
+
+
+class MadeSite:
+    """Files and pages of a site, in memory."""
+
+    def __init__(self, robots: str = "") -> None:
+        self.robots = robots
+        self.lists: dict[str, SitemapFile] = {}
+        self.pages: dict[str, Outlinks] = {}
+        self.redirects: dict[str, str] = {}
+        self.requests: list[str] = []
+
+    def sitemap(self, path: str, *paths: str, sitemaps: tuple[str, ...] = ()) -> MadeSite:
+        entries = tuple(SitemapEntry(path if "://" in path else f"{ORIGIN}{path}") for path in paths)
+        self.lists[f"{ORIGIN}{path}"] = SitemapFile(entries, tuple(f"{ORIGIN}{one}" for one in sitemaps))
+        return self
+
+    def page(self, path: str, *paths: str, place: str = "body", feeds: tuple[str, ...] = ()) -> MadeSite:
+        links = tuple(Outlink(path if "://" in path else f"{ORIGIN}{path}", f"To {path}", place) for path in paths)
+        self.pages[f"{ORIGIN}{path}"] = Outlinks(links, tuple(f"{ORIGIN}{one}" for one in feeds), f"Page {path}")
+        return self
+
+    async def load_robots(self, origin: str) -> str:
+        return self.robots
+
+    async def load_list(self, url: str) -> SitemapFile:
+        self.requests.append(url)
+        if url not in self.lists:
+            raise errors.HttpStatusError(f"{url} has status 404.", status=404)
+        return self.lists[url]
+
+    async def load_page(self, url: str) -> LoadedPage:
+        self.requests.append(url)
+        url = self.redirects.get(url, url)
+        if url not in self.pages:
+            raise errors.HttpStatusError(f"{url} has status 404.", status=404)
+        return LoadedPage(url, Document(url), self.pages[url])
+
+
+def build(site: MadeSite, path: str = "/") -> SiteMap:
+    return asyncio.run(SiteMapper(site).build(f"{ORIGIN}{path}"))
+
+
+def paths(found: SiteMap) -> list[str]:
+    return [page.url.removeprefix(ORIGIN) for page in found.pages]
+
+
+def reasons(found: SiteMap) -> dict[str, int]:
+    return {one.reason: one.count for one in found.left_out}
+
+
+def test_robots_names_the_sitemaps() -> None:
+    site = MadeSite("Sitemap: /maps/index.xml").page("/", "/linked")
+    site.sitemap("/maps/index.xml", sitemaps=("/maps/a.xml", "/maps/b.xml"))
+    site.sitemap("/maps/a.xml", "/a").sitemap("/maps/b.xml", "/b")
+    found = build(site)
+    assert paths(found) == ["/", "/a", "/b", "/linked"]
+    assert [page.source for page in found.pages] == ["start", "list", "list", "link"]
+    assert (found.list_files, found.list_failures) == (3, 0)
+    assert f"{ORIGIN}/sitemap.xml" not in site.requests
+
+
+def test_usual_names_are_tried_without_robots() -> None:
+    assert "/a" in paths(build(MadeSite().page("/").sitemap("/sitemap.xml", "/a")))
+    assert "/b" in paths(build(MadeSite().page("/").sitemap("/sitemap_index.xml", "/b")))
+
+
+def test_feeds_and_the_pages_of_the_navigation_are_read() -> None:
+    site = MadeSite().page("/", "/docs/", "/blog/", place="nav", feeds=("/feed",))
+    site.page("/docs/", "/docs/one").page("/blog/", "/blog/one")
+    site.sitemap("/feed", "/blog/new")
+    assert set(paths(build(site))) == {"/", "/docs/", "/blog/", "/docs/one", "/blog/one", "/blog/new"}
+
+
+def test_what_is_left_out_is_counted_with_an_example() -> None:
+    site = MadeSite().page("/", "/a", "/logo.png", "/login", "https://other.example/x", "https://cdn.site.example/y")
+    found = build(site)
+    assert paths(found) == ["/", "/a"]
+    assert reasons(found) == {"file": 1, "sign-in, basket or other action": 1, "another host": 2}
+    assert {one.example for one in found.left_out} == {
+        f"{ORIGIN}/logo.png",
+        f"{ORIGIN}/login",
+        "https://other.example/x",
+    }
+
+
+def test_forbidden_and_hidden_pages_are_left_out_and_counted() -> None:
+    site = MadeSite("User-agent: *\nDisallow: /private/").page("/", "/a", "/private/b")
+    site.pages[f"{ORIGIN}/"] = replace(site.pages[f"{ORIGIN}/"], hidden=(f"{ORIGIN}/trap",))
+    site.sitemap("/sitemap.xml", "/private/c")
+    found = build(site)
+    assert paths(found) == ["/", "/a"]
+    assert reasons(found) == {"forbidden by robots.txt": 2, "hidden link": 1}
+
+
+def test_a_folder_is_not_its_namesake() -> None:
+    site = MadeSite().page("/docs/", "/docs/a", "/docs-old/b", "/c").sitemap("/sitemap.xml", "/docs/d", "/e")
+    found = build(site, "/docs/")
+    assert paths(found) == ["/docs/", "/docs/d", "/docs/a"]
+    assert reasons(found) == {"outside the folder": 3}
+
+
+def test_each_page_is_listed_once() -> None:
+    site = MadeSite().page("/", "/a", "/a?utm_source=x", "/a#part", "http://www.site.example/a", "/b/index.html", "/b/")
+    assert paths(build(site)) == ["/", "/a", "/b/index.html"]
+
+
+def test_a_redirected_start_page_is_the_start() -> None:
+    site = MadeSite().page("/en/", "/en/a")
+    site.redirects[f"{ORIGIN}/"] = f"{ORIGIN}/en/"
+    found = build(site)
+    assert found.url == f"{ORIGIN}/en/"
+    assert paths(found) == ["/en/", "/en/a"]
+
+
+def test_lists_are_enough_if_the_start_page_fails() -> None:
+    found = build(MadeSite().sitemap("/sitemap.xml", "/a"))
+    assert paths(found) == ["/a"]
+    assert "could not be read" in found.warnings[0]
+
+
+def test_a_site_without_any_page_is_an_error() -> None:
+    with pytest.raises(errors.HttpStatusError):
+        build(MadeSite())
+
+
+def test_lists_that_name_each_other_are_read_once() -> None:
+    site = MadeSite("Sitemap: /a.xml").page("/")
+    site.sitemap("/a.xml", "/a", sitemaps=("/a.xml", "/b.xml")).sitemap("/b.xml", "/b", sitemaps=("/a.xml",))
+    assert paths(build(site)) == ["/", "/a", "/b"]
+    assert site.requests.count(f"{ORIGIN}/a.xml") == 1
+
+
+def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_reader, "MAX_LIST_FILES", 20)
+    site = MadeSite("Sitemap: /0.xml").page("/")
+    for number in range(9):
+        site.sitemap(f"/{number}.xml", sitemaps=(f"/{number + 1}.xml",))
+    assert build(site).list_files == sitemap_reader.MAX_INDEX_DEPTH
+    wide = MadeSite("Sitemap: /index.xml").page("/")
+    wide.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(100)))
+    found = build(wide)
+    assert found.list_files == 20
+    assert reasons(found) == {"list beyond the limit of files": 81}
+
+
+def test_lists_of_other_hosts_are_not_requested() -> None:
+    site = MadeSite("Sitemap: http://169.254.169.254/latest\nSitemap: https://cdn.example/map.xml").page("/")
+    found = build(site)
+    assert site.requests == [f"{ORIGIN}/"]
+    assert reasons(found) == {"list on another host": 2}
+
+
+def test_failed_lists_are_counted() -> None:
+    found = build(MadeSite("Sitemap: /gone.xml").page("/", "/a"))
+    assert (found.list_files, found.list_failures) == (1, 1)
+    assert paths(found) == ["/", "/a"]
