@@ -19,7 +19,7 @@ _RISE, _FALL = 0.2, 0.0
 """Multiples of the base's font size: minimum height of a power's foot above that of the base; maximum for an index."""
 _NEAR, _APART = 0.35, 1.0
 """Multiples of the font size: maximum gap before a power or index, and between the parts of one formula."""
-_SAME_FOOT = 0.3
+_SAME_FOOT = 0.45
 _OPERATORS = frozenset("∫∬∭∮∑∏∐⋃⋂⨁⨂⋁⋀")
 """Operators whose limits may be above and below them."""
 _MAX_BAR, _BAR_EXCESS = 400.0, 4.0
