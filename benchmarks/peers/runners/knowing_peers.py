@@ -5,6 +5,7 @@ from crawl4ai, in the order of the text. `{"before", "example", "pages"}` is ans
 """
 # mypy: ignore-errors
 
+import functools
 import html
 import json
 import logging
@@ -63,9 +64,20 @@ def crawl4ai(text, question):
     return [html.unescape(re.sub(r"<[^>]+>", "", one)) + "\n" for one in found]
 
 
+PEERS = (bm25s, rank_bm25, crawl4ai)
+
+
+@functools.cache
+def load_peers():
+    """Import the libraries, so that no question pays for it."""
+    for peer in PEERS:
+        peer("Tides come and go.\nThe moon moves them.\nShips wait.", "tides moon")
+
+
 def select(text, question):
     answers = {}
-    for peer in (bm25s, rank_bm25, crawl4ai):
+    load_peers()
+    for peer in PEERS:
         began = time.process_time()
         answers[peer.__name__] = [peer(text, question), 1_000 * (time.process_time() - began)]
     return answers
