@@ -12,7 +12,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
-from scraper.extract.fields.value_formats import rate_format
+from scraper.extract.fields.value_formats import find_value, rate_format
 from scraper.extract.fields.value_places import PlaceFinder
 
 MIN_SCORE = 2.8
@@ -21,6 +21,10 @@ _MIN_MATCH = 0.25
 _MAX_VALUE = 300
 _MAX_LABEL = 45
 _INLINE_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)", re.DOTALL)
+_NEXT_LABEL = re.compile(r"\s+(?=[^\W\d_][\w-]*[:：]\s)")
+"""Space before the next label in a text of several labels and values."""
+_QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
+"""Year, place or kind in brackets after a title."""
 _LABEL_END = re.compile(r"[:：]\s*\Z")
 _LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
 _NAME_WEIGHTS = {
@@ -59,6 +63,9 @@ class NamedValueFinder:
         self._finder = finder
         self._constants = constants
         self._title = finder.page.page.head.title
+        self._loose = {(leaf.element, leaf.text) for leaf in finder.leaves if not leaf.is_whole}
+        """Texts of elements beside inline markup in them."""
+        self._heading = next((leaf.number for leaf in finder.leaves if leaf.element.tag == "h1"), 0)
         self._labels = self._read_labels()
         self._beside: dict[Element, float] = {}
 
@@ -69,12 +76,26 @@ class NamedValueFinder:
             score, source = self._rate(field, leaf, value, match, is_inline)
             if score >= MIN_SCORE and (best is None or score > best.score):
                 best = NamedValue(value, source, score)
-        return best
+        return best or self._find_only_value(field)
+
+    def _find_only_value(self, field: FieldName) -> NamedValue | None:
+        """Return the value of a field's format if the page has only one."""
+        if field.kind not in _SPECIFIC_KINDS or field.kind == "date":
+            # A date may be that of anything.
+            return None
+        leaves = [leaf for leaf in self._finder.leaves if len(leaf.text) <= _MAX_LABEL]
+        fitting = [leaf for leaf in leaves if rate_format(field.kind, leaf.text) >= 1]
+        values = {find_value(field.kind, leaf.text) for leaf in fitting}
+        if len(values) != 1 or all(self._aside(leaf.element) for leaf in fitting):
+            return None
+        return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", MIN_SCORE)
 
     def _candidates(self, field: FieldName) -> list[tuple[Leaf, str, float, bool]]:
         found: dict[tuple[int, str], tuple[Leaf, str, float, bool]] = {}
         for leaf, label, value, nearness, is_inline in self._labels:
             match = field.match(label) * nearness
+            if match >= _MIN_MATCH and not letters_and_digits(value):
+                continue
             known = found.get((leaf.number, value))
             if match >= _MIN_MATCH and (known is None or match > known[2]):
                 found[leaf.number, value] = (leaf, value, match, is_inline)
@@ -93,10 +114,12 @@ class NamedValueFinder:
         names = 1.8 * self._match_names(field, leaf.element)
         title = 0.0
         if field.kind == "title":
-            title = 1.6 * self._is_in(leaf, "h1") + 0.5 * self._is_in(leaf, "h2", "h3") + 1.6 * self._agreement(value)
+            qualifier = _QUALIFIER.search(value)
+            title = -0.8 * (qualifier is not None and (leaf.element, value[: qualifier.start()]) in self._loose)
+            title += 1.6 * self._is_in(leaf, "h1") + 0.5 * self._is_in(leaf, "h2", "h3") + 1.6 * self._agreement(value)
         label = (3.3 if is_inline else 3.0) * match
         score = label + names + title + (fit if fit > 0 else 2.0 * fit)
-        score += 0.6 * (1 - leaf.number / max(1, len(self._finder.leaves)))
+        score += 0.6 * (1 - abs(leaf.number - self._heading) / max(1, len(self._finder.leaves)))
         score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(leaf.element)
         score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
         score -= 1.5 * (_LABEL_END.search(value) is not None) + 1.5 * (letters_and_digits(value) in self._constants)
@@ -112,7 +135,7 @@ class NamedValueFinder:
                 continue
             inline = _INLINE_LABEL.fullmatch(leaf.text)
             if inline:
-                found.append((leaf, inline[1], inline[2], 1.0, True))
+                found.append((leaf, inline[1], _NEXT_LABEL.split(inline[2], 1)[0], 1.0, True))
             steps = 0
             for other in reversed(leaves[max(0, leaf.number - 8) : leaf.number]):
                 is_around = (
@@ -125,7 +148,7 @@ class NamedValueFinder:
                     is_marked = _LABEL_END.search(other.text) or other.element.tag in _LABEL_TAGS
                     is_near = other.line == leaf.line or _is_same_row(other.element, leaf.element)
                     nearness = (1.0, 0.6, 0.4)[steps] * (1.0 if is_marked or is_near else 0.7)
-                    found.append((leaf, other.text, leaf.text, nearness, False))
+                    found.append((leaf, other.text, _NEXT_LABEL.split(leaf.text, 1)[0], nearness, False))
                 steps += 1
                 if steps == 3:
                     break

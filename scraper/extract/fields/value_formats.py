@@ -25,7 +25,10 @@ _DATE = re.compile(
     r"\b\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago\b",
     re.IGNORECASE,
 )
-_PHONE = re.compile(r"(?:\+?\d{1,3}[\s./-]?)?(?:\(\d{2,4}\)|\d{2,4})[\s./-]+\d{2,4}[\s./-]?\d{2,5}(?:[\s./-]?\d{2,4})?")
+_PHONE = re.compile(
+    r"(?<!\d)(?:\+\d{1,3}[\s./-]?|\d{1,3}(?:[\s./-]|(?=\()))?(?:\(\d{2,4}\)|\d{2,4})[\s./-]+"
+    r"\d{2,4}[\s./-]?\d{2,5}(?:[\s./-]?\d{2,4})?(?!\d)"
+)
 _ISBN = re.compile(r"(?:97[89][\s-]?)?(?:\d[\s-]?){9}[\dXx]")
 _ISBN_13 = re.compile(r"97[89][\s-]?(?:\d[\s-]?){9}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
@@ -62,6 +65,12 @@ def rate_format(kind: str, text: str) -> float:
     if match is None:
         return 0.1 if kind == "money" and _AMOUNT.fullmatch(text) else -1.0
     return 1.0 if len(match[0]) >= share * len(text) else 0.4
+
+
+def find_value(kind: str, text: str) -> str:
+    """Return the letters and digits of the first value of a format in a text; empty if there is none."""
+    match = _PATTERNS[kind][0].search(text[:400])
+    return re.sub(r"\W", "", match[0]).lower() if match else ""
 
 
 def find_price(text: str) -> str:

@@ -73,6 +73,42 @@ def test_what_the_page_does_not_state_is_none(name: str) -> None:
     assert found.values == {name: None} and not found.evidence
 
 
+def test_a_value_ends_where_the_next_label_begins() -> None:
+    page = "<body><h1>The Tide</h1><p>Author: Ada Quay Translator: Ben Mole</p><p>ISBN: 0306406152 Stock: 3</p></body>"
+    assert by_name(page, author="").values == {"author": "Ada Quay"}
+
+
+def test_marks_alone_are_no_value() -> None:
+    page = "<body><h1>The Tide</h1><p><b>Publisher</b> <span>(</span><a href='/more'>more</a>)</p></body>"
+    assert by_name(page, publisher="").values["publisher"] != "("
+
+
+def test_a_qualifier_of_its_own_element_is_no_part_of_a_title() -> None:
+    page = "<head><title>The Tide (1994)</title></head><body><h1>The Tide <span>(1994)</span></h1></body>"
+    assert by_name(page, title="").values == {"title": "The Tide"}
+    whole = page.replace("<span>", "").replace("</span>", "")
+    assert by_name(whole, title="").values == {"title": "The Tide (1994)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("<p>Call us: <span>(555) 010-4477</span></p><p>ZIP 79699-9000</p>", "(555) 010-4477"),
+        ("<p>(555) 010-4477</p><p>(555) 010-9911</p>", None),
+        ("<footer><p>(555) 010-4477</p></footer>", None),
+    ],
+)
+def test_the_only_value_of_its_format_is_that_of_the_field(text: str, value: str | None) -> None:
+    assert by_name(f"<body><h1>Pier Press</h1>{text}</body>", fax="").values == {"fax": value}
+
+
+def test_of_equal_candidates_that_near_the_heading_is_the_value() -> None:
+    other = "".join(f"<p>Words of another book, part {n}</p>" for n in range(20))
+    price = "<div><b>Price:</b> <span>${}</span></div>"
+    page = f"<body>{price.format(20)}{other}<h1>The Tide</h1>{price.format(12)}</body>"
+    assert by_name(page, price="").values == {"price": "$12"}
+
+
 def test_the_answer_has_a_recipe_of_the_places_that_it_used() -> None:
     found = by_name(BOOK, author="", publisher="")
     (again,) = extraction.extract([page(BOOK)], FieldRequest(recipe=found.recipe))
