@@ -87,6 +87,7 @@ class _ActingSession:
     mode: ActingMode
     page: ActingPage
     runner: StepRunner
+    handle: BrowserHandle
     resources: AsyncExitStack
     login: Login | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -195,6 +196,7 @@ class ActingSessions:
                 # A pause needs no browser.
                 slot = self._slots.taken(session.principal, host, url=url, wait_s=wait_s)
                 await held.enter_async_context(slot)
+            held.enter_context(session.handle.watch_memory())
             outcome = await session.runner.run(step, deadline_at)
             if step.verb in ("open", "read") and not outcome.error and await session.page.has_expired_login():
                 assert session.login is not None
@@ -212,7 +214,8 @@ class ActingSessions:
             message = f'the tab was lost at step {session.steps}, after "{session.last_write}"; nothing was repeated'
             return StepOutcome("", error=message)
         await session.resources.aclose()
-        session.page, session.runner, session.resources = await self._open_page(request, session.login)
+        opened = await self._open_page(request, session.login)
+        session.page, session.runner, session.handle, session.resources = opened
         await session.page.wake()
         outcome = await self._run_in_slot(
             session, Step(f"open {session.url}", "open", text=session.url), request, deadline_at
@@ -251,12 +254,12 @@ class ActingSessions:
         await self._make_room(request.principal)
         self._opening += 1
         try:
-            page, runner, resources = await self._open_page(request, request.login)
+            page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
             self._opening -= 1
         identifier = secrets.token_hex(_ID_BYTES)
         session = _ActingSession(
-            identifier, request.principal, request.mode, page, runner, resources, login=request.login
+            identifier, request.principal, request.mode, page, runner, handle, resources, login=request.login
         )
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
@@ -276,21 +279,21 @@ class ActingSessions:
 
     async def _open_page(
         self, request: ActingRequest, login: Login | None
-    ) -> tuple[ActingPage, StepRunner, AsyncExitStack]:
+    ) -> tuple[ActingPage, StepRunner, BrowserHandle, AsyncExitStack]:
         async with AsyncExitStack() as stack:
             handle: BrowserHandle = await self._pool.get_handle(Tier.FULL)
             tab_request = Request(
                 "about:blank", tier=Tier.FULL, mode=Mode.RENDER, principal=request.principal, language=request.language
             )
-            stack.enter_context(handle.hold_for_session())
             lease = await stack.enter_async_context(handle.lease(tab_request))
+            stack.enter_context(handle.hold_for_session())
             page = ActingPage(lease.tab, request.mode, login, request.ask)
             page.guard.follows_redirects = request.follows_redirects
             try:
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
                 raise errors.BrowserGoneError("The browser did not open a tab.") from error
-            return page, StepRunner(page, request.mode), stack.pop_all()
+            return page, StepRunner(page, request.mode), handle, stack.pop_all()
         raise AssertionError  # the exit stack suppresses no exception
 
     async def _end(self, session: _ActingSession) -> None:

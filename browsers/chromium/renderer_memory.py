@@ -18,9 +18,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from browsers.chromium.process_tree import command_line, find_zygotes, list_tree_pids
+from browsers.chromium.process_tree import command_line, list_tree_pids, read_entry
 
 POLL_S = 0.03
 """Seconds between two checks. A check of eight renderers takes .2 ms."""
@@ -101,8 +100,9 @@ class RendererMemoryGuard:
         now, largest = time.monotonic(), 0
         if now - self._listed_at >= SHARED_POLL_S:
             self._listed_at = now
-            self._zygotes = find_zygotes(self._browser_pid)
-            self._shared = [p for p in list_tree_pids(self._browser_pid) if b"--type=renderer" not in command_line(p)]
+            lines = {pid: command_line(pid) for pid in list_tree_pids(self._browser_pid)}
+            self._zygotes = [pid for pid, line in lines.items() if b"--type=zygote" in line]
+            self._shared = [pid for pid, line in lines.items() if b"--type=renderer" not in line]
         for pid in self._list_renderers():
             size, before = _resident_bytes(pid), self._renderers[pid]
             self._renderers[pid] = size
@@ -124,7 +124,7 @@ class RendererMemoryGuard:
         children: set[int] = set()
         for zygote in self._zygotes:
             with contextlib.suppress(OSError, ValueError):
-                children.update(int(pid) for pid in Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split())
+                children.update(map(int, read_entry(f"/proc/{zygote}/task/{zygote}/children").split()))
         # A new process has the command line of its zygote for a moment.
         new = [pid for pid in children - self._renderers.keys() if b"--type=renderer" in command_line(pid)]
         self._renderers = {pid: size for pid, size in self._renderers.items() if pid in children}
@@ -147,7 +147,7 @@ class RendererMemoryGuard:
 
 def _resident_bytes(pid: int) -> int:
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+        return int(read_entry(f"/proc/{pid}/statm").split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):
         return 0
 
@@ -155,7 +155,7 @@ def _resident_bytes(pid: int) -> int:
 def _cpu_ticks(pid: int) -> int:
     try:
         # The name in parentheses may contain spaces.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = read_entry(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         return int(fields[11]) + int(fields[12])
     except (OSError, IndexError):
         return 0

@@ -187,12 +187,32 @@ class BrowserHandle:
 
     @contextmanager
     def hold_for_session(self) -> Iterator[None]:
-        """Count a session, so that the browser is replaced only after its end."""
+        """Count a session, so that the browser is replaced only after its end.
+
+        The memory of its pages is watched only within `watch_memory`: they are frozen between the steps.
+        """
         self.sessions += 1
+        guard = self.chromium.memory_guard
+        try:
+            if guard is not None:
+                guard.end_visit()
+            yield
+        finally:
+            if guard is not None:
+                guard.begin_visit()
+            self.sessions -= 1
+
+    @contextmanager
+    def watch_memory(self) -> Iterator[None]:
+        """Limit the memory of renderers while the block runs, as during the lease of a visit."""
+        guard = self.chromium.memory_guard
+        if guard is not None:
+            guard.begin_visit()
         try:
             yield
         finally:
-            self.sessions -= 1
+            if guard is not None:
+                guard.end_visit()
 
     async def _clean(self, tab: Tab) -> None:
         try:

@@ -61,6 +61,29 @@ async def test_a_page_rests_between_calls_and_holds_no_slot(browsers: Browsers, 
     assert before == (await actor("look")).content
 
 
+async def test_the_memory_of_a_page_is_limited_while_a_step_runs(browsers: Browsers, actor: Actor, site: Site) -> None:
+    handle = await browsers._pool.get_handle(Tier.FULL)
+    guard = handle.chromium.memory_guard
+    assert guard is not None
+    watched = guard._visits
+    await actor("open @inner")
+    assert guard._visits == watched
+    filled = await actor(f"open {site.url('/buffer-hog')}")
+    assert "too much memory" in filled.error and guard._visits == watched
+
+
+async def test_a_call_waits_for_its_turn_only_so_long(
+    browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await actor("open @form")
+    monkeypatch.setattr(sessions, "TURN_WAIT_S", 0.05)
+    busy = asyncio.ensure_future(run_steps(browsers, ["wait 1"], session=actor.session))
+    await asyncio.sleep(0.2)
+    with pytest.raises(errors.BusyError, match="Another call uses this session"):
+        await run_steps(browsers, ["look"], session=actor.session)
+    assert not (await busy).outcomes[0].error
+
+
 async def test_two_calls_on_one_session_take_turns(browsers: Browsers, actor: Actor) -> None:
     await actor("open @form")
     assert actor.session is not None
