@@ -114,10 +114,22 @@ fruits.onclick = (event) => log(event.target.textContent);
 card.onclick = () => log('card');
 </script>"""
 
+_INPUT = """<input aria-label="Keys"><input type="date" aria-label="Date" id="date">
+<button onclick="log(date.value)">Tell</button><p ondblclick="log('double')">Twice</p>
+<p oncontextmenu="log('menu'); return false">Menu</p><button onmouseenter="log('over')">Over</button>
+<div draggable="true" style="height:40px">Card</div><div id="place" style="height:40px;background:#eee">Place</div>
+<script>
+let count = 0;
+document.querySelector('input').onkeydown = (event) => log('keys ' + ++count + ' ' + event.isTrusted);
+place.ondragover = (event) => event.preventDefault();
+place.ondrop = (event) => log('dropped ' + event.isTrusted);
+</script>"""
+
 _FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:text;color:transparent">Gradient</h1>
 <p style="-webkit-text-fill-color:transparent">Transparent</p>"""
 
 PAGES = (
+    _fixed("input", "controls for keys, the mouse and dates", _LOG + _INPUT),
     _fixed("filled", "a heading that is painted by its background", _FILLED),
     _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),
     _fixed("form", "a form with secrets", _LOG + _FORM),

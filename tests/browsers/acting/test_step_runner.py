@@ -8,7 +8,7 @@ import re
 import pytest
 
 from browsers import Browsers
-from browsers.acting import sessions
+from browsers.acting import sessions, step_runner
 from browsers.acting.request_guard import ActingMode
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
@@ -108,6 +108,28 @@ async def test_a_session_stays_on_its_hosts(actor: Actor, name: str) -> None:
     if name != "Data":
         assert left.error.startswith("refused: it leads to third.example")
     assert 'page "Acting windows"' in (await actor("look")).content
+
+
+async def test_words_that_never_appear_are_named(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_runner, "WORDS_WAIT_S", 0.3)
+    assert '"zebra" did not appear' in (await actor("open @form", "wait zebra")).error
+
+
+async def test_keys_and_drags_reach_the_page(actor: Actor) -> None:
+    await actor("open @input")
+    await actor('type "Keys" slowly = abc')
+    # The first key removes the old text.
+    assert "log: keys 4 true" in await actor.log()
+    await actor('click "Twice" twice')
+    assert "log: double" in await actor.log()
+    await actor('click "Menu" right')
+    assert "log: menu" in await actor.log()
+    await actor('drag "Card" to "Place"')
+    assert "log: dropped true" in await actor.log()
+    await actor('hover "Over"')
+    assert "log: over" in await actor.log()
+    await actor('type "Date" = 2026-05-04', 'click "Tell"')
+    assert "log: 2026-05-04" in await actor.log()
 
 
 async def test_an_endless_script_is_ended(actor: Actor) -> None:
