@@ -168,6 +168,7 @@ class _Site:
         app.router.add_get(_ROBOTS, self._crawled)
         app.router.add_get("/stats", self._manners)
         app.router.add_get("/reset", self._reset)
+        app.router.add_get("/{path:.*}", self._crawled)
         return app
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -188,6 +189,8 @@ class _Site:
             if request.path == _ROBOTS:
                 delay = f"Crawl-delay: {delay_s}\n" if delay_s else ""
                 return web.Response(text=f"User-agent: *\nDisallow: /private/\n{delay}")
+            if request.match_info.get("path"):
+                return web.Response(status=404, text="<h1>Not found</h1>", content_type="text/html")
             kind, number = request.match_info.get("kind", ""), int(request.match_info.get("number", 0))
             return web.Response(text=_crawled_html(host, kind, number), content_type="text/html")
         finally:

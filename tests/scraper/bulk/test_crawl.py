@@ -7,7 +7,6 @@ import dataclasses
 import os
 import random
 import secrets
-import sys
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -260,7 +259,7 @@ async def test_a_crawl_on_ray_reads_every_page_once_despite_a_killed_process(tmp
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
         }
-        command = (sys.executable, "-m", "scraper.cli.main", "crawl", served.url, "--out", str(out))
+        command = ("-m", "scraper.cli.main", "crawl", served.url, "--out", str(out))
         async with running(
             *command, "--out-format", "jsonl", "--cluster", "local", "--gap", "0.2", env=environment
         ) as program:
