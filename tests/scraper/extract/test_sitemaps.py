@@ -56,6 +56,9 @@ def test_an_index_names_sitemaps() -> None:
         b"<sm:urlset><sm:url><sm:loc>https://site.example/a</sm:loc></sm:url></sm:urlset>",
         b"https://site.example/a\r\nno address\r\n",
         b"<URLSET><URL><LOC>https://site.example/a</LOC></URL></URLSET>",
+        sitemap("https://site.example/a").replace(
+            b"</url>", b'<xhtml:link rel="alternate" hreflang="de" href="https://site.example/de/a"/></url>'
+        ),
     ],
     ids=[
         "gzip",
@@ -70,6 +73,7 @@ def test_an_index_names_sitemaps() -> None:
         "prefix",
         "lines",
         "upper",
+        "translations",
     ],
 )
 def test_unusual_files_are_read(data: bytes) -> None:

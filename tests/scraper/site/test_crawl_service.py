@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from scraper import errors
+from scraper.call_context import ProgressCallback
 from scraper.model import CrawlRequest
 from scraper.services import Services
 from scraper.settings import Settings
@@ -28,15 +29,19 @@ def settings(folder: Path, served: ServedSite) -> Settings:
     return Settings(data_dir=folder, test_hosts=served.test_hosts)
 
 
-async def call(app: Services, tool: str, **arguments: Any) -> ToolAnswer:
+async def call(app: Services, tool: str, *, progress: ProgressCallback | None = None, **arguments: Any) -> ToolAnswer:
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, ToolCall(deadline_s=60))
+    return await found.run(app, arguments, ToolCall(deadline_s=60, progress=progress))
 
 
 async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_path: Path) -> None:
     with serving(Robots) as (made, served):
         async with Services.open(settings(tmp_path, served)) as app:
-            answer = await call(app, "crawl", url=served.url, max_pages=12, format="json")
+            steps: list[tuple[float, float | None, str | None]] = []
+            answer = await call(
+                app, "crawl", progress=lambda *step: steps.append(step), url=served.url, max_pages=12, format="json"
+            )
+            assert steps[-1] == (12, 12, "read 12, kept 12: trap.example")
             rows, ids = list(answer.structured["pages"]), {answer.structured["crawl"]}
             assert answer.structured["read"] == 12 and not answer.structured["done"]
             while not answer.structured["done"]:
@@ -53,6 +58,7 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
             hits = await call(app, "search_index", index_name=answer.structured["index"], query=title, k=1)
             assert "/open/7" in hits.text
             assert "Robots" not in hits.text
+            assert "/open/7" in (await call(app, "cache_search", query=title)).text
 
 
 async def test_a_killed_crawl_continues_without_loss_on_another_server(
