@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from itertools import islice
 
+from scraper.site.kind_table import MIN_LEAD, KindTable
 from scraper.site.page_ranking import split_stems, split_url
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_kinds import MIN_LEAD, CrawlCandidate, KindTable, UrlKind
+from scraper.site.url_kinds import CrawlCandidate, UrlKind
 
 PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""

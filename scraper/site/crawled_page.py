@@ -23,6 +23,16 @@ _SAME_PAGE = 0.7
 """Share of common word pairs. More of them mean that a page is the site's page for missing URLs."""
 _SATURATION = 4
 """Occurrences of a word; more of them do not increase the relevance."""
+_THIN_WORDS, _FULL_WORDS = 10, 30
+"""Words. Pages with fewer than the first have hardly any text; pages from the second on have full value."""
+_THIN_WORTH = 0.4
+"""Value of a short page, which may be an example, a picture or a short entry."""
+_LIST_SHARE = 0.5
+"""Share of words in links; pages with more are lists."""
+_THIN_LIST_SHARE = 0.25
+"""The same for short pages: a linked name with a price is a list too."""
+_LOGIN_WORDS = 120
+"""Words. A page with a password field and fewer words is a sign-in page."""
 MAX_LINKS = 5_000
 """Links of one page that are followed."""
 _MAX_HIDDEN = 200
@@ -68,6 +78,28 @@ class CrawledPage:
     plain_sketch: Sketch = field(default_factory=Sketch)
     """Sketch of the text with all numbers replaced by one."""
     outlinks: Outlinks = field(default_factory=Outlinks)
+
+    @property
+    def is_full(self) -> bool:
+        """True if it has enough words to be a page of its own."""
+        return self.word_count >= _FULL_WORDS
+
+    @property
+    def is_list(self) -> bool:
+        """True if it is a list of links."""
+        return self.link_share > (_LIST_SHARE if self.is_full else _THIN_LIST_SHARE)
+
+    @property
+    def is_login(self) -> bool:
+        """True if it is a sign-in page."""
+        return self.outlinks.has_password and self.word_count < _LOGIN_WORDS
+
+    @property
+    def text_value(self) -> float:
+        """Value of its text, from 0 to 1; lists of links have none."""
+        if self.is_list or self.word_count < _THIN_WORDS:
+            return 0.0
+        return 1.0 if self.is_full else _THIN_WORTH
 
 
 def _word_pairs(text: str, echo: str) -> set[tuple[str, str]]:

@@ -19,20 +19,11 @@ from scraper.site.crawl_priority import PLACES, CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
+from scraper.site.kind_table import KindTable
 from scraper.site.site_languages import SiteLanguages
-from scraper.site.url_kinds import CrawlCandidate, KindTable
+from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
 
-_THIN_WORDS, _FULL_WORDS = 10, 30
-"""Words. Pages with fewer than the first have hardly any text; pages from the second on have full value."""
-_THIN_WORTH = 0.4
-"""Value of a short page, which may be an example, a picture or a short entry."""
-_LIST_SHARE = 0.5
-"""Share of words in links; pages with more are lists."""
-_THIN_LIST_SHARE = 0.25
-"""The same for short pages: a linked name with a price is a list too."""
-_LOGIN_WORDS = 120
-"""Words. A page with a password field and fewer words is a sign-in page."""
 _TEXTS = 6
 """Link texts that are stored for a URL."""
 _RETRY_STATUSES = (429, 503)
@@ -181,8 +172,8 @@ class CrawlFrontier:
             link: The link.
             key: Key of its URL.
             parent: Page that contains the link.
-            source: Candidate of that page.
-            barren: Ancestor pages without content, as in `Candidate.barren`.
+            source: CrawlCandidate of that page.
+            barren: Ancestor pages without content, as in `CrawlCandidate.barren`.
         """
         key = self._identity.shorten(key)
         known = self._known.get(key)
@@ -256,22 +247,17 @@ class CrawlFrontier:
         self._languages.learn(key, page)
         if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
             self._rebuild_keys()
-        is_full = page.word_count >= _FULL_WORDS
-        is_list = page.link_share > (_LIST_SHARE if is_full else _THIN_LIST_SHARE)
-        comparison = self._identity.learn_page(key, page, self.kept, is_list=is_list)
+        comparison = self._identity.learn_page(key, page, self.kept, is_list=page.is_list)
         if comparison.has_new_rule:
             self._rebuild_keys()
         if comparison.copied:
             self._left_out.add(_COPY, page.final_url)
             return 0.0, 0.0
-        content = 1.0 if is_full else _THIN_WORTH
-        if is_list or page.word_count < _THIN_WORDS:
-            self._left_out.add("list of links" if is_list else "page with hardly any text", page.final_url)
-            content = 0.0
-        elif not page.outlinks.noindex and (is_full or not comparison.differs_in_numbers):
+        content = 0.0 if comparison.differs_in_numbers else page.text_value
+        if not page.text_value:
+            self._left_out.add("list of links" if page.is_list else "page with hardly any text", page.final_url)
+        elif not page.outlinks.noindex and (page.is_full or not comparison.differs_in_numbers):
             self.kept[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
-        if comparison.differs_in_numbers:
-            content = 0.0
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
     def _find_fault(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> str:
@@ -284,8 +270,7 @@ class CrawlFrontier:
             return "another host"
         if key != candidate.key and key in self._done:
             return "redirect to a known page"
-        is_login = page.outlinks.has_password and page.word_count < _LOGIN_WORDS
-        return "sign-in page" if is_login else ""
+        return "sign-in page" if page.is_login else ""
 
     def _follow(
         self, candidate: CrawlCandidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float
