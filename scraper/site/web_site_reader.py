@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from browsers.model import Snapshot, VisitLimits
@@ -39,6 +43,9 @@ class WebSiteReader:
     ) -> None:
         """Read on behalf of `principal` until the deadline; `on_request` is called before each request."""
         self._on_request = on_request or (lambda: None)
+        self._gap_s = 0.0
+        self._free_at = -math.inf
+        """Monotonic time from which a request may start."""
         self._fetcher = fetcher
         self._workers = workers
         self._principal = principal
@@ -78,21 +85,39 @@ class WebSiteReader:
         Raises:
             ScraperError: The page cannot be read.
         """
-        self._on_request()
         visited: list[Snapshot] = []
-        request = ReadRequest(
-            url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s(), is_bulk=True
-        )
-        reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
+        async with self._request():
+            request = ReadRequest(
+                url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s(), is_bulk=True
+            )
+            reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
         snapshot = visited[-1] if visited and visited[-1].is_html else None
         outlinks = await extract_links(self._workers, snapshot, reading.document, self._deadline)
         return LoadedPage(reading.url, reading.document, outlinks)
 
-    async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
+    def pause(self, gap_s: float) -> None:
+        """Let `gap_s` seconds pass before the next request, and between the end of each request and the next one."""
+        self._gap_s = gap_s
+        self._free_at = time.monotonic() + gap_s
+
+    async def wait_for_gap(self) -> None:
+        """Wait until the next request may start."""
+        await asyncio.sleep(min(self._free_at - time.monotonic(), self._deadline.left_s()))
+
+    @asynccontextmanager
+    async def _request(self) -> AsyncIterator[None]:
+        await self.wait_for_gap()
         self._on_request()
-        snapshot = await self._fetcher.visitor.load_file(
-            url, self._principal, self._deadline, VisitLimits(body_bytes=max_bytes)
-        )
+        try:
+            yield
+        finally:
+            self._free_at = time.monotonic() + self._gap_s
+
+    async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
+        async with self._request():
+            snapshot = await self._fetcher.visitor.load_file(
+                url, self._principal, self._deadline, VisitLimits(body_bytes=max_bytes)
+            )
         if snapshot.status != 200:
             raise errors.HttpStatusError(f"{url} has status {snapshot.status}.", status=snapshot.status, target=url)
         return snapshot

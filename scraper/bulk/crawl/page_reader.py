@@ -13,6 +13,7 @@ from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots import RobotsRules
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
 from scraper.site.web_site_reader import WebSiteReader, extract_links
@@ -62,7 +63,11 @@ class CrawlPageReader(JobPageReader):
         reader = WebSiteReader(self._fetcher, self._workers, "local", Deadline.within(FACTS_LIMIT_S))
         try:
             robots = await reader.load_robots(ada_url.URL(page.url).origin)
-            return await discover_site(reader, robots, page)
+            # The start page was requested just now, and other pages of the site follow.
+            reader.pause(max(self._spec.rate.gap_s, RobotsRules(robots).gap_s or 0.0))
+            facts = await discover_site(reader, robots, page)
+            await reader.wait_for_gap()
+            return facts
         except errors.OfflineError:
             # Without the lists, the pages of the site are found by their links.
             return SiteFacts()

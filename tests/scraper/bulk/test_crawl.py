@@ -8,6 +8,7 @@ import os
 import random
 import secrets
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,10 +45,12 @@ from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running
-from tests.site.traps.made_site import MadeSite
+from tests.site.traps.made_site import MadeSite, text_file
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import serving
 from tests.site.traps.sites import TRAP_SITES
+
+DELAY_S = 0.4
 
 
 class MadePages:
@@ -241,6 +244,26 @@ async def test_a_crawl_in_the_browser_obeys_robots_and_reports_what_it_left_out(
         assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
         assert {path for path, count in served.requests.items() if count > 1} <= {"/robots.txt"}
         assert {made.get(row["url"]).page for row in rows} <= {"", *made.pages}
+
+
+class Delayed(Robots):
+    """A site that asks for a pause between requests."""
+
+    def build(self) -> None:
+        """Put the pause into its robots.txt."""
+        self.route("/robots.txt", lambda query: text_file(f"User-agent: *\nCrawl-delay: {DELAY_S}\n"))
+        super().build()
+
+
+@pytest.mark.browser
+async def test_lists_and_pages_of_a_site_keep_its_crawl_delay(tmp_path: Path) -> None:
+    with serving(Delayed) as (_, served):
+        settings = Settings(data_dir=tmp_path / "data", test_hosts=served.test_hosts, cache_mb=0)
+        options = CrawlOptions((served.url,), max_pages=4)
+        await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, CrawlRate(), crawl=options), settings)
+    requests = [(moment, path) for moment, path in served.moments if path != "/robots.txt"]
+    assert {"/", "/sitemap.xml"} < {path for _, path in requests} and len(requests) >= 7
+    assert min(later - earlier for (earlier, _), (later, _) in pairwise(requests)) >= DELAY_S
 
 
 @pytest.mark.browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ class ServedSite:
     port: int
     requests: Counter[str] = field(default_factory=Counter)
     """Number of requests by path and query."""
+    moments: list[tuple[float, str]] = field(default_factory=list)
+    """Monotonic time and path of each request."""
 
     @property
     def test_hosts(self) -> tuple[tuple[str, str, int], ...]:
@@ -50,6 +53,7 @@ def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
         def do_GET(self) -> None:
             with lock:
                 served.requests[self.path] += 1
+                served.moments.append((time.monotonic(), self.path))
                 response = site.get(f"{site.origin}{self.path}")
             self.send_response(response.status or 500)
             if response.location:

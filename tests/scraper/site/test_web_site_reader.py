@@ -1,0 +1,37 @@
+"""Tests for the pauses between the requests of one reader of a site."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import cast
+
+from browsers.model import Snapshot
+from scraper.call_context import Deadline
+from scraper.reading.fetcher import Fetcher
+from scraper.site.web_site_reader import WebSiteReader
+from scraper.workers import WorkerPool
+
+GAP_S = 0.05
+
+
+async def test_the_pause_counts_from_the_end_of_a_request() -> None:
+    spans: list[tuple[float, float]] = []
+
+    async def load_file(url: str, *_: object) -> Snapshot:
+        began = time.monotonic()
+        await asyncio.sleep(2 * GAP_S)
+        spans.append((began, time.monotonic()))
+        return Snapshot(url, url, 200, body=b"User-agent: *")
+
+    fetcher = cast(Fetcher, SimpleNamespace(visitor=SimpleNamespace(load_file=load_file)))
+    reader = WebSiteReader(fetcher, cast(WorkerPool, None), "local", Deadline.within(60))
+    before = time.monotonic()
+    reader.pause(GAP_S)
+    for _ in range(3):
+        await reader.load_robots("https://site.example")
+    await reader.wait_for_gap()
+    ends = [before, *(end for _, end in spans)]
+    begins = [*(began for began, _ in spans), time.monotonic()]
+    assert all(began - end >= GAP_S for began, end in zip(begins, ends, strict=True))
