@@ -54,7 +54,7 @@ test: $(VENV)/.training $(VENV)/.chromium
 test-fast: $(VENV)/.training
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 
-# Hostile inputs at full size too; only these with ARGS="-m full_size".
+# Hostile inputs at full size and clients of other makes too; only these with ARGS="-m full_size".
 test-all: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "full_size or not full_size" $(ARGS)
 
@@ -106,7 +106,7 @@ conformance: $(VENV)/.dev $(VENV)/.chromium
 
 clients: $(VENV)/.dev $(VENV)/.chromium
 	$(BIN)/python -m tests.clients.setup
-	$(BIN)/python -m pytest tests/clients tests/conformance $(ARGS)
+	$(BIN)/python -m pytest -m "full_size or not full_size" tests/clients tests/conformance $(ARGS)
 
 # To read the test site, map a host name to it in a second terminal:
 #     SEARCH_MCP_TEST_HOSTS=shop.example=127.0.0.1:8080 .venv/bin/search-mcp fetch http://shop.example/spa/1

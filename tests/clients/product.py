@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.growth import full_size
 from tests.scraper.process import REPOSITORY, START_S, browsers_say, serving
 from tests.site.running import Site
 
 TRANSPORTS = ("http", "stdio")
-SLOW_TEST_TRANSPORTS = ("stdio", full_size("http", id="http"))
-"""Transports of the tests of other clients: `make test` runs them over stdio."""
 _TOKEN = "a-token-of-the-tests"
 _LIMIT_S = 120
 

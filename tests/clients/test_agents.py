@@ -13,7 +13,7 @@ from tests.clients.required import require_environment
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.full_size]
 
 COMMANDS = {
     "claude-code": (("claude", "mcp", "list"), "Connected"),
@@ -24,7 +24,6 @@ COMMANDS = {
 """Command that lists the servers, and text of a usable one. Codex does not connect for its list."""
 
 
-@pytest.mark.full_size
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_an_agent_uses_the_written_configuration(name: str, tmp_path: Path) -> None:
     require_environment(AGENTS)

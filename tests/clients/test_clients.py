@@ -10,19 +10,17 @@ import pytest
 
 from scraper.tools import registry
 from tests.clients.environments import NODE, OLD_SDK, PYTHON, Environment
-from tests.clients.product import SLOW_TEST_TRANSPORTS, TRANSPORTS, Product, observe
+from tests.clients.product import TRANSPORTS, Product, observe
 from tests.clients.required import require_environment
 from tests.site.running import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.full_size]
 
 PROGRAMS = Path(__file__).parent / "programs"
 PYTHON_CLIENTS = [
     *((PYTHON, name) for name in ("fastmcp", "openai_agents", "pydantic_ai", "llama_index")),
     *((OLD_SDK, name) for name in ("sdk_1", "mcp_use", "langchain")),
 ]
-OFTEN = "sdk_1"
-"""Client that `make test` runs: the first version of the official SDK."""
 LOOSE = 2
 """Tools with a free-form object, which a strict schema cannot express."""
 WEBP = ("image/webp", "UklGR")
@@ -43,14 +41,10 @@ def check(seen: dict[str, Any]) -> None:
         assert (media_type, beginning[:5]) == WEBP
 
 
-@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(
     ("environment", "name"),
-    [
-        # One client of another make is tried at each run, all of them by `make test-all`.
-        pytest.param(environment, name, id=f"python-{name}", marks=() if name == OFTEN else pytest.mark.full_size)
-        for environment, name in PYTHON_CLIENTS
-    ],
+    [pytest.param(environment, name, id=f"python-{name}") for environment, name in PYTHON_CLIENTS],
 )
 async def test_a_python_client_reads_a_page(
     served: Product, site: Site, environment: Environment, name: str, transport: str
@@ -65,9 +59,7 @@ async def test_a_python_client_reads_a_page(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize(
-    "name", ["sdk_2", *(pytest.param(name, marks=pytest.mark.full_size) for name in ("sdk_1", "vercel"))]
-)
+@pytest.mark.parametrize("name", ["sdk_2", "sdk_1", "vercel"])
 async def test_a_node_client_reads_a_page(served: Product, site: Site, name: str, transport: str) -> None:
     require_environment(NODE)
     node, program = str(NODE.folder / "bin" / "node"), str(PROGRAMS / "node_clients.mjs")

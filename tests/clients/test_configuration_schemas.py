@@ -16,9 +16,9 @@ from scraper.cli.client_config import CLIENTS
 from tests.clients.environments import NODE
 from tests.clients.product import run_client
 from tests.clients.required import require_environment
-from tests.scraper.cli.test_client import PARSERS, SERVER
+from tests.scraper.cli.test_client_config import PARSERS, SERVER
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.full_size]
 
 PROGRAM = Path(__file__).parent / "programs" / "check_configurations.mjs"
 

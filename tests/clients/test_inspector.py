@@ -12,18 +12,15 @@ import pytest
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.clients.environments import NODE
-from tests.clients.product import SLOW_TEST_TRANSPORTS, Product, run_client
+from tests.clients.product import TRANSPORTS, Product, run_client
 from tests.clients.required import require_environment
-from tests.growth import full_size
 from tests.site.running import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.full_size]
 
 ERAS = ("legacy", "modern")
 CONNECT_MS = "60000"
 """Seconds. The default of 15 s is too short to start a server on a busy machine."""
-OFTEN = frozenset({"fetch", "search", "see", "search_add_document"})
-"""Tools that every run calls; a start of the inspector takes four seconds, and full runs call all tools."""
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"query": "lemons", "engines": ["bing"]},
     "fetch": {"url": "{page}"},
@@ -62,8 +59,8 @@ async def inspected(served: Product, transport: str, *arguments: str) -> tuple[i
     return await run_client((*NODE.command("mcp-inspector"), "--cli", *where, *patient, *arguments))
 
 
-@pytest.mark.parametrize("era", [ERAS[1], full_size(ERAS[0], id=ERAS[0])])
-@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_the_list_of_tools_is_portable(served: Product, transport: str, era: str) -> None:
     listing = ("--protocol-era", era, "--method", "tools/list", "--strict")
     code, out, err = await inspected(served, transport, *listing)
@@ -76,10 +73,8 @@ def test_every_tool_has_valid_test_arguments(tool: Tool) -> None:
     jsonschema.validate(ARGUMENTS[tool.name], tool.input_schema)
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.full_size) for name in ARGUMENTS]
-)
-@pytest.mark.parametrize("transport", SLOW_TEST_TRANSPORTS)
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_every_tool_is_called(served: Product, site: Site, transport: str, name: str) -> None:
     named = {
         "{page}": site.url("/static/7"),

@@ -17,7 +17,7 @@ from tests.clients.required import require_environment
 from tests.scraper.process import START_S, Program, serving
 from tests.site.running import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.full_size]
 
 PROGRAMS = Path(__file__).parent / "programs"
 TOKEN = "a-token-of-the-tests"
@@ -49,7 +49,6 @@ async def output_of(folder: Path, *command: str, **variables: str) -> tuple[int 
     return process.returncode, output.decode(errors="replace")
 
 
-@pytest.mark.full_size
 async def test_schemathesis_finds_no_failure(program: Program, tmp_path: Path) -> None:
     require_environment(REST)
     code, output = await output_of(

@@ -12,7 +12,7 @@ from tests.clients.required import require_environment
 from tests.conformance.suite import REQUIREMENTS, SCORED, TASKS, run_suite
 from tests.scraper.process import Program, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.full_size]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -18,7 +18,7 @@ from tests.clients.axe import SCHEMES, WIDTHS, violations
 from tests.clients.environments import AXE, DOCS
 from tests.clients.required import require_environment
 
-pytestmark = [pytest.mark.browser, pytest.mark.programs]
+pytestmark = [pytest.mark.browser, pytest.mark.programs, pytest.mark.full_size]
 
 ROOT = Path(__file__).parents[2]
 _BUILD_S = 300
@@ -62,7 +62,6 @@ def path_of(page: Path) -> str:
     return "" if folder == Path() else f"{folder.as_posix()}/"
 
 
-@pytest.mark.full_size
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", (WIDTHS[0], WIDTHS[-1]))

@@ -12,10 +12,9 @@ from tests.clients.required import require_environment
 from tests.scraper.server.playground.conftest import read
 from tests.site.running import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full_size]
 
 
-@pytest.mark.full_size
 async def test_every_part_of_the_page_is_accessible(page: Page, site: Site) -> None:
     require_environment(AXE)
     await expect(page.locator("form[data-tool]")).to_have_count(len(registry.tools()))
