@@ -1,8 +1,8 @@
 """Script that runs in Chromium's place: pass Playwright's pipe to the server, then execute Chromium.
 
-Uses only the standard library. Run as `python -IS pipe_launcher.py SOCKET CHROMIUM SWITCHES...`: file descriptors 3 and
-4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the server through SOCKET. The server sends
-two other descriptors back, and Chromium replaces this process with these as 3 and 4.
+Uses only the standard library. Run as `python -IS fd_passing_launcher.py SOCKET CHROMIUM SWITCHES...`: file
+descriptors 3 and 4 are then Playwright's ends of `--remote-debugging-pipe`. They are sent to the server through SOCKET.
+The server sends two other descriptors back, and Chromium replaces this process with these as 3 and 4.
 """
 
 import os

@@ -30,7 +30,7 @@ from browsers.garbage_collection import paused_collector
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
-LAUNCHER = Path(__file__).with_name("pipe_launcher.py")
+LAUNCHER = Path(__file__).with_name("fd_passing_launcher.py")
 ATTACH = 1 << 30
 STOP_AUTO_ATTACH = ATTACH + 1
 """Ids of our commands on the root session. Playwright uses the ids from 1 upwards."""
