@@ -86,7 +86,9 @@ def _read(
     item_types = (element.get("itemtype") or "" for element in _ITEM_TYPES(page.body))
     names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
     with_recipe = names_recipe or _RECIPE_CLASS.search(page.classes or "") is not None
-    return structured.read_facts(page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe)
+    return structured.read_facts(
+        page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe, for_header=True
+    )
 
 
 def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> PageFacts:

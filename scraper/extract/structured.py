@@ -157,10 +157,12 @@ def read_facts(
     base: str,
     *,
     with_recipe: bool = True,
+    for_header: bool = False,
 ) -> tuple[Item | None, Item | None]:
     """Return the facts of the product and of the recipe of a page, each None if there is none.
 
     Pass `with_recipe=False` to skip the search for a recipe.
+    For a header, no lists and product numbers are read, and no product beside a recipe.
     """
     from scraper.extract.facts import money, product, product_js_state, recipe
     from scraper.extract.facts.model import FactSource
@@ -175,7 +177,11 @@ def read_facts(
     picture = opengraph.find_image(tags, base)
     recipe_facts = None
     if with_recipe:
-        recipe_facts = recipe.extract_recipe(graphs, page.body, title, author=about.author, picture=picture)
+        recipe_facts = recipe.extract_recipe(
+            graphs, page.body, title, author=about.author, picture=picture, for_header=for_header
+        )
+        if for_header and recipe_facts:
+            return None, bounder.value(recipe_facts)
     evidence = product.PageEvidence(
         graphs,
         tags,
@@ -187,7 +193,7 @@ def read_facts(
         picture=picture,
         component_data=lambda: product_js_state.read_attributes(page.body),
     )
-    product_facts = product.extract_product(evidence, page.body, title)
+    product_facts = product.extract_product(evidence, page.body, title, for_header=for_header)
     return bounder.value(product_facts), bounder.value(recipe_facts)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
+from itertools import compress
 
-from scraper.extract.discussion.post_dates import find_post_date
-from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
+from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.metadata import date_parsing
 from scraper.extract.text.sanitize import clean_line
 
@@ -35,7 +37,6 @@ _NOT_AUTHOR = re.compile(
     r"(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_GATE = re.compile(AUTHOR_CLASS.pattern + "|post(?:body|msg|left|text)|blockpost", re.MULTILINE)
 _AVATAR = re.compile("avatar|status", re.IGNORECASE)
 _USER_URL = re.compile(
     r"(?:^|/)(?:u|users?|members?|profiles?|people|person|forum/users?|account|contributors?)/[^/?#]|"
@@ -44,6 +45,8 @@ _USER_URL = re.compile(
     r"^mailto:",
     re.IGNORECASE,
 )
+_USER_URL_PARTS = ("user", "member", "profile", "people", "person", "account", "contributor", "u/", "@", "~", "mailto")
+"""Each match of `_USER_URL` contains one of them; most links have none."""
 _AUTHOR_ATTRIBUTES = {
     "data-author": "+",
     "author": "+",
@@ -100,10 +103,12 @@ _SKIPPED = frozenset("nav option select textarea button code script style".split
 _QUOTE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:bb-?code-?)?(?:block)?quot(?:e|ed|es)(?:$|[\s_-])|quoteheader|bbcode_quote", re.IGNORECASE
 )
-_USER_LINKS = element_selector(
-    ".//a[contains(@href,'user') or contains(@href,'/u/') or contains(@href,'member') "
-    "or contains(@href,'profile') or contains(@href,'/@') or contains(@href,'mailto:')]"
-)
+_QUOTE_TAGS = frozenset({"div", "aside", "table", "fieldset", "section"})
+_AUTHOR_ROLES = frozenset({"author", "creator"})
+_STATING_TAGS = frozenset({"article", "div", "li"})
+_STRONG_NAMES = re.compile("post(?:body|msg|left|text)|blockpost", re.IGNORECASE)
+"""Classes of boards that write the name of an author in bold, without a class."""
+_DATE_ROLES = frozenset({"datePublished", "dateCreated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +126,12 @@ class AuthorDateLabel:
     moment: datetime | None = None
 
 
-def may_have_posts(body: Element, classes: str | None) -> bool:
-    """Return False if no class or link hints at authors; takes a fraction of the time of `find_labels`."""
-    return classes is None or _GATE.search(classes.lower()) is not None or len(_USER_LINKS(body)) > 1
-
-
 def is_quote(element: Element) -> bool:
     """Return True for an element that holds a quotation of another post."""
-    if element.tag == "blockquote":
-        return True
+    if element.tag not in _QUOTE_TAGS:
+        return element.tag == "blockquote"
     name = element.get("class")
-    return (
-        bool(name) and element.tag in ("div", "aside", "table", "fieldset", "section") and _is_quote_class(name or "")
-    )
+    return bool(name) and _is_quote_class(name or "")
 
 
 @cache
@@ -142,53 +140,124 @@ def _is_quote_class(name: str) -> bool:
     return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_LABEL].split() if not part.startswith("js-"))
 
 
-def find_labels(body: Element) -> list[AuthorDateLabel]:
-    """Return the names and dates outside of quotations in document order, or nothing if the page has one name only."""
-    flags: dict[str, tuple[bool, bool]] = {}
-    visited: list[tuple[Element, str, bool, AuthorDateLabel | None]] = []
-    stack = [body]
-    authors = 0
-    while stack and authors < MAX_LABELS:
-        element = stack.pop()
-        tag: str = element.tag
-        if tag in _SKIPPED or (tag != "body" and is_quote(element)):
-            continue
-        name = element.get("class") or ""
-        known = flags.get(name)
-        if known is None:
-            known = flags[name] = _analyze_class(name[:_MAX_LABEL].lower())
-        author = _read_author(element, tag, name, is_author=known[0])
-        authors += author is not None
-        visited.append((element, tag, known[1], author))
-        stack.extend(reversed(element))
-    if authors < _MIN_AUTHORS:
+def find_labels(body: Element, classes: str | None = None) -> list[AuthorDateLabel]:
+    """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
+
+    `classes` are the values of `class` in the page, one per line, if they are known.
+    """
+    classes = collect_class_names(body) if classes is None else classes
+    author_names = _ClassValues(classes, AUTHOR_CLASS, _NOT_AUTHOR)
+    elements = list(body.iter())
+    outside = {body: False}
+    authors: dict[Element, AuthorDateLabel] = {}
+    for element in _possible_authors(elements, author_names, with_strong=_STRONG_NAMES.search(classes) is not None):
+        author = _read_author(element, is_author=author_names[element.get("class") or ""])
+        if author is not None and not _is_outside(element, outside):
+            authors[element] = author
+    if len(authors) < _MIN_AUTHORS:
         return []
+    date_names = _ClassValues(classes, _DATE_CLASS)
     labels: list[AuthorDateLabel] = []
-    for element, tag, is_dated, author in visited:
+    for element in _possible_dates(elements, date_names, authors):
+        author = authors.get(element)
         if author is not None:
             labels.append(author)
-        if len(labels) < MAX_LABELS and (date := _read_date(element, tag, is_dated=is_dated)):
+        date = _read_date(element, is_dated=element.tag in DATE_TAGS or date_names[element.get("class") or ""])
+        if date is not None and not _is_outside(element, outside):
             labels.append(date)
+        if len(labels) >= MAX_LABELS:
+            break
     return labels
 
 
-def _analyze_class(name: str) -> tuple[bool, bool]:
-    """Return two flags: the class value names an author; it names a date."""
-    if not name:
-        return False, False
-    authors, others, dates = zip(*map(_analyze_name, name.split() or [""]), strict=True)
-    return any(authors) and not any(others), any(dates)
+class _ClassValues(dict[str, bool]):
+    """Tell if a value of `class` has a name that matches a pattern, and none that matches another pattern.
+
+    One search in all values of a page costs a fifth of single searches.
+    """
+
+    def __init__(self, values: str, pattern: re.Pattern[str], other: re.Pattern[str] | None = None) -> None:
+        """Search in the values of a page, one per line."""
+        super().__init__({"": False})
+        self._other = other
+        text = "\n\n".join(line[:_MAX_LABEL].lower() for line in values.split("\n"))
+        self._lines: set[str] = set()
+        for match in pattern.finditer(text):
+            # A match may begin with the separator before a name.
+            start = text.rfind("\n", 0, match.start() + 1) + 1
+            end = text.find("\n", start)
+            self._lines.add(text[start : None if end < 0 else end])
+
+    def __missing__(self, value: str) -> bool:
+        """Compare a value that was not asked for before; some have several lines."""
+        lowered = value[:_MAX_LABEL].lower()
+        matches = not self._lines.isdisjoint(lowered.split("\n"))
+        if matches and self._other is not None:
+            matches = not any(map(self._other.search, lowered.split()))
+        self[value] = matches
+        return matches
 
 
-@lru_cache(maxsize=20_000)
-def _analyze_name(name: str) -> tuple[bool, bool, bool]:
-    """Return three flags: a single name means an author, something beside an author, a date; pages share most names."""
-    patterns = (AUTHOR_CLASS, _NOT_AUTHOR, _DATE_CLASS)
-    author, other, date = (pattern.search(name) is not None for pattern in patterns)
-    return author, other, date
+def _possible_authors(
+    elements: Sequence[Element], names: Mapping[str, bool], *, with_strong: bool
+) -> Iterator[Element]:
+    """Yield the elements that `_read_author` may accept."""
+    for element in elements:
+        tag: str = element.tag
+        if names[element.get("class") or ""] or element.get("itemprop") in _AUTHOR_ROLES:
+            yield element
+        elif tag == "a":
+            if (
+                _leads_to_user((element.get("href") or "")[-200:])
+                or element.get("rel") == "author"
+                or element.get("data-hovercard-type") == "user"
+            ):
+                yield element
+        elif tag in _STATING_TAGS or "-" in tag:
+            if element.get("rel") == "author" or any(map(element.get, _AUTHOR_ATTRIBUTES)):
+                yield element
+        elif tag == "strong" and with_strong:
+            yield element
 
 
-def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> AuthorDateLabel | None:
+def _possible_dates(
+    elements: Sequence[Element], names: Mapping[str, bool], authors: Mapping[Element, AuthorDateLabel]
+) -> Iterator[Element]:
+    """Yield the elements of authors and those that may hold a date, in document order."""
+    found = bytearray(len(elements))
+    places: dict[Element, int] = {}
+    for place, element in enumerate(elements):
+        found[place] = (
+            element.tag in DATE_TAGS
+            or names[element.get("class") or ""]
+            or may_hold_date(element.text)
+            or element in authors
+            or element.get("itemprop") in _DATE_ROLES
+        )
+        if place and may_hold_date(element.tail):
+            places = places or {one: number for number, one in enumerate(elements)}
+            around = element.getparent()
+            assert around is not None
+            found[places[around]] = True
+    return compress(elements, found)
+
+
+def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
+    """Return True if an element is a quotation, a control or navigation, or inside of one."""
+    climbed = []
+    around: Element | None = element
+    while around is not None and around not in known:
+        climbed.append(around)
+        around = around.getparent()
+    outside = around is not None and known[around]
+    for one in reversed(climbed):
+        outside = outside or one.tag in _SKIPPED or is_quote(one)
+        known[one] = outside
+    return outside
+
+
+def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None:
+    tag: str = element.tag
     if "-" in tag or tag in ("article", "div", "li"):
         for attribute, rank in _AUTHOR_ATTRIBUTES.items():
             stated = element.get(attribute)
@@ -196,10 +265,10 @@ def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> A
                 return AuthorDateLabel(element, (rank, attribute), text, is_date=False)
     role = element.get("itemprop")
     kind = ""
-    if role in ("author", "creator") or element.get("rel") == "author":
+    if role in _AUTHOR_ROLES or element.get("rel") == "author":
         kind = "0"
-    elif tag == "a" and _USER_URL.search((element.get("href") or "")[-200:]):
-        if _NOT_AUTHOR.search(name[:_MAX_LABEL].lower()) and not is_author:
+    elif tag == "a" and _leads_to_user((element.get("href") or "")[-200:]):
+        if _NOT_AUTHOR.search((element.get("class") or "")[:_MAX_LABEL].lower()) and not is_author:
             return None
         kind = "1"
     elif is_author or (element.get("data-hovercard-type") == "user" and text_of(element).strip()):
@@ -210,6 +279,11 @@ def _read_author(element: Element, tag: str, name: str, *, is_author: bool) -> A
         return None
     text = _read_name(element)
     return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
+
+
+def _leads_to_user(url: str) -> bool:
+    lowered = url.lower()
+    return any(part in lowered for part in _USER_URL_PARTS) and _USER_URL.search(url) is not None
 
 
 def _read_name(element: Element) -> str:
@@ -245,16 +319,14 @@ def clean_name(text: str) -> str:
     return line
 
 
-def _read_date(element: Element, tag: str, *, is_dated: bool) -> AuthorDateLabel | None:
-    is_time = tag in DATE_TAGS
+def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
     stated = moment = None
-    if is_time or is_dated or element.get("itemprop") in ("datePublished", "dateCreated"):
+    if is_dated or element.get("itemprop") in _DATE_ROLES:
         for attribute in _DATE_ATTRIBUTES:
             value = element.get(attribute)
             if value and len(value) < _MAX_LABEL and (moment := _parse_stated(value)):
                 stated = value
                 break
-    hinted = is_time or is_dated
     pieces: list[tuple[Element | None, str | None]] = [(None, element.text)]
     if len(element) < 12:
         pieces += [(child, child.tail) for child in element]
@@ -262,15 +334,15 @@ def _read_date(element: Element, tag: str, *, is_dated: bool) -> AuthorDateLabel
         if not piece or len(piece) > 3 * _MAX_LABEL:
             continue
         text = " ".join(piece.split())
-        if text and len(text) <= _MAX_LABEL and (found := find_post_date(text, is_hinted=hinted)):
-            if not hinted and len(text) > len(found[0]) + 40:
+        if text and len(text) <= _MAX_LABEL and (found := find_post_date(text, is_hinted=is_dated)):
+            if not is_dated and len(text) > len(found[0]) + 40:
                 continue
             inner = text_of(child)[-40:] if child is not None and len(child) < 3 else ""
             if _is_other_date(element, text) or _OTHER_DATE.search(inner):
                 return None
             written = found[0]
             if len(element) and len(whole := " ".join(text_of(element).split())) <= MAX_NAME:
-                longer = find_post_date(whole, is_hinted=hinted)
+                longer = find_post_date(whole, is_hinted=is_dated)
                 written = longer[0] if longer and longer[0].startswith(written) else written
             return AuthorDateLabel(element, label_key(element), written, is_date=True, moment=moment or found[1])
     if stated and not _is_other_date(element, ""):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -20,6 +20,8 @@ _MAX_ANCESTORS = 60
 _MAX_ROUNDS = 4
 _MIN_GOOD = 0.5
 """Share of the elements of one shape that have an author and a date."""
+_MIN_NAMED = 0.7
+"""Share of the elements named as posts that have an author; not all need a date."""
 _MAX_WRAPPERS = 0.2
 """Share of the elements of one shape that have the labels of several posts."""
 _MIN_NAMES = 2
@@ -228,7 +230,7 @@ def _judge(
         if element not in found
     }
     members = {element: labels for element, labels in members.items() if labels}
-    if len(members) < least:
+    if len(members) < least or not _may_be_posts(shape.name, members.values(), least):
         return None
     author_key = _best_key(members.values(), is_date=False)
     date_key = _best_key(members.values(), is_date=True)
@@ -259,7 +261,7 @@ def _judge(
     ):
         return None
     if both < max(least, _MIN_GOOD * len(members)) and not (
-        POST_NAME.search(shape.name) and sum(one.author is not None for one in containers) >= 0.7 * len(members)
+        POST_NAME.search(shape.name) and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
     ):
         return None
     if not is_first and (not is_reply or date_key is None or not _may_follow(shape, found)):
@@ -276,6 +278,14 @@ def _judge(
     if value < _MIN_CHARACTERS * len(containers) or (not is_reply and _are_teasers(containers, url)):
         return None
     return _Candidate(shape, containers, value * (1.5 if POST_NAME.search(shape.name) else 1.0))
+
+
+def _may_be_posts(name: str, members: Collection[Sequence[AuthorDateLabel]], least: int) -> bool:
+    """Return False if too few elements have an author, or an author and a date, to be posts."""
+    kinds = [{label.is_date for label in labels} for labels in members]
+    if sum(len(kind) == 2 for kind in kinds) >= max(least, _MIN_GOOD * len(members)):
+        return True
+    return sum(False in kind for kind in kinds) >= _MIN_NAMED * len(members) and POST_NAME.search(name) is not None
 
 
 def _best_key(members: Iterable[Sequence[AuthorDateLabel]], *, is_date: bool) -> tuple[str, ...] | None:
@@ -326,10 +336,14 @@ def _are_beside(containers: Sequence[PostContainer], *, may_be_all: bool) -> boo
     With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
     """
     beside: dict[Element, int] = {}
+    known: dict[Element, bool] = {}
     for one in containers:
         for around in islice(one.element.iterancestors(), 12):
-            name = f"{around.get('class') or ''} {around.get('id') or ''}"
-            if around.tag in _SIDE_TAGS or (around.tag != "body" and _SIDE_NAME.search(name)):
+            if around not in known:
+                name = f"{around.get('class') or ''} {around.get('id') or ''}"
+                is_named = around.tag != "body" and _SIDE_NAME.search(name) is not None
+                known[around] = around.tag in _SIDE_TAGS or is_named
+            if known[around]:
                 beside[around] = beside.get(around, 0) + 1
                 break
     for around in [around for around, count in beside.items() if may_be_all and 2 * count > len(containers)]:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from scraper.extract.metadata import date_parsing
 
 _MAX_CHARS = 120
+_MAX_SPACED = 3 * _MAX_CHARS
+"""Characters of a text with the line breaks and spaces of its markup."""
 _DAY_WORDS = (
     r"yesterday|today|just now|moments? ago|gestern|heute|hier|ayer|hoy|ontem|hoje|ieri|oggi|gisteren|vandaag|wczoraj|"
     r"dzisiaj|dziś|вчера|сегодня|вчора|сьогодні|dün|bugün|昨天|今天|昨日|今日|어제|오늘|hôm"
@@ -20,6 +22,17 @@ _SURE_DATE_LIKE = re.compile(
     rf"trước|前|전|sedan|siden|sitten|atrás|zpět|{_DAY_WORDS}",
     re.IGNORECASE,
 )
+_NUMBERS = re.compile(r"\d(?:\d{3}|[./-]\d{1,2}[./-]\d\d)")
+_LETTERS = re.compile("[a-z]+")
+_SURE_WORDS = frozenset(
+    "yesterday today now moment moments gestern vorgestern heute hier ayer anteayer hoy ontem hoje ieri oggi hui "
+    "gisteren vandaag wczoraj dzisiaj ago vor il hace ha przed fa geleden temu sedan siden sitten".split()
+)
+_OTHER_SURE_WORDS = tuple(
+    "日 일 昨 今 어제 오늘 前 전 há назад тому önce trước atrás zpět dziś вчера сегодня вчора сьогодні "
+    "dün bugün hôm".split()
+)
+"""A text without the numbers of a date is a date only with one of these words."""
 _TIME_AFTER = re.compile(
     r"(?:[\s,|·•@-]*(?:at|um|à|a las|às|alle|om|o|в|kl\.?|klo|ore|saat|,|-)?\s*"
     r"\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?)",
@@ -71,6 +84,18 @@ def find_post_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime
             return _with_time(text, match), None
     match = _SHORT_AGE.fullmatch(text.strip())
     return (match[0], None) if match else None
+
+
+def may_hold_date(text: str | None) -> bool:
+    """Return False for most texts in which `find_post_date` finds no date without a hint."""
+    if not text or text.isspace() or len(text) > _MAX_SPACED:
+        return False
+    if _NUMBERS.search(text):
+        return True
+    lowered = text.lower()
+    if not text.isascii() and any(word in lowered for word in _OTHER_SURE_WORDS):
+        return True
+    return not _SURE_WORDS.isdisjoint(_LETTERS.findall(lowered))
 
 
 def _with_time(text: str, match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.extract.discussion.author_date_labels import find_labels, may_have_posts
+from scraper.extract.discussion.author_date_labels import find_labels
 from scraper.extract.discussion.bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
@@ -53,9 +53,7 @@ class Discussion:
 
 def find_discussion(page: PageTree) -> Discussion:
     """Return the posts of a page; the tree is not changed."""
-    if not may_have_posts(page.body, page.classes):
-        return Discussion()
-    labels = find_labels(page.body)
+    labels = find_labels(page.body, page.classes)
     containers = find_containers(labels, page.url)
     if not containers:
         return Discussion()

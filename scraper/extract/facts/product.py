@@ -85,8 +85,13 @@ class PageEvidence:
     """Return the JSON in attributes of components; called only if no price was found."""
 
 
-def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[str, Any] | None:
-    """Return the facts of the product, or None if the page is about another topic."""
+def extract_product(
+    evidence: PageEvidence, body: Element, title: str, *, for_header: bool = False
+) -> dict[str, Any] | None:
+    """Return the facts of the product, or None if the page is about another topic.
+
+    For a header, brand and numbers are not searched in the visible text.
+    """
     facts = Facts()
     heading = product_visible_price.find_title(body)
     shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
@@ -113,6 +118,8 @@ def extract_product(evidence: PageEvidence, body: Element, title: str) -> dict[s
             FactSource.VISIBLE,
             confidence=0.9,
         )
+    if for_header and has_markup:
+        return facts.as_object(ORDER)
     labels = _LABELED.find(body)
     _correct_sku(facts, evidence.url, title)
     if not has_markup and _count_product_signs(facts, labels, evidence, shown) < _MIN_SIGNS:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from lxml import etree
@@ -40,10 +41,22 @@ _STRUCK = frozenset({"del", "s", "strike"})
 _STRUCK_STYLE = re.compile(r"text-decoration(?:-line)?\s*+:[^;:]{0,40}?line-through", re.IGNORECASE)
 
 
+_NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
+
+
 def element_names(element: Element) -> str:
     """Return class, id and other names of an element."""
-    names = (element.get(name) for name in ("class", "id", "itemprop", "data-test", "data-testid", "data-qa"))
-    return " ".join(filter(None, names))
+    return " ".join(filter(None, map(element.get, _NAMES)))
+
+
+@lru_cache(maxsize=4_096)
+def _is_price_name(names: str) -> bool:
+    return PRICE_NAMES.search(names) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _is_other_price_name(names: str) -> bool:
+    return _NOT_NOW.search(names) is not None
 
 
 def current_price_text(element: Element) -> str:
@@ -86,7 +99,8 @@ def is_old_price(part: Element) -> bool:
 
 def is_struck_through(element: Element) -> bool:
     """Return True if an element is struck through by its tag or style."""
-    return element.tag in _STRUCK or _STRUCK_STYLE.search(element.get("style") or "") is not None
+    style = element.get("style")
+    return element.tag in _STRUCK or (bool(style) and _STRUCK_STYLE.search(style or "") is not None)
 
 
 def _is_cents(element: Element) -> bool:
@@ -234,12 +248,12 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     if element.tag in _PASSED or is_struck_through(element):
         return None
     names = element_names(element)
-    named = bool(names) and PRICE_NAMES.search(names) is not None
+    named = bool(names) and _is_price_name(names)
     text = current_price_text(element) if named else element.text or ""
-    if len(text) > 8 * MAX_PRICE_TEXT:
+    if not text or len(text) > 8 * MAX_PRICE_TEXT or not any(map(str.isdigit, text)):
         return None
     text = remove_old_amount(" ".join(text.split()))
-    if not any(map(str.isdigit, text)) or len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
+    if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
         return None
     if _NUMBER.fullmatch(text):
         text = _with_sign_beside(element, text)
@@ -252,11 +266,13 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
 def _behind(element: Element, place: int) -> _Candidate | None:
     """Return the price in the text after an element, if the parent has no class like `price`."""
     text = " ".join((element.tail or "").split())
+    if not text or len(text) > _MAX_PLAIN_TEXT or not any(map(str.isdigit, text)):
+        return None
     around = element.getparent()
-    if not text or len(text) > _MAX_PLAIN_TEXT or around is None or around.tag in _PASSED or is_struck_through(around):
+    if around is None or around.tag in _PASSED or is_struck_through(around):
         return None
     names = element_names(around)
-    if not _SIGN.search(text) or PRICE_NAMES.search(names):
+    if not _SIGN.search(text) or _is_price_name(names):
         return None
     return _make_candidate(around, text, place, names)
 
@@ -294,7 +310,7 @@ def _against(element: Element, names: str) -> int:
     for _ in range(_ANCESTORS):
         if around is None or around.tag == "body":
             break
-        count += _NOT_NOW.search(names if around is element else element_names(around)) is not None
+        count += _is_other_price_name(names if around is element else element_names(around))
         if around.tag in _OUTSIDE or is_struck_through(around):
             count += _AS_STRUCK
         around = around.getparent()

@@ -239,30 +239,22 @@ def extract_recipe(
     *,
     author: str | None = None,
     picture: str | None = None,
+    for_header: bool = False,
 ) -> dict[str, Any] | None:
     """Return the facts of the recipe, or None if the page has none.
 
-    Author and picture of the page are used if the recipe has none.
+    Author and picture of the page are used if the recipe has none. For a header, the visible lists of a recipe
+    with markup are not read.
     """
     facts = Facts()
     for source, graph in graphs.items():
         add_recipe_items(facts, graph, source, fold_name(title))
     has_markup = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
-    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
-    marked = facts.value("ingredients")
-    is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
-    if marked and (complete := recipe_line_repair.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
-        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
-    facts.add("ingredients", visible, FactSource.VISIBLE)
-    marked_steps = facts.value("instructions") or []
-    # More visible ingredients are those of another recipe, whose steps are visible too.
-    if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
-        steps = recipe_line_repair.complete_steps(marked_steps, recipe_visible.find_instructions(body))
-        if steps != marked_steps:
-            facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
+    if not (for_header and has_markup):
+        _add_visible_lists(facts, body)
     if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):
         return None
-    if "instructions" not in facts:
+    if "instructions" not in facts and not (for_header and has_markup):
         facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
     if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
         return None
@@ -276,6 +268,22 @@ def extract_recipe(
         facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
     _add_times(facts, body)
     return facts.as_object(ORDER)
+
+
+def _add_visible_lists(facts: Facts, body: Element) -> None:
+    """Add the visible ingredients, and complete the lists of the markup by the visible ones."""
+    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
+    marked = facts.value("ingredients")
+    is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
+    if marked and (complete := recipe_line_repair.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
+    facts.add("ingredients", visible, FactSource.VISIBLE)
+    marked_steps = facts.value("instructions") or []
+    # More visible ingredients are those of another recipe, whose steps are visible too.
+    if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
+        steps = recipe_line_repair.complete_steps(marked_steps, recipe_visible.find_instructions(body))
+        if steps != marked_steps:
+            facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
 
 
 def _is_clear_list(ingredients: list[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice
 
 from scraper.extract.dom.tags import HEADINGS
@@ -166,8 +167,9 @@ def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> It
 def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
     """Yield the texts of items by the name of the element around them, the largest group first."""
     kinds: dict[str, list[str]] = {}
+    is_named, is_other = (cache(pattern.search) for pattern in (names, others))
     for item in islice(items, _MAX_ITEMS):
-        around = _nearest_named(item, names, others)
+        around = _nearest_named(item, is_named, is_other)
         if around is not None:
             kinds.setdefault(_shape(around), []).append(strip_list_marker(clean_text(text_of_item(item))))
     for found in sorted(kinds.values(), key=len, reverse=True):
@@ -221,16 +223,18 @@ def _find_row(box: Element, listing: Element) -> Element:
     return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
 
 
-def _nearest_named(item: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Element | None:
+def _nearest_named(
+    item: Element, is_named: Callable[[str], object], is_other: Callable[[str], object]
+) -> Element | None:
     """Return the nearest ancestor with such a class, unless a nearer one has an opposite class."""
     around: Element | None = item
     for _ in range(_MAX_CLIMB):
         if around is None or around.tag in _OUTSIDE or around.tag in ("body", "main", "article"):
             return None
         called = _called(around)
-        if called and names.search(called):
-            return None if others.search(called) else around
-        if called and others.search(called):
+        if called and is_named(called):
+            return None if is_other(called) else around
+        if called and is_other(called):
             return None
         around = around.getparent()
     return None
@@ -242,7 +246,7 @@ def _shape(element: Element) -> str:
 
 
 def _called(element: Element) -> str:
-    return " ".join(filter(None, (element.get(name) for name in _NAMES)))
+    return " ".join(filter(None, map(element.get, _NAMES)))
 
 
 def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> Iterator[list[str]]:

@@ -250,7 +250,8 @@ _ADDRESSES_MODEL = re.compile(
 
 def _addresses_model(text: str) -> bool:
     """Return True if a sentence seems to give instructions to a model."""
-    folded = " ".join(text.lower().split()) if any(word in text.lower() for word in _MODEL_WORDS) else ""
+    lowered = text.lower()
+    folded = " ".join(lowered.split()) if any(word in lowered for word in _MODEL_WORDS) else ""
     return _ADDRESSES_MODEL.search(folded) is not None
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from scraper.extract import reader
-from scraper.extract.discussion.post_dates import find_post_date
+from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.discussion.thread_extraction import find_discussion, format_heading
 from scraper.extract.page.page_tree import build_page_tree
 from scraper.model import Document, Post
@@ -241,6 +241,7 @@ def test_a_thread_of_10_000_posts_keeps_all_of_them() -> None:
 def test_dates_are_read_in_many_languages(written: str) -> None:
     found = find_post_date(f"{written}")
     assert found is not None
+    assert may_hold_date(f"\n  {written}\n")
     assert found[1] is not None
     assert found[1].date().isoformat() == "2024-05-03"
 
@@ -257,10 +258,30 @@ def test_dates_are_read_in_many_languages(written: str) -> None:
         "3 gün önce",
         "3日前",
         "Yesterday at 4:27 PM",
+        "an hour ago",
+        "una ora fa",
+        "vor einem Tag",
     ],
 )
 def test_relative_dates_stay_as_written(written: str) -> None:
-    assert find_post_date(written) == (written, None)
+    found = find_post_date(written)
+    assert found is not None
+    assert written.endswith(found[0])
+    assert found[1] is None
+    assert may_hold_date(written)
+
+
+def test_a_sentence_without_numbers_and_words_of_dates_holds_no_date() -> None:
+    assert not may_hold_date("The player repairs a bridge with 42 bolts.")
+
+
+def test_a_class_of_several_lines_names_an_author() -> None:
+    body = "".join(
+        f'<div class="post"><span class="big\n  author\n  blue">Lee {number}</span>'
+        f'<time datetime="2024-05-0{number}">May {number}</time><p>{_SENTENCE}</p></div>'
+        for number in (1, 2, 3)
+    )
+    assert [post.author for post in _posts(f"<h1>Thread</h1>{body}")] == ["Lee 1", "Lee 2", "Lee 3"]
 
 
 def test_a_post_becomes_an_object_with_the_known_fields() -> None:
