@@ -22,6 +22,8 @@ from scraper.engines.sources.source_builder import (
 from scraper.extract.dom.xpath import Element
 
 _ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
+_MAX_PLACES = 1_000
+"""Places of one word in an abstract."""
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 
 
@@ -117,16 +119,21 @@ def _read_europepmc(row: dict[str, Any]) -> EngineResult | None:
         f"https://europepmc.org/article/{row['source']}/{row['id']}",
         row.get("abstractText"),
         date=row.get("firstPublicationDate"),
-        source=clean_text(row.get("journalTitle")) or None,
+        # Only short rows (`resultType=lite`) have `journalTitle`.
+        source=clean_text(row.get("journalTitle") or _journal(row)) or None,
         key=_paper_key(doi),
         facts={
-            "authors": row.get("authorString"),
+            "authors": join_authors((row.get("authorString") or "").rstrip(".").split(", ")),
             "year": row.get("pubYear"),
             "doi": doi,
             "pmid": row.get("pmid"),
             "cited_by": row.get("citedByCount"),
         },
     )
+
+
+def _journal(row: dict[str, Any]) -> object:
+    return ((row.get("journalInfo") or {}).get("journal") or {}).get("title")
 
 
 EUROPE_PMC = make_source(
@@ -218,6 +225,7 @@ def _read_openalex(row: dict[str, Any]) -> EngineResult | None:
     return make_row(
         row.get("title") or row.get("display_name"),
         row.get("doi") or row.get("id"),
+        _join_abstract(row.get("abstract_inverted_index")),
         date=row.get("publication_date"),
         source=clean_text((location.get("source") or {}).get("display_name")) or None,
         key=_paper_key(row.get("doi")),
@@ -228,6 +236,14 @@ def _read_openalex(row: dict[str, Any]) -> EngineResult | None:
             "cited_by": row.get("cited_by_count"),
         },
     )
+
+
+def _join_abstract(places: object) -> str:
+    """Return the abstract, which OpenAlex sends as the places of each word."""
+    if not isinstance(places, dict):
+        return ""
+    words = sorted((at, word) for word, numbers in places.items() for at in numbers[:_MAX_PLACES])
+    return " ".join(word for _, word in words)
 
 
 OPENALEX = make_source(

@@ -25,6 +25,10 @@ ANSWERS: dict[str, Any] = {
         }
     },
     "europepmc": {
+        "version": "6.9",
+        "hitCount": 1,
+        "nextCursorMark": "AoIIP4AAACg",
+        "request": {"queryString": "tides", "resultType": "core", "cursorMark": "*", "pageSize": 10},
         "resultList": {
             "result": [
                 {
@@ -32,15 +36,25 @@ ANSWERS: dict[str, Any] = {
                     "source": "MED",
                     "pmid": "123",
                     "doi": _DOI,
-                    "title": "Tides",
-                    "authorString": "Sea A, Sea B.",
+                    "title": "Tides.",
+                    "authorString": "Sea A, Sea B, Sea C, Sea D.",
+                    "authorList": {"author": [{"fullName": "Sea A", "firstName": "Ann", "lastName": "Sea"}]},
+                    "journalInfo": {
+                        "issue": "5",
+                        "volume": "12",
+                        "journalIssueId": 4056427,
+                        "dateOfPublication": "2024 May",
+                        "yearOfPublication": 2024,
+                        "journal": {"title": "Ocean", "medlineAbbreviation": "Ocean", "issn": "1111-2222"},
+                    },
                     "pubYear": "2024",
-                    "abstractText": "Low water.",
+                    "abstractText": "<h4>Aim</h4>Low water.",
+                    "isOpenAccess": "Y",
                     "citedByCount": 3,
-                    "journalTitle": "Ocean",
+                    "firstPublicationDate": "2024-05-03",
                 }
             ]
-        }
+        },
     },
     "doaj": {
         "results": [
@@ -70,17 +84,22 @@ ANSWERS: dict[str, Any] = {
         ],
     },
     "openalex": {
+        "meta": {"count": 1, "db_response_time_ms": 20, "page": 1, "per_page": 10, "groups_count": None},
         "results": [
             {
                 "id": "https://openalex.org/W1",
                 "doi": f"https://doi.org/{_DOI}",
                 "title": "Tides",
+                "display_name": "Tides",
                 "publication_year": 2024,
+                "publication_date": "2024-05-03",
                 "cited_by_count": 2,
-                "authorships": [{"author": {"display_name": "Ann Sea"}}],
-                "primary_location": {"source": None},
+                "authorships": [{"author_position": "first", "author": {"display_name": "Ann Sea"}}],
+                "primary_location": {"is_oa": True, "source": None},
+                "abstract_inverted_index": {"Low": [0], "water": [1, 4], "after": [2], "high": [3]},
             }
-        ]
+        ],
+        "group_by": [],
     },
     "github": {
         "items": [
@@ -171,7 +190,20 @@ ANSWERS: dict[str, Any] = {
             }
         ]
     },
-    "gdelt": {"articles": [{"title": "Tides", "url": "https://news.example/1", "seendate": "20260102T030405Z"}]},
+    "gdelt": {
+        "articles": [
+            {
+                "url": "https://news.example/1",
+                "url_mobile": "",
+                "title": "Tides",
+                "seendate": "20260102T030405Z",
+                "socialimage": "https://news.example/1.jpg",
+                "domain": "news.example",
+                "language": "English",
+                "sourcecountry": "United States",
+            }
+        ]
+    },
     "peertube": {
         "data": [{"name": "Tides", "url": "https://video.example/w/1", "uuid": "1", "duration": 65, "views": 3}]
     },
@@ -179,7 +211,22 @@ ANSWERS: dict[str, Any] = {
     "wikidata": {"search": [{"id": "Q1", "label": "tide", "description": "rise and fall of the sea"}]},
     "wiktionary": {"query": {"search": [{"title": "tide", "pageid": 1, "snippet": "The sea"}]}},
     "openlibrary": {
-        "docs": [{"key": "/works/OL1W", "title": "Tides", "author_name": ["Ann Sea"], "first_publish_year": 1999}]
+        "numFound": 1,
+        "start": 0,
+        "numFoundExact": True,
+        "num_found": 1,
+        "documentation_url": "https://openlibrary.org/dev/docs/api/search",
+        "q": "tides",
+        "offset": None,
+        "docs": [
+            {
+                "author_name": ["Ann Sea"],
+                "edition_count": 4,
+                "first_publish_year": 1999,
+                "key": "/works/OL1W",
+                "title": "Tides",
+            }
+        ],
     },
     "internetarchive": {"response": {"docs": [{"identifier": "tides", "title": "Tides", "creator": "Ann Sea"}]}},
 }
@@ -228,7 +275,11 @@ EXPECTED: dict[str, tuple[str, str, dict[str, Any]]] = {
         f"https://doi.org/{_DOI}",
         {"authors": "Ann Sea, Bob Sea, Cy Sea et al.", "year": 2024, "doi": _DOI, "cited_by": 7},
     ),
-    "europepmc": ("Tides", "https://europepmc.org/article/MED/123", {"doi": _DOI, "pmid": "123", "cited_by": 3}),
+    "europepmc": (
+        "Tides.",
+        "https://europepmc.org/article/MED/123",
+        {"authors": "Sea A, Sea B, Sea C et al.", "doi": _DOI, "pmid": "123", "cited_by": 3},
+    ),
     "doaj": ("Tides", f"https://doi.org/{_DOI}", {"authors": "Ann Sea", "doi": _DOI}),
     "semanticscholar": ("Tides", "https://www.semanticscholar.org/paper/p1", {"cited_by": 9, "year": 2024}),
     "openalex": ("Tides", f"https://doi.org/{_DOI}", {"authors": "Ann Sea", "cited_by": 2}),
@@ -247,7 +298,7 @@ EXPECTED: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "hackernews": ("Tides", "https://news.ycombinator.com/item?id=9", {"score": 3, "comments": 1}),
     "lemmy": ("Tides", "https://lemmy.world/post/1", {"score": 4}),
-    "gdelt": ("Tides", "https://news.example/1", {}),
+    "gdelt": ("Tides", "https://news.example/1", {"language": "English", "country": "United States"}),
     "peertube": ("Tides", "https://video.example/w/1", {"duration": "1:05", "views": 3}),
     "youtube": ("Tides", "https://www.youtube.com/watch?v=abc", {"duration": "3:21"}),
     "wikipedia": ("Tidal power", "https://de.wikipedia.org/wiki/Tidal_power", {}),

@@ -138,13 +138,20 @@ def test_an_empty_answer_is_no_result(name: str) -> None:
         data = json.loads(BODIES[name])
         holder = data
         while isinstance(holder, dict) and not any(isinstance(value, list) for value in holder.values()):
-            holder = next(value for value in holder.values() if isinstance(value, dict))
+            holder = next(one for one in holder.values() if isinstance(one, dict) and "[" in json.dumps(one))
         if isinstance(holder, list):
             data = []
         else:
             holder.update({key: [] for key, value in holder.items() if isinstance(value, list)})
         body = json.dumps(data)
     assert ask(name, body).outcome is EngineOutcome.NONE
+
+
+def test_journal_and_abstract_are_found_where_the_apis_have_them() -> None:
+    (medical,) = ask("europepmc", BODIES["europepmc"]).results
+    assert (medical.source, medical.snippet) == ("Ocean", "Aim Low water.")
+    (open_one,) = ask("openalex", BODIES["openalex"]).results
+    assert open_one.snippet == "Low water after high water"
 
 
 def test_bad_rows_cost_only_themselves() -> None:
