@@ -21,6 +21,7 @@ from scraper.engines.sources.source_builder import (
 )
 from scraper.extract.dom.xpath import Element
 
+_ARXIV_ERROR = "/api/errors"
 _ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
 _MAX_PLACES = 1_000
 """Places of one word in an abstract."""
@@ -41,6 +42,9 @@ def _arxiv_url(query: SearchQuery) -> str:
 
 def _read_arxiv(entry: Element) -> EngineResult | None:
     address = child_text(entry, "id").replace("http://", "https://")
+    if _ARXIV_ERROR in address:
+        # A query that arXiv rejects is answered with one entry, which describes the error.
+        return None
     identifier = _ARXIV_ID.search(address)
     published = child_text(entry, "published")
     return make_row(
@@ -151,7 +155,7 @@ def _doaj_url(query: SearchQuery) -> str:
 
 def _read_doaj(row: dict[str, Any]) -> EngineResult | None:
     paper = row["bibjson"]
-    doi = next((one.get("id") for one in paper.get("identifier") or [] if one.get("type") == "doi"), None)
+    doi = next((one.get("id") for one in paper.get("identifier") or [] if str(one.get("type")).lower() == "doi"), None)
     link = next((one.get("url") for one in paper.get("link") or [] if one.get("url")), None)
     return make_row(
         paper.get("title"),

@@ -64,7 +64,7 @@ ANSWERS: dict[str, Any] = {
                     "title": "Tides",
                     "year": "2024",
                     "author": [{"name": "Ann Sea"}],
-                    "identifier": [{"type": "doi", "id": _DOI}],
+                    "identifier": [{"type": "eissn", "id": "1111-2222"}, {"type": "DOI", "id": _DOI}],
                     "journal": {"title": "Ocean"},
                 },
             }
@@ -116,17 +116,54 @@ ANSWERS: dict[str, Any] = {
     },
     "gitlab": [
         {
-            "path_with_namespace": "ann/tides",
-            "web_url": "https://gitlab.com/ann/tides",
+            "id": 4,
             "description": None,
+            "name": "Tides",
+            "name_with_namespace": "Ann / Tides",
+            "path": "tides",
+            "path_with_namespace": "ann/tides",
+            "created_at": "2023-09-30T13:46:02Z",
+            "default_branch": "main",
+            "tag_list": ["sea"],
+            "topics": ["sea"],
+            "web_url": "https://gitlab.com/ann/tides",
+            "readme_url": "https://gitlab.com/ann/tides/-/blob/main/README.md",
+            "avatar_url": None,
+            "forks_count": 1,
             "star_count": 5,
+            "last_activity_at": "2026-01-02T03:04:05.006Z",
+            "namespace": {"id": 3, "name": "Ann", "path": "ann", "kind": "user"},
         }
     ],
     "codeberg": {
         "ok": True,
         "data": [{"full_name": "ann/tides", "html_url": "https://codeberg.org/ann/tides", "stars_count": 5}],
     },
-    "crates": {"crates": [{"name": "tides", "description": "Tide tables", "max_version": "1.2.0", "downloads": 10}]},
+    "crates": {
+        "crates": [
+            {
+                "id": "tides",
+                "name": "tides",
+                "updated_at": "2026-01-02T03:04:05.678901+00:00",
+                "versions": None,
+                "keywords": None,
+                "categories": None,
+                "badges": None,
+                "created_at": "2024-03-13T14:24:30.835625+00:00",
+                "downloads": 10,
+                "recent_downloads": 3,
+                "max_version": "2.0.0-rc.1",
+                "newest_version": "2.0.0-rc.1",
+                "max_stable_version": "1.2.0",
+                "description": "Tide tables",
+                "homepage": None,
+                "documentation": None,
+                "repository": "https://github.com/ann/tides",
+                "exact_match": True,
+            }
+        ],
+        "meta": {"total": 1, "next_page": None, "prev_page": None},
+    },
     "rubygems": [
         {
             "name": "tides",
@@ -185,8 +222,17 @@ ANSWERS: dict[str, Any] = {
     "lemmy": {
         "posts": [
             {
-                "post": {"name": "Tides", "ap_id": "https://lemmy.world/post/1", "body": "Low water"},
-                "counts": {"score": 4},
+                "post": {
+                    "id": 1,
+                    "name": "Tides",
+                    "body": "Low water",
+                    "ap_id": "https://lemmy.world/post/1",
+                    "published": "2026-01-02T18:30:02Z",
+                    "nsfw": False,
+                },
+                "creator": {"id": 2, "name": "ann", "actor_id": "https://lemmy.world/u/ann"},
+                "community": {"id": 3, "name": "sea", "title": "The sea"},
+                "counts": {"comments": 3, "score": 4, "upvotes": 5, "downvotes": 1},
             }
         ]
     },
@@ -205,10 +251,40 @@ ANSWERS: dict[str, Any] = {
         ]
     },
     "peertube": {
-        "data": [{"name": "Tides", "url": "https://video.example/w/1", "uuid": "1", "duration": 65, "views": 3}]
+        "total": 1,
+        "data": [
+            {
+                "uuid": "1",
+                "name": "Tides",
+                "description": None,
+                "publishedAt": "2026-01-02T18:30:02.000Z",
+                "duration": 65,
+                "views": 3,
+                "url": "https://video.example/w/1",
+                "account": {"name": "ann", "displayName": "Ann"},
+                "channel": {"name": "sea", "displayName": "The sea", "host": "video.example"},
+            }
+        ],
     },
     "wikipedia": {"query": {"search": [{"title": "Tidal power", "pageid": 1, "snippet": "<span>Tidal</span> power"}]}},
-    "wikidata": {"search": [{"id": "Q1", "label": "tide", "description": "rise and fall of the sea"}]},
+    "wikidata": {
+        "searchinfo": {"search": "tide"},
+        "search": [
+            {
+                "id": "Q1",
+                "title": "Q1",
+                "pageid": 1,
+                "display": {"label": {"value": "tide", "language": "en"}},
+                "repository": "wikidata",
+                "url": "//www.wikidata.org/wiki/Q1",
+                "concepturi": "http://www.wikidata.org/entity/Q1",
+                "label": "tide",
+                "description": "rise and fall of the sea",
+                "match": {"type": "label", "language": "en", "text": "tide"},
+            }
+        ],
+        "success": 1,
+    },
     "wiktionary": {"query": {"search": [{"title": "tide", "pageid": 1, "snippet": "The sea"}]}},
     "openlibrary": {
         "numFound": 1,
@@ -231,7 +307,10 @@ ANSWERS: dict[str, Any] = {
     "internetarchive": {"response": {"docs": [{"identifier": "tides", "title": "Tides", "creator": "Ann Sea"}]}},
 }
 
-_ARXIV = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry>
+_ARXIV = """<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom">
+<title type="html">ArXiv Query: search_query=all:tides&amp;start=0&amp;max_results=10</title><id>http://arxiv.org/api/a</id>
+<opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">1</opensearch:totalResults>
+<opensearch:itemsPerPage xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">10</opensearch:itemsPerPage><entry>
 <id>http://arxiv.org/abs/2401.00001v2</id><published>2024-01-01T00:00:00Z</published><title>Tides</title>
 <summary>Low water.</summary><author><name>Ann Sea</name></author></entry></feed>"""
 _YOUTUBE = {

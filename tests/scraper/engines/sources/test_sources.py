@@ -154,6 +154,14 @@ def test_journal_and_abstract_are_found_where_the_apis_have_them() -> None:
     assert open_one.snippet == "Low water after high water"
 
 
+def test_an_error_of_arxiv_is_no_paper() -> None:
+    entry = (
+        "<id>http://arxiv.org/api/errors#incorrect_id_format</id><title>Error</title><summary>incorrect id</summary>"
+    )
+    body = f'<feed xmlns="http://www.w3.org/2005/Atom"><entry>{entry}</entry></feed>'
+    assert ask("arxiv", body).outcome is EngineOutcome.ERROR
+
+
 def test_bad_rows_cost_only_themselves() -> None:
     data = json.loads(BODIES["crates"])
     data["crates"] = [None, {"name": 5}, {"description": "no name"}, *data["crates"], "text"]
