@@ -27,7 +27,7 @@ def test_powers_are_read_in_their_formula() -> None:
 
 
 def test_parts_above_and_below_a_bar_are_a_fraction() -> None:
-    drawing = (math_at(60, 200, "v ="), math_at(92, 192, "s + d"), line(91, 197, 117, 197), math_at(102, 208, "t"))
+    drawing = (math_at(72, 200, "v ="), math_at(92, 192, "s + d"), line(91, 197, 117, 197), math_at(102, 208, "t"))
     assert body(*drawing) == r"$v=\frac{s+d}{t}$"
 
 
