@@ -39,6 +39,8 @@ from scraper.extract.documents.pdf.rendered_contrast import PagePixels
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
+_Simple = tuple[int, tuple[float, float, float, float], int, tuple[TransformMatrix, ...]]
+"""Handle, box, order and matrices of an object: the first fields of `PageObject`."""
 _MIN_SIZE = 1.0
 """Points of the font. Smaller letters are not visible."""
 _MIN_WIDTH = 0.05
@@ -81,12 +83,12 @@ class _PageScan:
         self._colors: list[Fill] = [WHITE]
         """Colors of the page and of these objects."""
         self._contrasts = ContrastCache(self._colors)
-        self._plain: list[tuple[int, tuple[float, float, float, float], int]] = []
-        """Handle, box and order of text that can be seen unless it is covered or clipped: nearly all text."""
+        self._plain: list[_Simple] = []
+        """Text that can be seen unless it is covered or clipped: nearly all text."""
         self._suspects: list[tuple[PageObject, bool]] = []
         """Other text, and whether it has the color of its background."""
-        self._small_paths: list[tuple[int, tuple[float, float, float, float], int]] = []
-        """Handle, box and order of paths that are no background."""
+        self._small_paths: list[_Simple] = []
+        """Paths that are no background."""
         self._others: list[PageObject] = []
         for one in self._objects(page, "FPDFPage", (), 0):
             if one.kind != TEXT:
@@ -97,7 +99,7 @@ class _PageScan:
 
     def find(self, *, check_clips: bool) -> HiddenText:
         """Return the hidden text objects and the boxes of the visible ones."""
-        orders = [*(order for _, _, order in self._plain[:1]), *(one.order for one, _ in self._suspects)]
+        orders = [*(order for _, _, order, _ in self._plain[:1]), *(one.order for one, _ in self._suspects)]
         covers = self._find_covers(min(orders, default=0))
         texts = self._texts() if covers or check_clips else []
         pictures = [one.box for one in self._others if one.kind in (IMAGE, SHADING)]
@@ -126,7 +128,7 @@ class _PageScan:
         return HiddenText(hidden, tuple(one.box for one in texts or self._texts() if one.handle not in hidden))
 
     def _texts(self) -> list[PageObject]:
-        plain = [PageObject(TEXT, handle, Box(*box), order) for handle, box, order in self._plain]
+        plain = [PageObject(TEXT, handle, Box(*box), order, inside) for handle, box, order, inside in self._plain]
         return plain + [one for one, _ in self._suspects]
 
     def _objects(
@@ -137,26 +139,27 @@ class _PageScan:
         It runs for each word of a document, so it calls as little as possible.
         """
         library, add_plain, contrasts = self._library, self._plain.append, self._contrasts
-        left, bottom, right, top = self._page_box if self._page_box and not matrices else (0.0, 0.0, 0.0, 0.0)
+        left, bottom, right, top = self._page_box or (0.0, 0.0, 0.0, 0.0)
         count = min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))
         for start in range(0, count, BATCH):
-            for handle, mode, box, fill in read_batch(library, prefix, parent, start, min(count, start + BATCH)):
+            for handle, mode, own_box, fill in read_batch(library, prefix, parent, start, min(count, start + BATCH)):
                 self._remaining -= 1
+                box = transform(Box(*own_box), matrices) if matrices and own_box else own_box
                 if mode == _FILLED and box and fill and contrasts[fill]:
                     x0, y0, x1, y1 = box
                     is_inside = left <= x0 and x1 <= right and bottom <= y0 and y1 <= top
                     if is_inside and (y1 - y0 >= _MIN_SIZE or font_size(library, handle, matrices) >= _MIN_SIZE):
-                        add_plain((handle, box, _MAX_OBJECTS - self._remaining))
+                        add_plain((handle, box, _MAX_OBJECTS - self._remaining, matrices))
                         continue
                 kind = TEXT if mode != NO_TEXT else library.FPDFPageObj_GetType(handle)
                 if kind == FORM and depth < _MAX_DEPTH:
                     own = read_matrix(library, handle)
                     yield from self._objects(handle, "FPDFFormObj", (own, *matrices), depth + 1)
-                elif kind == PATH and box and not matrices and not _is_large(*box):
-                    self._small_paths.append((handle, box, _MAX_OBJECTS - self._remaining))
+                elif kind == PATH and box and not _is_large(*box):
+                    self._small_paths.append((handle, box, _MAX_OBJECTS - self._remaining, matrices))
                 elif kind > 0 and box:
-                    placed = transform(Box(*box), matrices) if matrices else Box(*box)
-                    yield PageObject(kind, handle, placed, _MAX_OBJECTS - self._remaining, matrices, mode, fill)
+                    order = _MAX_OBJECTS - self._remaining
+                    yield PageObject(kind, handle, Box(*box), order, matrices, mode, fill)
 
     def _add_background(self, one: PageObject) -> None:
         """Remember an object that may be the background of text."""
@@ -200,7 +203,7 @@ class _PageScan:
 
     @cached_property
     def _small(self) -> list[PageObject]:
-        return [PageObject(PATH, handle, Box(*box), order) for handle, box, order in self._small_paths]
+        return [PageObject(PATH, handle, Box(*box), order, inside) for handle, box, order, inside in self._small_paths]
 
     def _has_color_of_background(self, text: PageObject) -> bool:
         """Return True if filled letters have the color of their background; an image counts as different."""

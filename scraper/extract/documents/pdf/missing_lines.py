@@ -61,7 +61,7 @@ def complete_pages(
     markdown = dict(texts)
     expected = {page: count_letters(text.text) - count_letters(removed.get(page, "")) for page, text in source.items()}
     hidden = {page: unseen for page, text in source.items() if (unseen := count_letters(text.hidden_text))}
-    if lost := _find_losses(expected, markdown):
+    if lost := _find_losses(expected, markdown, list(expected)):
         lines = pdfium_text.read_visible_lines(data, list(lost), request.password)
         for page in lost:
             visible = expected[page] & count_letters("\n".join(lines[page]))
@@ -69,12 +69,13 @@ def complete_pages(
                 hidden[page] = hidden.get(page, Counter()) + (expected[page] - visible)
             expected[page] = visible
         for share in (WHOLE_LINES, PARTS_OF_LINES):
-            _add_missing_lines(markdown, lines, _find_losses(expected, markdown), share)
-    if request.more_care and (pages := sorted({*unread, *_find_losses(expected, markdown)} - hidden.keys())):
+            _add_missing_lines(markdown, lines, _find_losses(expected, markdown, list(lost)), share)
+        lost = _find_losses(expected, markdown, list(lost))
+    if request.more_care and (pages := sorted({*unread, *lost} - hidden.keys())):
         lines = importlib.import_module(_FALLBACK_READER).read_lines(data, pages, request.password)
         letters = {page: count_letters("\n".join(found)) for page, found in lines.items()}
-        _add_missing_lines(markdown, lines, _find_losses(letters, markdown), WHOLE_LINES)
-    lost = _find_losses(expected, markdown)
+        _add_missing_lines(markdown, lines, _find_losses(letters, markdown, pages), WHOLE_LINES)
+        lost = _find_losses(expected, markdown, list(lost))
     total = total_letters(expected.values()) + total_letters(hidden.values())
     warnings = []
     if lost:
@@ -86,10 +87,13 @@ def complete_pages(
     return CompletedPages([(page, markdown[page]) for page, _ in texts], bool(lost), tuple(warnings))
 
 
-def _find_losses(expected: Mapping[int, Counter[str]], markdown: Mapping[int, str]) -> dict[int, Counter[str]]:
+def _find_losses(
+    expected: Mapping[int, Counter[str]], markdown: Mapping[int, str], pages: Sequence[int]
+) -> dict[int, Counter[str]]:
     """Return the lost letters of incomplete pages; text that was joined to the page before is not lost."""
     losses = {}
-    for page, letters in expected.items():
+    for page in pages:
+        letters = expected.get(page, Counter())
         lost = find_lost_letters(letters, markdown[page])
         if is_incomplete(lost, letters):
             before = count_written_letters(markdown.get(page - 1, "")) - expected.get(page - 1, Counter())
