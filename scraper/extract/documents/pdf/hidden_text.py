@@ -29,13 +29,14 @@ from scraper.extract.documents.pdf.page_objects import (
     PageObject,
     clip_box,
     font_size,
+    group_by_layer,
     is_filled,
     is_rectangle,
     is_same_color,
     read_batch,
     read_matrix,
 )
-from scraper.extract.documents.pdf.rendered_contrast import PagePixels
+from scraper.extract.documents.pdf.rendered_contrast import PagePixels, find_invisible
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
@@ -47,6 +48,8 @@ _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
 _MAX_OBJECTS, _MAX_DEPTH = 50_000, 6
 _MAX_COVERS, _MAX_COLORS, _MAX_TESTS, _MAX_LOOKS = 100, 50, 1_000_000, 2_000
+_LAYER_SAMPLES = 3
+"""Texts of a layer that are rendered."""
 _MIN_BACKGROUND = 4.0
 """Points. Thinner rectangles are rules."""
 
@@ -56,7 +59,9 @@ class HiddenText:
     """Hidden text objects of a page, by handle, and the boxes of the visible ones, or nothing if none is hidden."""
 
     hidden: Mapping[int, Box]
-    visible: tuple[Box, ...]
+    visible: tuple[Box, ...] = ()
+    has_layers: bool = False
+    """True if layers of the page were rendered."""
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
@@ -66,9 +71,18 @@ def declare_functions(library: ctypes.CDLL) -> None:
     library.FPDF_GetPageBoundingBox.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_float)]
 
 
-def find_hidden_text(library: ctypes.CDLL, page: int, *, check_clips: bool = False) -> HiddenText:
-    """Return the hidden text objects of a page; `check_clips` also finds text outside of its clipping path."""
-    return _PageScan(library, page).find(check_clips=check_clips)
+def find_hidden_text(
+    library: ctypes.CDLL, page: int, *, check_clips: bool = False, check_layers: bool = True
+) -> HiddenText:
+    """Return the hidden text objects of a page.
+
+    Args:
+        library: PDFium.
+        page: Handle of the page.
+        check_clips: Also find text outside of its clipping path.
+        check_layers: Render text of layers, to find layers that are switched off.
+    """
+    return _PageScan(library, page).find(check_clips=check_clips, check_layers=check_layers)
 
 
 class _PageScan:
@@ -97,11 +111,13 @@ class _PageScan:
             elif one.box.x1 - one.box.x0 >= _MIN_WIDTH:
                 self._suspects.append((one, self._has_color_of_background(one)))
 
-    def find(self, *, check_clips: bool) -> HiddenText:
+    def find(self, *, check_clips: bool, check_layers: bool) -> HiddenText:
         """Return the hidden text objects and the boxes of the visible ones."""
         orders = [*(order for _, _, order, _ in self._plain[:1]), *(one.order for one, _ in self._suspects)]
         covers = self._find_covers(min(orders, default=0))
-        texts = self._texts() if covers or check_clips else []
+        photos = self._find_photos(min(orders, default=0))
+        layers = group_by_layer(self._library, self._texts_in_marks()) if check_layers else {}
+        texts = self._texts() if covers or photos or check_clips else []
         pictures = [one.box for one in self._others if one.kind in (IMAGE, SHADING)]
         hidden: dict[int, Box] = {}
         covered: list[PageObject] = []
@@ -123,9 +139,31 @@ class _PageScan:
             if pixels is None or looks >= _MAX_LOOKS or not pixels.has_ink(*one.box):
                 hidden[one.handle] = one.box
         hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
+        below = [one for one in texts if any(photo.order > one.order and photo.box.covers(one.box) for photo in photos)]
+        samples = [one for layer in layers.values() for one in layer[:_LAYER_SAMPLES]]
+        invisible = find_invisible(self._library, self._page, [*below[:_MAX_LOOKS], *samples])
+        hidden |= {one.handle: one.box for one in below if one.handle in invisible}
+        for layer in layers.values():
+            if all(one.handle in invisible for one in layer[:_LAYER_SAMPLES]):
+                hidden |= {one.handle: one.box for one in layer}
         if not hidden:
-            return HiddenText({}, ())
-        return HiddenText(hidden, tuple(one.box for one in texts or self._texts() if one.handle not in hidden))
+            return HiddenText({}, has_layers=bool(layers))
+        visible = tuple(one.box for one in texts or self._texts() if one.handle not in hidden)
+        return HiddenText(hidden, visible, bool(layers))
+
+    def _find_photos(self, first_order: int) -> list[PageObject]:
+        """Return the images that are painted after the first text, without those that fill half of the page.
+
+        An image as large as the page is a scan, and the text below it is its text layer.
+        """
+        page = self._page_box.overlap(self._page_box) if self._page_box else 0.0
+        images = [one for one in self._others if one.kind == IMAGE and one.order > first_order]
+        return [one for one in images if one.box.overlap(one.box) < page / 2][:_MAX_COVERS]
+
+    def _texts_in_marks(self) -> list[PageObject]:
+        """Return all text if some of it is in marked content."""
+        handles = (handle for handle, *_ in self._plain)
+        return self._texts() if any(list(map(self._library.FPDFPageObj_CountMarks, handles))) else []
 
     def _texts(self) -> list[PageObject]:
         plain = [PageObject(TEXT, handle, Box(*box), order, inside) for handle, box, order, inside in self._plain]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -22,6 +22,7 @@ TEXT, PATH, IMAGE, SHADING, FORM = 1, 2, 3, 4, 5
 NO_TEXT = -1
 """Text rendering mode of an object that is no text."""
 OPAQUE = 255
+_MARK_BYTES, _LAYER_MARK = 64, "OC\0".encode("utf-16-le")
 BATCH = 512
 """Objects per batch."""
 _SIDES = 4
@@ -55,7 +56,7 @@ def declare_functions(library: ctypes.CDLL) -> None:
     values = [pointer] * 4
     for name in (
         "FPDFPage_CountObjects", "FPDFFormObj_CountObjects", "FPDFPageObj_GetType", "FPDFTextObj_GetTextRenderMode",
-        "FPDFPath_CountSegments", "FPDFPageObj_GetClipPath", "FPDFClipPath_CountPaths",
+        "FPDFPath_CountSegments", "FPDFPageObj_CountMarks", "FPDFPageObj_GetClipPath", "FPDFClipPath_CountPaths",
     ):  # fmt: skip
         getattr(library, name).argtypes = [pointer]
     library.FPDFPageObj_GetClipPath.restype = pointer
@@ -71,6 +72,9 @@ def declare_functions(library: ctypes.CDLL) -> None:
     library.FPDFClipPath_GetPathSegment.argtypes = [pointer, number, number]
     library.FPDFClipPath_GetPathSegment.restype = pointer
     library.FPDFPathSegment_GetPoint.argtypes = [pointer, *values[:2]]
+    library.FPDFPageObj_GetMark.argtypes = [pointer, ctypes.c_ulong]
+    library.FPDFPageObj_GetMark.restype = pointer
+    library.FPDFPageObjMark_GetName.argtypes = [pointer, pointer, ctypes.c_ulong, pointer]
 
 
 class _Slots(Generic[T]):
@@ -152,6 +156,22 @@ def clip_box(library: ctypes.CDLL, one: PageObject) -> Box | None:
             part = transform(Box(min(xs), min(ys), max(xs), max(ys)), one.matrices)
             box = part if box is None else intersect(box, part)
     return box
+
+
+def group_by_layer(library: ctypes.CDLL, texts: Iterable[PageObject]) -> dict[int, list[PageObject]]:
+    """Return the text of optional content (layers), by the handle of its mark."""
+    is_layer: dict[int, bool] = {}
+    layers: dict[int, list[PageObject]] = {}
+    name = ctypes.create_string_buffer(_MARK_BYTES)
+    for one in texts:
+        for index in range(library.FPDFPageObj_CountMarks(one.handle)):
+            mark = library.FPDFPageObj_GetMark(one.handle, index)
+            if mark not in is_layer:
+                library.FPDFPageObjMark_GetName(mark, name, len(name), ctypes.byref(ctypes.c_ulong()))
+                is_layer[mark] = name.raw.startswith(_LAYER_MARK)
+            if is_layer[mark]:
+                layers.setdefault(mark, []).append(one)
+    return layers
 
 
 _SAME_COLOR = 8

@@ -19,6 +19,8 @@ from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_te
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
 _MAX_PAGE_CHARS = 1_000_000
+_MAX_LAYERED_PAGES = 50
+"""Pages of which layers are rendered twice, to find layers that are switched off."""
 _UNITS = 10
 """Device units of a point: PDFium computes device coordinates as integers."""
 _MAX_COORDINATE = 1e6
@@ -79,7 +81,11 @@ def read_document(
     with open_document(data, password) as document:
         if not document:
             return {}, {}
-        texts = {page: _text_of_page(*document, page) for page in pages}
+        texts: dict[int, PageText | None] = {}
+        layered = 0
+        for page in pages:
+            texts[page], has_layers = _text_of_page(*document, page, check_layers=layered < _MAX_LAYERED_PAGES)
+            layered += has_layers
         declared = {name: _read_information(*document, name) for name in ("Title", "Author")}
     return {page: text for page, text in texts.items() if text is not None}, declared
 
@@ -128,23 +134,26 @@ def _open_page(library: ctypes.CDLL, document: int, number: int) -> Iterator[tup
             library.FPDF_ClosePage(page)
 
 
-def _text_of_page(library: ctypes.CDLL, document: int, number: int) -> PageText | None:
+def _text_of_page(
+    library: ctypes.CDLL, document: int, number: int, *, check_layers: bool
+) -> tuple[PageText | None, bool]:
+    """Return the text of a page, and True if its layers were rendered."""
     with _open_page(library, document, number) as (page, text, count):
         if not text:
-            return None
-        found = find_hidden_text(library, page) if count else HiddenText({}, ())
+            return None, False
+        found = find_hidden_text(library, page, check_layers=check_layers) if count else HiddenText({})
         if found.hidden:
             seen, unseen = _split_characters(library, text, count, found)
             boxes = (_to_device(library, page, boxes) for boxes in (found.hidden.values(), found.visible))
-            return PageText(seen, unseen, *boxes)
+            return PageText(seen, unseen, *boxes), found.has_layers
         buffer = (ctypes.c_uint16 * (count + 1))()
         written = library.FPDFText_GetText(text, 0, count, buffer) if count else 0
-        return PageText(bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace"))
+        return PageText(bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")), found.has_layers
 
 
 def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:
     with _open_page(library, document, number) as (page, text, count):
-        found = find_hidden_text(library, page, check_clips=True) if count else HiddenText({}, ())
+        found = find_hidden_text(library, page, check_clips=True) if count else HiddenText({})
         return _split_characters(library, text, count, found)[0].splitlines()
 
 

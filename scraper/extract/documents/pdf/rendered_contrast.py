@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 
 from scraper.extract.documents.pdf.boxes import Box
+from scraper.extract.documents.pdf.page_objects import PageObject
 
 _BGRX = 3
 """Format of a bitmap with four bytes per pixel (fpdfview.h)."""
@@ -25,6 +26,7 @@ _MARGIN_SHARE = 0.15
 def declare_functions(library: ctypes.CDLL) -> None:
     """Declare the ctypes signatures of the PDFium functions that this module calls."""
     pointer, number = ctypes.c_void_p, ctypes.c_int
+    library.FPDFPageObj_SetIsActive.argtypes = [pointer, number]
     library.FPDFBitmap_CreateEx.argtypes = [number, number, number, pointer, number]
     library.FPDFBitmap_CreateEx.restype = pointer
     library.FPDFBitmap_FillRect.argtypes = [pointer, *[number] * 4, ctypes.c_ulong]
@@ -71,10 +73,7 @@ class PagePixels:
 
     def has_ink(self, x0: float, y0: float, x1: float, y1: float) -> bool:
         """Return True if a part of a box, given in points of the page, contrasts with its background."""
-        left, top = self._to_pixel(x0, y0)
-        right, bottom = self._to_pixel(x1, y1)
-        left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)
-        top, bottom = max(0, min(top, bottom)), min(self._height, max(top, bottom) + 1)
+        left, top, right, bottom = self._place(x0, y0, x1, y1)
         margin = int((bottom - top) * _MARGIN_SHARE)
         rows = [
             self._pixels[row * self._stride + left * 4 : row * self._stride + right * 4]
@@ -88,6 +87,20 @@ class PagePixels:
         )
         return inked >= max(1.0, _MIN_INKED_SHARE * (right - left))
 
+    def differs_from(self, other: PagePixels, box: Box) -> bool:
+        """Return True if a box, given in points of the page, looks different in another rendering of the same boxes."""
+        left, top, right, bottom = self._place(*box)
+        rows = range(top * self._stride, bottom * self._stride, self._stride)
+        pairs = ((row + left * 4, row + right * 4) for row in rows)
+        return any(self._pixels[start:end] != other._pixels[start:end] for start, end in pairs)
+
+    def _place(self, x0: float, y0: float, x1: float, y1: float) -> tuple[int, int, int, int]:
+        """Return the first and last columns and lines of a box."""
+        left, top = self._to_pixel(x0, y0)
+        right, bottom = self._to_pixel(x1, y1)
+        left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)
+        return left, max(0, min(top, bottom)), right, min(self._height, max(top, bottom) + 1)
+
     @staticmethod
     def _channels(rows: list[bytes], at: int) -> list[bytes]:
         """Return blue, green and red of one column of pixels."""
@@ -99,3 +112,19 @@ class PagePixels:
             self._page, 0, 0, self._page_width, self._page_height, 0, x, y, ctypes.byref(column), ctypes.byref(line)
         )
         return column.value - self._left, line.value - self._top
+
+
+def find_invisible(library: ctypes.CDLL, page: int, texts: Sequence[PageObject]) -> set[int]:
+    """Return the handles of the texts without which the page looks the same at their places."""
+    if not texts:
+        return set()
+    boxes = [one.box for one in texts]
+    before = PagePixels(library, page, boxes)
+    try:
+        for one in texts:
+            library.FPDFPageObj_SetIsActive(one.handle, False)
+        after = PagePixels(library, page, boxes)
+    finally:
+        for one in texts:
+            library.FPDFPageObj_SetIsActive(one.handle, True)
+    return {one.handle for one in texts if not before.differs_from(after, one.box)}

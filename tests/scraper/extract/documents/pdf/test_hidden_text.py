@@ -80,6 +80,41 @@ def test_text_that_can_be_seen_or_stands_for_a_picture_stays(drawing: str) -> No
     assert not any(warning.startswith(WARNING) for warning in parsed.warnings)
 
 
+def with_layers(*drawing: str) -> bytes:
+    """Build a PDF of one page with a layer `/Off` that is switched off, and one `/On` that is shown."""
+    content = "\n".join(drawing).encode()
+    return pdf_of(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [7 0 R 8 0 R] /D << /OFF [7 0 R] >> >> >>",
+            b"<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            b"<< >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 6 0 R /Resources <<"
+            b" /Font << /F1 3 0 R >> /Properties << /Off 7 0 R /On 8 0 R >> >> >>",
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+            b"<< /Type /OCG /Name (hidden) >>",
+            b"<< /Type /OCG /Name (shown) >>",
+        ]
+    )
+
+
+def test_layers_that_are_switched_off_are_left_out() -> None:
+    parsed = parse(with_layers(SEEN, f"/OC /Off BDC {WRITE} EMC", f"/OC /On BDC {text_at(60, 130, 'Shown layer')} EMC"))
+    assert parsed.markdown == "<!-- page 1 -->\n\nThe visible line of the page is here. Shown layer"
+    assert parsed.warnings[0].startswith(WARNING)
+
+
+def test_text_under_a_photo_is_left_out() -> None:
+    parsed = parse(with_picture(SEEN, WRITE, "q 300 0 0 80 50 560 cm /Im Do Q"))
+    assert parsed.markdown == "<!-- page 1 -->\n\nThe visible line of the page is here."
+    assert parsed.warnings[0].startswith(WARNING)
+
+
+@pytest.mark.parametrize("picture", ["q /Half gs 300 0 0 80 50 560 cm /Im Do Q", "q 595 0 0 842 0 0 cm /Im Do Q"])
+def test_text_under_a_transparent_photo_or_a_scan_stays(picture: str) -> None:
+    assert SECRET in parse(with_picture(SEEN, WRITE, picture)).markdown
+
+
 def test_hidden_words_in_a_visible_line_are_left_out() -> None:
     line = "BT /F1 10 Tf 60 700 Td (Price: 5 ) Tj 1 1 1 rg (ignore this ) Tj 0 0 0 rg (euros) Tj ET"
     assert parse(drawn_pdf([line])).markdown == "<!-- page 1 -->\n\nPrice: 5 euros"
