@@ -20,6 +20,7 @@ from playwright.async_api import async_playwright
 from benchmarks.acting.banners import measure_banners
 from benchmarks.acting.miniwob.running import compare_with_peer, measure_miniwob
 from benchmarks.acting.real_pages import measure_big_outline, measure_real_pages
+from benchmarks.acting.saved_banners import measure_saved_banners
 from benchmarks.acting.serving import served
 from benchmarks.acting.site_tasks import measure_site_tasks
 from benchmarks.common.command_line import Figures, Options, print_table, run
@@ -57,6 +58,9 @@ async def measure(options: Options) -> Figures:
     )
     own, peer = rows.values()
     figures = await measure_banners(corpus_folder(options.corpora, "acting-banners"))
+    figures |= await measure_saved_banners(
+        [corpus_folder(options.corpora, name) for name in ("wcxb", "pages-lang", "extra-pages")]
+    )
     figures |= await measure_site_tasks(corpus_folder(options.corpora, "acting-site"))
     figures |= await measure_real_pages(corpus_folder(options.corpora, "extra-pages"))
     figures |= await measure_big_outline()

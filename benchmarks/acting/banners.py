@@ -6,12 +6,13 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Page, async_playwright
 
 from benchmarks.acting.serving import served
 from benchmarks.common.command_line import Figures, print_table
@@ -52,7 +53,7 @@ class _Row:
     seconds: float
 
 
-class _PlaywrightSession:
+class PlaywrightSession:
     """A CDP session of Playwright as a `CommandSession`."""
 
     def __init__(self, session: Any) -> None:
@@ -67,31 +68,52 @@ class _PlaywrightSession:
             raise CommandFailedError(method, str(error)) from error
 
 
-async def measure_banners(folder: Path) -> Figures:
-    """Refuse the banners of every page of the corpus `acting-banners`."""
-    tasks: list[dict[str, Any]] = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
+@asynccontextmanager
+async def open_browser() -> AsyncIterator[Callable[[str], AbstractAsyncContextManager[tuple[Page, PlaywrightSession]]]]:
+    """Start Chromium without network; yield a function that opens a page in a context of its own.
+
+    Raises:
+        FileNotFoundError: Chromium is not installed.
+    """
     found = find_chromium(Tier.LIGHT, None) or find_chromium(Tier.FULL, None)
     if found is None:
         raise FileNotFoundError("Chromium is not installed.")
+    # Some consent managers show nothing to a browser that states that it is automated.
+    switches = [
+        "--disable-blink-features=AutomationControlled",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    ]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=found.executable, args=switches)
+        agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/{browser.version} Safari/537.36"
+
+        @asynccontextmanager
+        async def new_page(url: str) -> AsyncIterator[tuple[Page, PlaywrightSession]]:
+            context = await browser.new_context(viewport={"width": 1_280, "height": 900}, user_agent=agent)
+            try:
+                page = await context.new_page()
+                await page.goto(url)
+                yield page, PlaywrightSession(await context.new_cdp_session(page))
+            finally:
+                await context.close()
+
+        yield new_page
+        await browser.close()
+
+
+async def measure_banners(folder: Path) -> Figures:
+    """Refuse the banners of every page of the corpus `acting-banners`."""
+    tasks: list[dict[str, Any]] = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
     rows: dict[str, _Row] = {}
     with served(folder) as port:
-        async with async_playwright() as playwright:
-            # Some consent managers show nothing to a browser that states that it is automated.
-            switches = ["--disable-blink-features=AutomationControlled"]
-            browser = await playwright.chromium.launch(executable_path=found.executable, args=switches)
-            agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/{browser.version} Safari/537.36"
+        async with open_browser() as new_page:
             for task in tasks:
-                context = await browser.new_context(viewport={"width": 1_280, "height": 900}, user_agent=agent)
-                page = await context.new_page()
-                await page.goto(f"http://127.0.0.1:{port}/{task['page']}")
-                await asyncio.sleep(_LOADING_S)
-                session = _PlaywrightSession(await context.new_cdp_session(page))
-                began = time.perf_counter()
-                await refuse_consent(session)
-                seconds = time.perf_counter() - began
-                rows[task["id"]] = _Row(await page.evaluate(f"({_STATE})({json.dumps(task)})"), seconds)
-                await context.close()
-            await browser.close()
+                async with new_page(f"http://127.0.0.1:{port}/{task['page']}") as (page, session):
+                    await asyncio.sleep(_LOADING_S)
+                    began = time.perf_counter()
+                    await refuse_consent(session)
+                    seconds = time.perf_counter() - began
+                    rows[task["id"]] = _Row(await page.evaluate(f"({_STATE})({json.dumps(task)})"), seconds)
     asked = [task for task in tasks if task["banner"]]
     refusable = [task for task in asked if task["chosen"]]
     guarded = [task for task in tasks if task["keep"]]
