@@ -19,6 +19,7 @@ MAX_PRESSES = 2
 LIMIT_S = 6.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
+_HIDDEN = "A consent banner was hidden, because it cannot be refused."
 _COMMAND_LIMIT_S = 2.0
 _PAUSE_S = 0.05
 _MOVING_S = 0.6
@@ -44,7 +45,11 @@ async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
     with contextlib.suppress(TimeoutError, CommandFailedError):
         async with asyncio.timeout(LIMIT_S):
             async for frame_id, x, y in _iter_frames(session):
-                done += await _refuse_in_frame(session, frame_id, x, y)
+                # The frame navigates, or the page loads again with the answer.
+                with contextlib.suppress(CommandFailedError):
+                    banner = await _BannerScript.install(session, frame_id)
+                    async for step in _press_buttons(session, banner, x, y):
+                        done.append(step)  # noqa: PERF401  # a failure must not lose the steps before it
     if done:
         # Also at the limit: a banner that was pressed may have left the page locked.
         with contextlib.suppress(TimeoutError, CommandFailedError):
@@ -69,16 +74,6 @@ async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, floa
         yield frame_id, box["model"]["content"][0], box["model"]["content"][1]
 
 
-async def _refuse_in_frame(session: CommandSession, frame_id: str, x: float, y: float) -> list[str]:
-    done: list[str] = []
-    # The frame navigates, or the page loads again with the answer.
-    with contextlib.suppress(CommandFailedError):
-        banner = await _BannerScript.install(session, frame_id)
-        async for step in _press_buttons(session, banner, x, y):
-            done.append(step)  # noqa: PERF401  # a failure must not lose the steps before it
-    return done
-
-
 async def _press_buttons(session: CommandSession, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
     has_opened_settings = False
     for _ in range(MAX_STEPS):
@@ -87,7 +82,7 @@ async def _press_buttons(session: CommandSession, banner: _BannerScript, x: floa
             return
         if plan["way"] == "hide":
             await banner.call("hide()")
-            yield "A consent banner was hidden, because it cannot be refused."
+            yield _HIDDEN
             continue
         if plan["way"] == "settings":
             await _click(session, x + plan["x"], y + plan["y"])
@@ -95,8 +90,14 @@ async def _press_buttons(session: CommandSession, banner: _BannerScript, x: floa
             # The settings may come with an animation.
             await asyncio.sleep(_PAUSE_S + _MOVING_S)
             continue
-        if not await _press_until_gone(session, banner, plan, x, y):
+        try:
+            if not await _press_until_gone(session, banner, plan, x, y):
+                await banner.call("hide()")
+        except TimeoutError:
+            # The page does not react to the mouse.
             await banner.call("hide()")
+            yield _HIDDEN
+            return
         yield f'A consent banner was refused ("{plan["label"]}").'
 
 

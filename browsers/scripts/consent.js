@@ -7,7 +7,7 @@
   const REFUSE = words(
     '^(?:i )?(?:reject|decline|deny|refuse|disagree|object|opt.?out|no,? thanks)\\b(?! the age)',
     '\\bdo not (?:accept|consent|allow|agree)', 'reject (?:all|non|optional|additional)',
-    '(?:only|just|use|accept|allow|continue with) (?:strictly )?(?:the )?(?:necessary|essential|required|functional)',
+    '(?:only|just|use|accept|allow|continue with) (?:load |use |set |allow |accept )?(?:strictly )?(?:the )?(?:necessary|essential|required|functional)',
     '(?:necessary|essential|required)(?: cookies)? only', 'without (?:accepting|consent|agreeing)',
     'ablehn', 'nur (?:notwendige|essen|erforderliche|technisch)', 'verweigern', 'refuser', 'sans accepter', 'rejeter',
     'rechazar', 'denegar', 'solo (?:las |i )?necesar', 'sólo (?:las )?necesar', 'rifiuta', 'continua senza', 'solo necessari',
@@ -20,15 +20,15 @@
     'preferenze', 'instellingen', 'voorkeuren', 'ustawienia', 'inställningar', 'indstillinger', 'nastaven', 'настро', '設定', '设置');
   const SAVE = words('\\b(?:save|confirm|submit|apply)\\b', 'speichern', 'bestätigen', 'enregistrer', 'valider', 'confirmer',
     'guardar', 'salva', 'opslaan', 'zapisz', 'spara', '^gem\\b', 'uložit', 'сохранить', '保存');
-  const ACCEPT = words('accept', 'agree', 'allow', 'got it', '^ok(?:ay)?$', 'understand', 'akzept', 'zustimm', 'einverstanden',
+  const ACCEPT = words('accept', 'agree', 'allow', 'got it', 'sounds good', '^ok(?:ay)?$', 'understand', 'akzept', 'zustimm', 'einverstanden',
     'accord', 'autoriser', 'acept', 'accett', 'aceit', 'akkoord', 'toestaan', 'akceptuj', 'godkänn', 'přijmout', 'souhlas', 'принять',
     '許可', '同意', '수락', 'dismiss', 'continue', 'verstanden');
-  const CLOSE = /^(?:[×✕✖x]|close|dismiss|schließen|fermer|cerrar|chiudi|sluiten|zavřít|закрыть|閉じる)(?: .{0,20})?$/i;
+  const CLOSE = /^(?:[×✕✖x]|close|dismiss|schließen|fermer|cerrar|chiudi|sluiten|zavřít|zamknij|stäng|luk|lukk|sulje|fechar|bezár|închide|kapat|закрыть|закрити|閉じる|关闭|닫기)(?: .{0,20})?$/i;
   const EVERYTHING = words('\\b(?:all|selected|alle|alles|tout|todo|todas|tutti|vše)\\b', 'すべて', 'всё', 'все');
   const NAME = words('cookie', 'consent', 'gdpr', 'onetrust', 'cybot', 'didomi', 'usercentrics', 'truste', 'sp_message', 'qc-cmp',
     'osano', 'cc-window', '\\bcky', 'cmplz', 'iubenda', 'borlabs', '\\bcmp\\b', 'klaro', 'orejime', 'tarteaucitron');
   // Boxes that ask something else: they stay.
-  const OTHER = words('password', 'passwort', 'sign in', 'log ?in', 'are you (?:over )?\\d\\d', 'over 18', 'basket', 'check ?out', 'search');
+  const OTHER = words('password', 'passwort', '\\bsign in\\b', '\\blog ?in\\b', 'are you (?:over )?\\d\\d', 'over 18', 'basket', '\\bcheckout\\b', '\\bsearch\\b');
   const [MIN_CHARS, MAX_CHARS, MAX_BUTTONS, HEAD_CHARS, MAX_ALONE_CHARS] = [12, 5000, 40, 400, 1500];
 
   const parentOf = (element) => element.assignedSlot || element.parentElement || element.getRootNode().host || null;
@@ -94,13 +94,16 @@
     if (element.querySelector('main, h1') && !asksAlone && shareOfPage(element) > 0.3) return null;
     if (!TOPIC.test(text) && !offersBoth) return null;
     // An article about cookies asks nothing.
-    if (!refuse && !(accept && (settings || TOPIC.test(text.slice(0, 300))))) return null;
+    const close = pick(([, label]) => CLOSE.test(label));
+    const asks = accept && (settings || TOPIC.test(text.slice(0, 300)));
+    const informs = close && isNamed && TOPIC.test(text);
+    if (!refuse && !asks && !informs) return null;
     // The header of a site may mention cookies and offer to accept something.
     if (!refuse && !settings && (element.localName === 'nav' || (style.position === 'sticky' && !isNamed))) return null;
     return {
       element, refuse, settings,
       save: pick(([, label]) => SAVE.test(label) && !(ACCEPT.test(label) && EVERYTHING.test(label))),
-      close: pick(([, label]) => CLOSE.test(label)),
+      close,
     };
   };
 

@@ -67,6 +67,25 @@ _BOXES = {
     + "<script>wire(document); requestAnimationFrame(() => requestAnimationFrame(() => "
     "{ document.querySelector('.box').style.transform = 'none'; }));</script>",
     "stubborn": _box(_TALK, "<button onclick=\"note('refuse')\">Reject all</button>" + _ACCEPT) + _WIRE,
+    "research": _box(
+        "Our partners do audience research. Please check out our policy. We set cookies.",
+        _ACCEPT + _button("Just load functional cookies", "refuse"),
+    )
+    + _WIRE,
+    "notice": _box("This site uses cookies.", _button("Close", "close")).replace(
+        'class="box"', 'class="box cookie-bar"'
+    )
+    + _WIRE,
+    "closed": f"""<div id="host"></div><script>
+      const root = document.getElementById('host').attachShadow({{mode: 'closed'}});
+      root.innerHTML = `{_box(_TALK, _ACCEPT + _button("Reject all", "refuse"))}`; wire(root);</script>""",
+    "returning": _box(_TALK, "<button onclick=\"note('refuse'); back()\">Reject all</button>" + _ACCEPT)
+    + """<script>wire(document); const back = () => {
+      const box = document.querySelector('.box'); box.remove(); setTimeout(() => document.body.append(box), 100);
+    };</script>""",
+    "article": f'<div class="box" style="{_STYLE}"><main><h1>How sites ask for consent</h1>'
+    f"{paragraphs('consent-inside', 0, 8)}<p>You may accept or reject cookies.</p></main>"
+    f"{_ACCEPT}{_button('Reject all', 'refuse')}</div>" + _WIRE,
     "sign-in": _box("Sign in to read on. We use cookies.", '<input type="password"><button>Sign in</button>' + _ACCEPT)
     + _WIRE,
     "basket": _box("Your basket: 2 items. Check out now.", _button("Continue", "continue")) + _WIRE,

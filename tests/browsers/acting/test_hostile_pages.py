@@ -113,6 +113,12 @@ async def test_no_text_of_a_page_becomes_a_line(actor: Actor) -> None:
     assert all(LINE.fullmatch(line) for line in renamed.split("\n")), renamed
 
 
+async def test_a_banner_in_a_closed_shadow_root_is_left_to_a_step(actor: Actor, site: Site) -> None:
+    content = (await actor(f"open {site.url('/consent/closed')}")).content
+    assert "pressed: nothing" in content
+    assert "pressed: refuse" in (await actor('click "Reject all"')).content
+
+
 async def test_hidden_texts_of_all_kinds_are_left_out(actor: Actor, site: Site) -> None:
     shown: list[str] = []
     hidden: list[str] = []

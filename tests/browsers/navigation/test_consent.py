@@ -25,7 +25,7 @@ def pressed(snapshot: Snapshot) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding"])
+@pytest.mark.parametrize("name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding", "research"])
 async def test_a_banner_is_refused_by_a_real_click(browsers: Browsers, site: Site, name: str) -> None:
     snapshot = await visit(browsers, site, name)
     assert pressed(snapshot) == "refuse"
@@ -49,6 +49,20 @@ async def test_a_banner_that_stays_is_hidden(browsers: Browsers, site: Site) -> 
     snapshot = await visit(browsers, site, "stubborn")
     assert pressed(snapshot) == "refuse"
     assert re.search(r'class="box"[^>]*display: none', snapshot.html)
+
+
+async def test_a_notice_that_asks_nothing_is_closed(browsers: Browsers, site: Site) -> None:
+    assert pressed(await visit(browsers, site, "notice")) == "close"
+
+
+async def test_a_banner_that_comes_back_is_refused_again_or_hidden(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "returning")
+    assert pressed(snapshot) == "refuse" and snapshot.consent
+
+
+async def test_content_inside_a_banner_stays(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "article")
+    assert "How sites ask for consent" in snapshot.html and "display: none" not in snapshot.html
 
 
 @pytest.mark.parametrize("name", ["sign-in", "basket", "age", "chat", "header"])
