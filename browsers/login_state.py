@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,9 @@ from urllib.parse import urlsplit
 
 MAX_STATE_BYTES = 1_000_000
 """Characters of a storage state; most are ASCII."""
+_MIN_SECRET = 8
+_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S{16,}")
+_REDACTED = "(secret)"
 COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
 
 Cookie = Mapping[str, Any]
@@ -105,3 +109,11 @@ class Login:
     name: str
     hosts: tuple[str, ...]
     state: LoginState
+
+    def redact(self, text: str) -> str:
+        """Return a text without cookies that may sign in: hidden from scripts, or long with letters and digits."""
+        for cookie in self.state.cookies:
+            value = str(cookie["value"])
+            if len(value) >= _MIN_SECRET and (cookie.get("httpOnly") or _TOKEN.fullmatch(value)):
+                text = text.replace(value, _REDACTED)
+        return text

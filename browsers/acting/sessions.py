@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from browsers import errors
@@ -205,7 +205,7 @@ class ActingSessions:
         if step.verb in WRITE_VERBS:
             session.last_write = step.source[:80]
         session.used_at = time.monotonic()
-        return outcome
+        return outcome if session.login is None else _redact(outcome, session.login)
 
     async def _recover(self, session: _ActingSession, request: ActingRequest, deadline_at: float) -> StepOutcome | None:
         """Open the last URL in a new tab after a crash, if no step changed anything; else return the error."""
@@ -317,3 +317,16 @@ def _check_host(login: Login | None, host: str, url: str) -> None:
             url=url,
             next_step="Open this URL without a profile.",
         )
+
+
+def _redact(outcome: StepOutcome, login: Login) -> StepOutcome:
+    """Return an outcome without secrets of a login, which a dialog or a page may show."""
+    page = outcome.page
+    return replace(
+        outcome,
+        notices=tuple(login.redact(notice) for notice in outcome.notices),
+        content=login.redact(outcome.content),
+        heading=login.redact(outcome.heading),
+        error=login.redact(outcome.error),
+        page=None if page is None else replace(page, url=login.redact(page.url), html=login.redact(page.html or "")),
+    )

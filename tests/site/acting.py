@@ -71,7 +71,10 @@ add();
 
 _ACCOUNT = """<p id="who"></p><script>
 who.textContent = localStorage.getItem('token') ? 'Hello Ada, you have three orders.' : 'No token.';
-</script><button onclick="localStorage.setItem('token', 'new')">Renew</button>""" + paragraphs("account", 0, 3)
+</script><button onclick="localStorage.setItem('token', 'new')">Renew</button>
+<button onclick="alert('token ' + who.previousElementSibling.textContent)">Show</button>""" + paragraphs(
+    "account", 0, 3
+)
 
 
 async def _sent(request: web.Request) -> web.Response:
