@@ -53,17 +53,20 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         parts.read(name)
     try:
         presentation = Presentation(io.BytesIO(data))
-        slides = list(presentation.slides)[:MAX_SLIDES]
+        slides = list(presentation.slides)
         properties = presentation.core_properties
         title, author = properties.title or None, properties.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_PPTX_ERRORS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
     authors = _read_authors(parts)
     shown: set[str] = set()
-    texts = [_complete_slide(_format_slide(slide, parts), slide, parts, authors, shown) for slide in slides]
+    texts = [
+        _complete_slide(_format_slide(slide, parts), slide, parts, authors, shown) for slide in slides[:MAX_SLIDES]
+    ]
     pages = (f"<!-- page {number} -->\n\n{text}".rstrip() for number, text in enumerate(texts, 1))
     markdown = "\n\n".join(pages) if any(map(str.strip, texts)) else ""
-    return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides))
+    warnings = (f"Only the first {MAX_SLIDES:,} slides are shown.",) if len(slides) > MAX_SLIDES else ()
+    return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides), warnings=warnings)
 
 
 def _format_slide(slide: Any, parts: ZipParts) -> str:

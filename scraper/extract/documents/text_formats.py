@@ -127,12 +127,13 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
         text = text.split("\n", 1)[1]
     delimiter = _find_delimiter(text)
     rows = _parse_rows(text, delimiter)
-    if len(rows) > MAX_ROWS:
-        warnings = (*warnings, f"Only the first {MAX_ROWS:,} rows are shown.")
     width = max(map(len, rows))
+    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS))))
+    if len(rows) > max_rows:
+        total = f" of {len(rows):,}" if len(rows) <= MAX_ROWS else ""
+        warnings = (*warnings, f"Only the first {max_rows:,}{total} rows are shown.")
     if width > MAX_COLUMNS:
         warnings = (*warnings, f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
-    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS))))
     table = pipe_table([row[:MAX_COLUMNS] for row in rows[:max_rows]])
     return ParsedDocument("tsv" if delimiter == "\t" else "csv", table, warnings=warnings)
 

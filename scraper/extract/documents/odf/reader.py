@@ -12,7 +12,7 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
 from scraper.extract.documents.odf.styles import OdfStyles
-from scraper.extract.documents.odf.tables import EmbeddedObjects, read_grid
+from scraper.extract.documents.odf.tables import MAX_COLUMNS, EmbeddedObjects, read_grid
 from scraper.extract.documents.odf.xml_names import get_attribute
 from scraper.extract.documents.office_markup import html_to_markdown
 from scraper.extract.documents.safe_zip import ZipParts, first_text
@@ -171,8 +171,10 @@ def read_sheets(data: bytes, request: ParseRequest) -> ParsedDocument:
     for number, sheet in enumerate(sheets[:_MAX_SHEETS], 1):
         name = get_attribute(sheet, ns.TABLE + "name") or f"Sheet {number}"
         grid = read_grid(sheet, _cell_text)
-        if grid.is_truncated:
+        if grid.has_more_rows:
             warnings.append(f"Sheet {name[:60]}: only the first {len(grid.rows):,} rows are shown.")
+        if grid.has_more_columns:
+            warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} columns are shown.")
         mark = " (hidden sheet)" if get_attribute(sheet, ns.TABLE + "style-name") in hidden_styles else ""
         texts += [f"<!-- page {number} -->\n\n## {name}{mark}", *format_regions(grid.split_merged_cells())]
         charts = (html_to_markdown(objects.chart(one), "") for one in sheet.iter(ns.DRAW + "object"))

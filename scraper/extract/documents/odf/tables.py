@@ -50,8 +50,10 @@ class OdfGrid:
     """The rows of a table."""
 
     rows: list[list[OdfCell]] = field(default_factory=list)
-    is_truncated: bool = False
-    """True if the first row beyond the limits has text. Columns beyond the limit are dropped without notice."""
+    has_more_rows: bool = False
+    """A row beyond the limits has text."""
+    has_more_columns: bool = False
+    """A cell beyond `MAX_COLUMNS` has text."""
 
     def split_merged_cells(self) -> list[list[str]]:
         """Return the texts by row; merged cells repeat short texts, unless they are large or as wide as the grid."""
@@ -73,14 +75,17 @@ def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid
     """Read the cells of a table within the limits; a repeated row without text is read once."""
     grid, remaining = OdfGrid(), MAX_CELLS
     for row in _rows(table, 0):
-        cells = _cells(row, text_of_cell)
-        has_text = any(cell.text for cell in cells)
+        cells, has_more_columns = _cells(row, text_of_cell)
+        has_text = has_more_columns or any(cell.text for cell in cells)
         repeats = get_int_attribute(row, ns.TABLE + "number-rows-repeated", 1) if has_text else 1
         for _ in range(min(_MAX_REPEATS, repeats)):
             if len(grid.rows) >= MAX_ROWS or remaining <= 0:
-                grid.is_truncated = has_text
-                return grid
+                if has_text:
+                    grid.has_more_rows = True
+                    return grid
+                break
             grid.rows.append(cells)
+            grid.has_more_columns |= has_more_columns
             remaining -= len(cells) + 1
     return grid
 
@@ -118,8 +123,10 @@ def _rows(table: Element, depth: int) -> Iterator[Element]:
             yield from _rows(child, depth + 1)
 
 
-def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[OdfCell]:
+def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> tuple[list[OdfCell], bool]:
+    """Return the cells of a row, and True if one beyond the limit has text."""
     cells: list[OdfCell] = []
+    has_more = False
     for element in row:
         if element.tag not in (ns.TABLE + "table-cell", ns.TABLE + "covered-table-cell"):
             continue
@@ -133,10 +140,12 @@ def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> list[OdfCell
             max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-columns-spanned", 1))),
             max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-rows-spanned", 1))),
         )
-        cells += [cell] * min(repeats, _MAX_REPEATS if cell.text else free, free)
+        shown = min(repeats, _MAX_REPEATS) if cell.text else repeats
+        has_more |= bool(cell.text) and shown > free
+        cells += [cell] * min(shown, free)
     while cells and not cells[-1].text and not cells[-1].covered and cells[-1].rows == 1:
         cells.pop()
-    return cells
+    return cells, has_more
 
 
 _CHART_KINDS = {"circle": "Pie", "ring": "Doughnut"}

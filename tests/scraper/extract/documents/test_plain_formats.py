@@ -48,6 +48,16 @@ def test_line_of_a_million_commas_is_limited() -> None:
     assert len(parsed.markdown) < 100_000
 
 
+def test_csv_warns_with_the_number_of_rows_that_are_shown() -> None:
+    wide = parse(f"{'a,' * 1_999}a\n".encode() * 600, name="a.csv")
+    assert wide.warnings == ("Only the first 250 of 600 rows are shown.",)
+    assert wide.markdown.count("\n") == 250
+    both = parse(f"{'a,' * 59}a\n".encode() * 21_000, name="a.csv")
+    assert both.warnings == ("Only the first 8,333 rows are shown.",)
+    assert both.markdown.count("\n") == 8_333
+    assert not parse(f"{'a,' * 1_999}a\n".encode() * 250, name="a.csv").warnings
+
+
 def test_text_beyond_the_limit_has_one_warning() -> None:
     parsed = parse(b'["' + b"a" * 17_000_000 + b'"]', name="a.json")
     assert parsed.warnings == ("Only the first 4,000,000 characters are shown.",)

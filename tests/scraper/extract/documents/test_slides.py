@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from lxml import etree
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
@@ -14,6 +15,7 @@ from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.util import Inches
 
+from scraper.extract.documents import slides
 from tests.scraper.extract.documents.builders import parse
 
 
@@ -96,3 +98,14 @@ def test_text_of_shapes_that_the_library_does_not_know_is_added_once() -> None:
     text = parse(saved(deck)).markdown
     assert text.count("Confidential draft") == 1
     assert "Only a picture" not in text
+
+
+def test_long_deck_has_its_whole_number_of_slides_and_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slides, "MAX_SLIDES", 3)
+    deck = Presentation()
+    for number in range(5):
+        deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = f"Slide {number}"
+    parsed = parse(saved(deck))
+    assert parsed.pages == 5
+    assert parsed.warnings == ("Only the first 3 slides are shown.",)
+    assert "<!-- page 4 -->" not in parsed.markdown

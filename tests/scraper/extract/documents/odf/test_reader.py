@@ -164,6 +164,21 @@ def test_sheet_shows_merged_cells_comments_and_truncation() -> None:
     assert parsed.warnings == ("Sheet L: only the first 20,000 rows are shown.",)
 
 
+def test_sheet_warns_of_rows_after_an_empty_one_and_of_columns_beyond_the_limits() -> None:
+    long = "".join(row(cell(p(str(n)))) for n in range(20_000)) + row(cell(""))
+    wide = row(*(cell(p(str(n))) for n in range(500)), cell("", 'table:number-columns-repeated="9000"'))
+    repeated = row(*(cell(p("x")) for _ in range(450)), cell(p("y"), 'table:number-columns-repeated="60"'))
+    sheet = '<table:table table:name="L">{}</table:table>'.format
+    for content, warnings in (
+        (long + row(cell(p("end"))), ("Sheet L: only the first 20,000 rows are shown.",)),
+        (long, ()),
+        (row(*(cell(p(str(n))) for n in range(600))), ("Sheet L: only the first 500 columns are shown.",)),
+        (repeated, ("Sheet L: only the first 500 columns are shown.",)),
+        (wide, ()),
+    ):
+        assert parse(builders.odf("spreadsheet", sheet(content))).warnings == warnings
+
+
 def test_huge_spans_and_levels_are_limited() -> None:
     wide = cell(p("x"), 'table:number-columns-spanned="999999999" table:number-rows-spanned="999999999"')
     deep = "<text:list><text:list-item>" * 60 + p("deep") + "</text:list-item></text:list>" * 60
