@@ -83,15 +83,17 @@ def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, 
 
 
 def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, region: str, budget: int) -> str:
-    """Return one section per page, each within an equal share of the budget; only the last one has the recipe."""
+    """Return one section per page, each within an equal share of the budget; the recipe is written once."""
     share = budget // len(outcomes)
+    recipes = (found.recipe if isinstance(found, PageFields) else "" for _, found in outcomes)
+    last = max((number for number, recipe in enumerate(recipes, start=1) if recipe), default=0)
     sections: list[str] = []
     for number, (url, found) in enumerate(outcomes, start=1):
         title = f"## {number}. {display_url(url)}"
         if isinstance(found, ScraperError):
             sections.append(f"{title}\n\n{error_sentence(found)}")
         else:
-            shown = found if number == len(outcomes) else replace(found, recipe="")
+            shown = found if number == last else replace(found, recipe="")
             sections.append(f"{title}\n\n{as_markdown(shown, region=region, budget=share)}")
     return "\n\n".join(sections)
 
