@@ -160,7 +160,6 @@ class Browsers:
 
         Raises:
             BrowsersError: The browser does not start, or the page cannot be loaded.
-            TimeoutError: The site does not answer within 30 seconds.
         """
         return await wait_signed_in(self._pool, url, hosts, limit_s=limit_s)
 

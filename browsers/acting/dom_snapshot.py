@@ -110,7 +110,7 @@ def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFac
     """Return the document node of the page with the documents of all frames, and title, URL and scroll position.
 
     The first snapshot must be that of the main process, each other one must follow that of its parent process. Boxes
-    are relative to the topmost document of their process.
+    are relative to the main document.
     """
     main = snapshots[0]
     roots = _parse_process(main)
@@ -122,8 +122,10 @@ def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFac
         below = _parse_process(snapshot)
         if owner is not None and below:
             _attach(owner, below[0])
+            inner = list(iter_below(below[0]))
+            _shift_boxes(inner, snapshot.raw["documents"][0])
             owner.frame_url = snapshot.raw["strings"][snapshot.raw["documents"][0]["documentURL"]]
-            by_ref |= {node.ref: node for node in iter_below(below[0]) if node.tag in _FRAMES}
+            by_ref |= {node.ref: node for node in inner if node.tag in _FRAMES}
     document = main.raw["documents"][0]
     strings = main.raw["strings"]
     facts = PageFacts(
@@ -162,22 +164,23 @@ def _parse_process(snapshot: ProcessSnapshot) -> list[PageNode]:
             if 0 < number < len(parsed) and parsed[number]:
                 nodes[at].frame_url = strings[snapshot.raw["documents"][number]["documentURL"]]
                 _attach(nodes[at], parsed[number][0])
-    _shift_frames(snapshot, parsed)
+    # Outer frames come first.
+    for document, nodes in list(zip(snapshot.raw["documents"], parsed, strict=True))[1:]:
+        _shift_boxes(nodes, document)
     return [nodes[0] for nodes in parsed if nodes]
 
 
-def _shift_frames(snapshot: ProcessSnapshot, parsed: list[list[PageNode]]) -> None:
-    """Convert the boxes of inner frames to pixels of the outermost document. Outer frames come first."""
-    for document, nodes in list(zip(snapshot.raw["documents"], parsed, strict=True))[1:]:
-        owner = nodes[0].parent if nodes else None
-        if owner is None or owner.box is None:
-            continue
-        dx = owner.box[0] - document.get("scrollOffsetX", 0)
-        dy = owner.box[1] - document.get("scrollOffsetY", 0)
-        for node in nodes:
-            if node.box is not None:
-                left, top, width, height = node.box
-                node.box = (left + dx, top + dy, width, height)
+def _shift_boxes(nodes: list[PageNode], document: Mapping[str, Any]) -> None:
+    """Convert the boxes of a frame to pixels of the document that contains its frame element."""
+    owner = nodes[0].parent if nodes else None
+    if owner is None or owner.box is None:
+        return
+    dx = owner.box[0] - document.get("scrollOffsetX", 0)
+    dy = owner.box[1] - document.get("scrollOffsetY", 0)
+    for node in nodes:
+        if node.box is not None:
+            left, top, width, height = node.box
+            node.box = (left + dx, top + dy, width, height)
 
 
 def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str) -> list[PageNode]:

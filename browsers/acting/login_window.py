@@ -28,7 +28,6 @@ async def wait_signed_in(pool: Pool, url: str, hosts: tuple[str, ...], *, limit_
 
     Raises:
         BrowsersError: The browser does not start, or the page cannot be loaded.
-        TimeoutError: The site does not answer within 30 seconds.
     """
     handle = await pool.get_handle(Tier.FULL)
     request = Request(url, tier=Tier.FULL, mode=Mode.RENDER)
@@ -38,7 +37,11 @@ async def wait_signed_in(pool: Pool, url: str, hosts: tuple[str, ...], *, limit_
         tab.listener.filter_third_parties(ThirdParties.ALL, (urlsplit(url).hostname or "",))
         # Nothing pauses or counts the person's requests.
         await tab.session.send("Fetch.disable")
-        answer = await tab.session.send("Page.navigate", url=url, limit_s=_NAVIGATE_S)
+        try:
+            answer = await tab.session.send("Page.navigate", url=url, limit_s=_NAVIGATE_S)
+        except TimeoutError:
+            message = f"{url} did not answer within {_NAVIGATE_S:.0f} s."
+            raise errors.DeadlineExceededError(message, url=url) from None
         if reason := answer.get("errorText"):
             raise map_net_error(reason, url, url, tab.listener.traffic)
         cookies: Iterable[Cookie] = ()

@@ -176,6 +176,8 @@ class ActingSessions:
             await self._end(session)
             after = f', after "{session.last_write}"' if session.last_write else ""
             return StepOutcome(step.source, error=f"the tab was lost at step {session.steps}{after}: {error}")
+        except (CommandFailedError, TimeoutError):
+            return StepOutcome(step.source, error="the page did not show if its login is valid; try again")
         except errors.BrowsersError as error:
             if isinstance(error, errors.ExpiredLoginError):
                 await self._end(session)

@@ -18,7 +18,7 @@ from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same, find_target
 from browsers.cdp.session import CommandFailedError
-from browsers.errors import BrowsersError
+from browsers.errors import BrowsersError, PageCrashedError
 from browsers.model import Snapshot
 
 TARGET_WAIT_S = 2.0
@@ -80,33 +80,31 @@ class StepRunner:
 
         Raises:
             BrowsersError: A URL cannot be opened, or the page or its browser crashed.
-            CommandFailedError: The renderer ended during a command.
-            TimeoutError: The renderer ended while its answer was awaited.
         """
         page = self._page
         page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
         error: StepError | None = None
+        snapshot: Snapshot | None = None
         content = heading = ""
         try:
             content, heading = await self._do(step, deadline_at)
             if await page.guard.wait_answered(deadline_at - time.monotonic()):
                 await page.settle()
             self._check_refusals()
+            if step.verb == "read":
+                await page.look()
+                snapshot = serialize_page(page)
         except StepError as failure:
             error = failure
         except (ElementActionError, StepTargetError, UnknownKeyError, ScriptEndedError) as failure:
             error = StepError(str(failure), shows_page=isinstance(failure, (ElementGoneError, StepTargetError)))
         except (CommandFailedError, TimeoutError) as failure:
             if not page.is_alive:
-                raise
+                raise PageCrashedError("The page's renderer died.") from failure
             reason = "the page did not answer in time" if isinstance(failure, TimeoutError) else "the page changed"
             error = StepError(f"{reason}; try again", shows_page=True)
         page.processes.release_objects()
         if step.verb in ("read", "close") and error is None:
-            snapshot = None
-            if step.verb == "read":
-                await page.look()
-                snapshot = serialize_page(page)
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb not in ("close",):
             content, heading = await self._describe(error)

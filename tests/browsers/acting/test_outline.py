@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from browsers import Browsers
 from browsers.acting.outline_text import BUDGET_CHARS
 from tests.browsers.acting.scripts import Actor
 
@@ -57,7 +58,7 @@ async def test_an_outline_is_bounded_and_words_find_the_rest(actor: Actor) -> No
     assert re.search(r'e\d+ link "Link 1777"', (await actor("look link 1777")).content)
 
 
-async def test_frames_of_other_processes_are_part_of_it(actor: Actor) -> None:
+async def test_frames_of_other_processes_are_part_of_it(browsers: Browsers, actor: Actor) -> None:
     first = await actor("open @frames")
     assert re.search(r'e\d+ button "Own"', first.content) and "Inner" not in first.content
     assert first.notices == ("not loaded: frames of other.example, no hosts of this session",)
@@ -65,6 +66,14 @@ async def test_frames_of_other_processes_are_part_of_it(actor: Actor) -> None:
     await actor("open http://other.example/acting/inner")
     content = (await actor("open @frames")).content
     assert re.search(r'f1e\d+ button "Inner"', content)
+    assert actor.session is not None
+    shown = browsers.acting._sessions[actor.session].page
+    assert shown.outline is not None
+    inner = next(line for line in shown.outline.lines if line.name == "Inner")
+    x, y = await shown.element(inner.ref).find_point()
+    assert inner.box is not None
+    left, top, width, height = inner.box
+    assert left < x < left + width and top < y < top + height, "boxes are relative to the page, not to the frame"
     assert "log: inner" in (await actor('click "Inner"')).content
     assert re.search(r'~ f1e\d+ textbox = "words"', (await actor('type textbox "text" = words')).content) is None
 

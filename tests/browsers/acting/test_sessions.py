@@ -8,6 +8,7 @@ import pytest
 
 from browsers import Browsers, errors
 from browsers.acting import sessions
+from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier
 from browsers.pool import pool
 from tests.browsers.acting.scripts import Actor, run_steps
@@ -122,3 +123,39 @@ async def test_a_browser_is_replaced_after_its_sessions(
     typed = await actor('type "Name" = Ada')
     assert not typed.error and 'textbox "Name" = "Ada"' in typed.content
     assert await browsers._pool.get_handle(Tier.FULL) is not worn
+
+
+@pytest.mark.parametrize("failure", [CommandFailedError("Internal error"), TimeoutError()])
+async def test_a_page_that_dies_during_a_command_is_an_outcome(
+    browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    await actor("open @form")
+    assert actor.session is not None
+    page = browsers.acting._sessions[actor.session].page
+
+    async def die(limit_s: float = 0.0) -> None:
+        page._session.fail(errors.PageCrashedError("The page's renderer died."))
+        raise failure
+
+    monkeypatch.setattr(page, "settle", die)
+    lost = await actor('click "Gift"')
+    assert lost.error.startswith("the tab was lost at step 2") and actor.session is None
+
+
+@pytest.mark.parametrize(
+    ("method", "failure"), [("look", CommandFailedError("Internal error")), ("has_expired_login", TimeoutError())]
+)
+async def test_a_page_that_cannot_be_read_is_an_outcome(
+    browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch, method: str, failure: Exception
+) -> None:
+    await actor("open @form")
+    assert actor.session is not None
+    page = browsers.acting._sessions[actor.session].page
+
+    async def fail() -> None:
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(page, method, fail)
+        assert (await actor("read")).error.endswith("; try again")
+    assert (await actor("read")).page is not None

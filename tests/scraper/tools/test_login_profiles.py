@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from browsers import Browsers
+from browsers.acting import login_window
+from browsers.errors import DeadlineExceededError
 from browsers.login_state import LoginState
 from scraper.services import Services
 from scraper.settings import Settings
@@ -125,3 +127,11 @@ async def test_a_person_signs_in_in_a_window(browsers: Browsers, site: Site) -> 
     state = await browsers.sign_in(url, HOSTS, limit_s=3)
     assert {(cookie["name"], cookie["domain"]) for cookie in state.cookies} >= {("sid", "site.example")}
     assert state.storage == {"http://site.example": {"token": "secret-token"}}
+
+
+async def test_a_site_that_does_not_answer_ends_the_login_with_an_error(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(login_window, "_NAVIGATE_S", 0.5)
+    with pytest.raises(DeadlineExceededError, match="did not answer within"):
+        await browsers.sign_in(site.url("/api/hang"), HOSTS, limit_s=3)
