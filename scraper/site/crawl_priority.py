@@ -25,13 +25,14 @@ _REPEATED, _REPEATED_LOSS = 8, 0.8
 """Different URLs with the same link text, and the factor for links with more: such texts ("Surprise me") are no
 titles."""
 _BARREN_LOSS = 0.7
-"""Factor for each ancestor without content, as in `Candidate.barren`, of a kind with fewer than three visits."""
+"""Factor for each ancestor without content, as in `CrawlCandidate.barren`, of a kind with fewer than three visits."""
 _CHAIN_LOSS, _MIN_CHAIN_VALUE = 0.9, 0.55
 """Factor for each consecutive ancestor of the same kind, and the lowest product of these factors."""
 _IN_FLIGHT_LOSS = 0.6
 """Factor for each running visit of a kind with fewer than three visits, so that other kinds are tried meanwhile."""
 _SHARE_LOSS = 0.2
-"""Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too."""
+"""Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too. URLs that only
+sitemaps name are no traps."""
 _SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
 """Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more
 than the second share, lists of other pages come first if the kind had many visits."""
@@ -117,7 +118,8 @@ class CrawlPriority:
         if self.stems:
             value = candidate.worth * (0.25 + 0.75 * promise) + 0.25 * kind.relevance
         else:
-            value = candidate.worth * promise - _SHARE_LOSS * kind.tries / (visits + _MIN_VISITS)
+            share = 0.0 if kind.is_listed else kind.tries / (visits + _MIN_VISITS)
+            value = candidate.worth * promise - _SHARE_LOSS * share
         if kind.tries < 3:
             value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
         if kind.lead > max(kind.content, _GOOD_LEAD):

@@ -11,7 +11,7 @@ CLOSE_BELOW = 0.12
 """Value from 0 to 1. A kind with less is closed: its URLs are not visited unless it is rewarded."""
 MIN_TRIES = 5
 """Pages of a kind that are read before it may be closed."""
-_MEMORY, _LISTED_MEMORY = 0.3, 0.05
+_MEMORY, _LISTED_MEMORY = 0.3, 0.02
 """Minimum weight of the latest page in the moving averages. Sitemaps mix good and dead URLs, so they need a longer
 memory."""
 LISTED = "listed "

@@ -27,7 +27,7 @@ from tests.site.traps.sites import HARD_SITES, TRAP_SITES
 
 START = "https://site.example/"
 WORST_WASTE = {
-    "facets": 120,
+    "facets": 90,
     "deep": 195,
     "forum": 70,
     "visible_maze": 65,
