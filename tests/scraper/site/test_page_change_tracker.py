@@ -30,6 +30,13 @@ WALL = (
 )
 
 
+CONSENT = (
+    "<html><head><title>Before you continue</title></head><body><form><h1>We value your privacy</h1><p>We and our 84 "
+    "partners store cookies on your device and process personal data. You can accept or reject them.</p>"
+    "<button>Accept all</button><button>Reject all</button></form></body></html>"
+)
+
+
 class Journal(MadeSite):
     """One page whose state a test sets; each visit shows another advertisement and another count."""
 
@@ -50,6 +57,10 @@ class Journal(MadeSite):
                 return Response(500, b"error")
             if self.state == "wall":
                 return Response(403, WALL.encode())
+            if self.state == "consent":
+                return Response(body=CONSENT.encode())
+            if self.state == "empty":
+                return Response(body=b"")
             if self.state == "moved":
                 return redirect("/new-place")
             advertisement = f"<p>{Prose(('ad', number)).title()} at our shop.</p>"
@@ -120,7 +131,9 @@ async def test_the_tool_marks_words_and_answers_each_url(tmp_path: Path) -> None
             assert "Pages: 1 changed, 2 failed." in text and text.count("<<<untrusted") == 1
 
 
-@pytest.mark.parametrize(("state", "code"), [("error", "http_error"), ("wall", "walled")])
+@pytest.mark.parametrize(
+    ("state", "code"), [("error", "http_error"), ("wall", "walled"), ("consent", "walled"), ("empty", "empty")]
+)
 async def test_an_error_or_block_page_is_no_version(tmp_path: Path, state: str, code: str) -> None:
     with journal() as (made, served):
         async with opened(tmp_path, served) as app:
