@@ -297,6 +297,7 @@ async def test_difficult_pages_of_a_batch_are_complete(
     assert await incomplete(browsers, site, expected) == []
 
 
+@pytest.mark.full_size
 @pytest.mark.usefixtures("time_to_scroll", "time_to_answer")
 async def test_repeated_pages_that_continue_after_a_pause_are_complete(browsers: Browsers, site: Site) -> None:
     expected = {path: page.marks for page in all_pages() if (path := page.url) in GO_ON}

@@ -151,6 +151,7 @@ async def test_a_killed_job_resumes_and_writes_every_page_once(
     assert numbers_in(out, Format.JSONL) == Counter(urls)
 
 
+@pytest.mark.full_size
 @pytest.mark.browser
 async def test_killed_browsers_and_workers_cost_no_page(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     urls = articles(site, 40, 2_000)
@@ -204,6 +205,7 @@ async def test_a_signal_stops_the_job_and_prints_the_command_to_resume(
     assert (report["complete"], report["written"]) == (False, len(done))
 
 
+@pytest.mark.full_size
 @pytest.mark.browser
 async def test_a_second_signal_ends_the_job_at_once_without_loss(
     site: Site, here: dict[str, str], tmp_path: Path
@@ -224,6 +226,7 @@ async def test_a_second_signal_ends_the_job_at_once_without_loss(
     assert set(numbers_in(out, Format.JSONL).values()) == {1}
 
 
+@pytest.mark.full_size
 async def test_the_folder_of_another_job_is_refused(here: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = listed(tmp_path, ["no url"])

@@ -31,6 +31,7 @@ async def test_a_database_that_does_not_answer_is_a_warning_without_its_password
     assert "not-to-be-told" not in f"{finding.text}{finding.remedy}"
 
 
+@pytest.mark.full_size
 async def test_with_a_database_the_folder_is_not_reported(tmp_path: Path) -> None:
     if reason := missing():
         pytest.skip(reason)

@@ -31,6 +31,7 @@ async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, st
     assert output.out.endswith("\n")
 
 
+@pytest.mark.full_size
 async def test_the_text_is_whole_and_without_header_and_marks(site: Site, here: dict[str, str]) -> None:
     url = site.url("/long/2000")
     output = await output_of(*SEARCH_MCP, "fetch", url, env=here)

@@ -41,6 +41,7 @@ async def test_a_search_against_the_demonstration_waits_walls_out_and_names_refu
     assert answer["errors"] == {"bing": "captcha"}
 
 
+@pytest.mark.full_size
 @pytest.mark.browser
 async def test_a_search_without_answers_exits_with_one() -> None:
     output = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")

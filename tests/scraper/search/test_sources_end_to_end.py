@@ -195,6 +195,7 @@ async def test_the_limit_of_a_day_is_kept(searcher: Searcher, apis: Apis, monkey
     assert apis.requests["stackexchange"] == 2
 
 
+@pytest.mark.full_size
 async def test_doctor_asks_every_engine_and_source_once(apis: Apis, tmp_path: Path) -> None:
     apis.requests.clear()
     apis.statuses.clear()

@@ -75,9 +75,8 @@ def has_said_enough(output: str) -> bool:
     return calls >= 6 and output.count("visit") >= 3
 
 
-@pytest.mark.parametrize(
-    ("level", "style"), [("debug", "json"), pytest.param("info", "text", marks=pytest.mark.full_size)]
-)
+@pytest.mark.full_size
+@pytest.mark.parametrize(("level", "style"), [("debug", "json"), ("info", "text")])
 async def test_over_http(site: Site, tmp_path: Path, level: str, style: str) -> None:
     env = {
         "SEARCH_MCP_TEST_HOSTS": site.test_hosts_variable,

@@ -66,6 +66,7 @@ async def test_the_handshake_is_answered_before_anything_heavy_is_loaded(site: S
         await program.until(r"\| +playwright\n")
 
 
+@pytest.mark.full_size
 async def test_the_handshake_costs_hardly_more_than_to_load_the_library_that_speaks_it(
     site: Site, tmp_path: Path
 ) -> None:
@@ -182,6 +183,7 @@ async def until_no_tab_is_lent(program: Program) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.full_size
 async def test_sigterm_lets_a_page_be_read_to_its_end_and_leaves_no_browser(site: Site, tmp_path: Path) -> None:
     async with serving(*PRODUCT, "serve", "--port", "0", env=variables(site, tmp_path)) as program:
         headers, message = modern_call("fetch", {"url": site.url("/slow-answer/4000"), "render": "http"})

@@ -213,6 +213,7 @@ async def active_at(server: Program) -> int:
         return active
 
 
+@pytest.mark.full_size
 async def test_work_goes_to_servers_with_capacity_and_full_ones_return_a_retry_time() -> None:
     if program("haproxy") is None:
         pytest.skip("haproxy is not installed")

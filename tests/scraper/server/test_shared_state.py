@@ -93,6 +93,7 @@ async def _granted(http: aiohttp.ClientSession, servers: list[Program], caller: 
     return answered, time.monotonic() - begun
 
 
+@pytest.mark.full_size
 async def test_doctor_reports_unavailable_shared_state_without_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

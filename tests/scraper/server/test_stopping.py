@@ -37,6 +37,7 @@ WITH_HANG_UPS = (
 )
 
 
+@pytest.mark.full_size
 async def test_a_server_whose_terminal_is_closed_stops_in_order() -> None:
     async with serving("-c", WITH_HANG_UPS, "SIG_DFL", *STAND_IN, "http") as program:
         program.process.send_signal(signal.SIGHUP)
@@ -44,6 +45,7 @@ async def test_a_server_whose_terminal_is_closed_stops_in_order() -> None:
         assert program.said[-1] == "app closed\n"
 
 
+@pytest.mark.full_size
 async def test_a_server_that_is_to_outlive_its_terminal_does(http: aiohttp.ClientSession) -> None:
     async with serving("-c", WITH_HANG_UPS, "SIG_IGN", *STAND_IN, "http") as program:
         program.process.send_signal(signal.SIGHUP)
@@ -120,6 +122,7 @@ async def test_a_call_longer_than_the_drain_is_canceled_with_an_error(http: aioh
         assert program.said[-1] == "app closed\n"
 
 
+@pytest.mark.full_size
 async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         headers, message = modern_call("slow", {"seconds": 3 * LIMIT_S})
@@ -142,6 +145,7 @@ stand_in.main()
 """
 
 
+@pytest.mark.full_size
 async def test_silent_connections_are_closed_after_the_drain(http: aiohttp.ClientSession) -> None:
     async with serving("-c", HURRIED, "http", "--drain_s=0.5") as program:
         port = int(program.base.rpartition(":")[2])
@@ -169,6 +173,7 @@ stand_in.main()
 """
 
 
+@pytest.mark.full_size
 async def test_who_has_just_been_answered_may_come_back_with_a_question(
     http: aiohttp.ClientSession, word: Path
 ) -> None:
@@ -199,6 +204,7 @@ async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: a
         assert "ERROR" not in "".join(program.said)
 
 
+@pytest.mark.full_size
 async def test_a_revived_call_finishes_too(http: aiohttp.ClientSession, word: Path) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program:
         headers = {**HEADERS, "Mcp-Session-Id": "of-another-life"}
@@ -238,6 +244,7 @@ stand_in.main()
 """
 
 
+@pytest.mark.full_size
 async def test_what_was_answered_before_the_end_reaches_a_client_that_reads_late() -> None:
     numbers = range(2, 10)
     async with running("-c", PATIENT, "stdio", stdin=PIPE, stdout=PIPE) as program:

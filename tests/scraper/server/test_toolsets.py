@@ -159,6 +159,7 @@ def test_the_pair_is_there_whatever_the_settings_narrow() -> None:
     assert [tool.name for tool in registry.openai_tools(narrow)] == ["search", "fetch"]
 
 
+@pytest.mark.full_size
 @pytest.mark.browser
 async def test_what_the_pair_found_is_fetched_after_a_restart_and_so_is_any_url(
     engines: EngineSite, tmp_path: Path

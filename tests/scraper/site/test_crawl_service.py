@@ -61,6 +61,7 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
             assert "/open/7" in (await call(app, "cache_search", query=title)).text
 
 
+@pytest.mark.full_size
 async def test_a_killed_crawl_continues_without_loss_on_another_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ async def test_a_crawl_belongs_to_its_caller_and_runs_once(tmp_path: Path) -> No
             assert sum(isinstance(result, errors.OverloadedError) for result in results) == 1
 
 
+@pytest.mark.full_size
 async def test_two_servers_cannot_write_one_crawl(tmp_path: Path) -> None:
     with serving(Robots) as (_, served):
         async with Services.open(settings(tmp_path, served)) as one, Services.open(settings(tmp_path, served)) as two:

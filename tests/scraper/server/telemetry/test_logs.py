@@ -26,6 +26,7 @@ async def test_a_call_is_one_line_without_its_arguments() -> None:
         assert "secret" not in "".join(program.said)
 
 
+@pytest.mark.full_size
 @pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", True), ("warning", False)])
 async def test_the_level_selects_the_lines(level: str, shown: bool) -> None:
     command = (*STAND_IN, "stdio", f"--log_level={level}")
