@@ -48,7 +48,8 @@ _UNREADABLE: Mapping[DocumentKind, ScraperError] = {
     ),
     DocumentKind.BINARY: UnsupportedTypeError(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
-        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read.",
+        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read. "
+        "Export other documents as PDF, for example by `soffice --convert-to pdf FILE`.",
     ),
     DocumentKind.EMPTY: NoContentError(
         "The file is empty.", next_step="There is nothing to read in it: check the address."

@@ -34,7 +34,7 @@ from scraper.extract.documents.pdf.table_headers import (
     find_headers_above,
     find_rotated_headers,
 )
-from scraper.extract.documents.pdf.text_assembly import group_rows, is_right_to_left
+from scraper.extract.documents.pdf.text_assembly import group_rows, is_right_to_left, join_drop_capitals
 
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
@@ -65,6 +65,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
         pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
     body_size = _body_size(pages)
+    pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
     pages, removed = remove_headers_and_footers(pages, body_size)
     pages = unmark_monospaced_prose(pages)
     vocabulary = _vocabulary(pages)

@@ -239,8 +239,9 @@ def test_legacy_and_encrypted_office_files_get_advice(
 def test_empty_and_binary_files_raise_errors() -> None:
     with pytest.raises(errors.NoContentError):
         parse(b"")
-    with pytest.raises(errors.UnsupportedTypeError):
+    with pytest.raises(errors.UnsupportedTypeError) as raised:
         parse(bytes(range(256)) * 8)
+    assert "Export other documents as PDF" in raised.value.next_step
 
 
 def test_text_is_decoded_and_invisible_characters_are_removed() -> None:

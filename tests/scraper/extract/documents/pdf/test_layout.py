@@ -36,6 +36,20 @@ def test_table_within_a_column_does_not_join_both_columns() -> None:
     )
 
 
+def test_drop_capital_is_joined_to_its_word() -> None:
+    beside = [
+        text_at(86, 107 + 12 * at, line) for at, line in enumerate(("he ferry leaves early", "in the morning", "of"))
+    ]
+    below = [text_at(60, 143, "every day of the year."), *prose(60, 180, 8, "a")]
+    text = body([text_at(60, 126, "T", 36), *beside, *below])
+    assert text.startswith("The ferry leaves early in the morning of every day of the year.")
+
+
+def test_large_letter_beside_one_line_is_not_joined() -> None:
+    text = body([text_at(60, 126, "A", 36), text_at(88, 120, "row of seats"), *prose(60, 180, 8, "a")])
+    assert "Arow" not in text
+
+
 def test_two_columns_of_short_lines_are_no_table() -> None:
     left, right = (
         ("Northern ferry", "Harbor", "Second office", "Letters", "Copies"),
