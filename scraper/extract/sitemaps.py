@@ -36,6 +36,9 @@ _OPENING = re.compile(r"<(?:[\w-]+:)?(url|sitemap)\s*>", re.IGNORECASE)
 _LOCATION = re.compile(r"<(?:[\w-]+:)?loc\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
 _MODIFIED = re.compile(r"<(?:[\w-]+:)?lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 _TITLE = re.compile(r"<(?:[\w-]+:)?title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
+_TRANSLATION = re.compile(r"<(?:[\w-]+:)?link\s[^>]*>", re.IGNORECASE)
+_LANGUAGE = re.compile(r"""\shreflang\s*=\s*["']([\w-]+)["']""", re.IGNORECASE)
+_TARGET = re.compile(r"""\shref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 _ROBOTS_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 
@@ -48,6 +51,8 @@ class SitemapEntry:
     modified: str = ""
     """Date of the last change, YYYY-MM-DD, as the site states it."""
     title: str = ""
+    language: str = ""
+    """Its own language, if the site lists its translations beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +202,21 @@ def _find_url(text: str, base: str) -> str:
 
 def _build_entry(url: str, block: str) -> SitemapEntry:
     modified, title = _MODIFIED.search(block), _TITLE.search(block)
-    return SitemapEntry(url, modified.group(1) if modified else "", _clean_text(title.group(1)) if title else "")
+    return SitemapEntry(
+        url,
+        modified.group(1) if modified else "",
+        _clean_text(title.group(1)) if title else "",
+        _find_language(url, block) if "hreflang" in block else "",
+    )
+
+
+def _find_language(url: str, block: str) -> str:
+    """Return the language of an entry, which is the translation with its own URL; "" if there is none."""
+    for tag in _TRANSLATION.findall(block):
+        language, target = _LANGUAGE.search(tag), _TARGET.search(tag)
+        if language and target and html.unescape(target.group(1)) == url:
+            return language.group(1).lower()
+    return ""
 
 
 def _clean_text(text: str) -> str:

@@ -82,8 +82,10 @@ class CrawlFrontier:
 
     def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[tuple[str, str]]) -> None:
         """Add the URLs of sitemaps and feeds, and the reasons and URLs of lists that were not read."""
-        links = tuple(Outlink(entry.url, entry.title, "listed") for entry in listed)
+        links = tuple(Outlink(entry.url, entry.title, "listed", language=entry.language) for entry in listed)
         for link, key in self._iter_own_links(Outlinks(links)):
+            if link.language:
+                self._languages.add_translation(link.language, link.url)
             self._offer(link, key)
         for reason, url in left_out:
             self._left_out.add(reason, url)

@@ -68,7 +68,7 @@ def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
     row = {
         **more,
         "robots": facts.robots,
-        "listed": [[entry.url, entry.title] for entry in facts.listed],
+        "listed": [[entry.url, entry.title, *([entry.language] if entry.language else [])] for entry in facts.listed],
         "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
         "left_out": facts.left_out,
     }
@@ -81,7 +81,7 @@ def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
     missing_page = row.pop("missing_page")
     facts = SiteFacts(
         row.pop("robots"),
-        tuple(SitemapEntry(url, title=title) for url, title in row.pop("listed")),
+        tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
         None if missing_page is None else Soft404Page(**missing_page),
         tuple((reason, url) for reason, url in row.pop("left_out")),
     )

@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 
 from browsers.model import Snapshot, VisitLimits
@@ -44,6 +44,8 @@ class WebSiteReader:
         """Read on behalf of `principal` until the deadline; `on_request` is called before each request."""
         self._on_request = on_request or (lambda: None)
         self._gap_s = 0.0
+        self._turn = asyncio.Lock()
+        """Held by the only request of a site that asks for pauses."""
         self._free_at = -math.inf
         """Monotonic time from which a request may start."""
         self._fetcher = fetcher
@@ -106,12 +108,13 @@ class WebSiteReader:
 
     @asynccontextmanager
     async def _request(self) -> AsyncIterator[None]:
-        await self.wait_for_gap()
-        self._on_request()
-        try:
-            yield
-        finally:
-            self._free_at = time.monotonic() + self._gap_s
+        async with self._turn if self._gap_s else nullcontext():
+            await self.wait_for_gap()
+            self._on_request()
+            try:
+                yield
+            finally:
+                self._free_at = time.monotonic() + self._gap_s
 
     async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
         async with self._request():

@@ -56,9 +56,6 @@ def test_an_index_names_sitemaps() -> None:
         b"<sm:urlset><sm:url><sm:loc>https://site.example/a</sm:loc></sm:url></sm:urlset>",
         b"https://site.example/a\r\nno address\r\n",
         b"<URLSET><URL><LOC>https://site.example/a</LOC></URL></URLSET>",
-        sitemap("https://site.example/a").replace(
-            b"</url>", b'<xhtml:link rel="alternate" hreflang="de" href="https://site.example/de/a"/></url>'
-        ),
     ],
     ids=[
         "gzip",
@@ -73,7 +70,6 @@ def test_an_index_names_sitemaps() -> None:
         "prefix",
         "lines",
         "upper",
-        "translations",
     ],
 )
 def test_unusual_files_are_read(data: bytes) -> None:
@@ -107,6 +103,16 @@ def test_comments_list_nothing() -> None:
 def test_only_web_addresses_are_listed() -> None:
     data = sitemap("file:///etc/passwd", "javascript:alert(1)", "ftp://site.example/x", "https://site.example/a")
     assert urls(data) == ["https://site.example/a"]
+
+
+def test_an_entry_has_the_language_of_its_own_translation() -> None:
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{code}" href="https://site.example/{path}"/>'
+        for code, path in (("de-AT", "a?x=1&amp;y=2"), ("en", "en"), ("x-default", "en"))
+    )
+    own, other = "https://site.example/a?x=1&amp;y=2", "https://site.example/b"
+    data = sitemap(own, other).replace(b"</loc>", f"</loc>{links}".encode())
+    assert [entry.language for entry in parse_sitemap(data, URL).entries] == ["de-at", ""]
 
 
 def test_a_date_in_the_future_costs_no_entry() -> None:

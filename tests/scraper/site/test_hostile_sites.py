@@ -16,7 +16,7 @@ from scraper.site.crawl_scope import CrawlScope, MazeDetector
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts
+from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
 from scraper.site.url_patterns import SessionIdSegments
@@ -132,6 +132,18 @@ def test_a_translation_that_only_one_page_declares_is_left_out() -> None:
     }
     frontier = CrawlFrontier(CrawlScope(START))
     assert visit_all(frontier, pages) == [START, english]
+    assert [(one.reason, one.example) for one in frontier.left_out] == [("another language", german)]
+
+
+def test_a_translation_that_a_sitemap_declares_is_left_out() -> None:
+    english, german = "https://site.example/page", "https://site.example/seite"
+    facts = SiteFacts(
+        listed=(SitemapEntry(english, "", "Page", "en"), SitemapEntry(german, language="de"), SitemapEntry(START))
+    )
+    frontier = CrawlFrontier(CrawlScope(START))
+    frontier.take(page_of(frontier.next() or ""))
+    frontier.add_facts(load_facts(dump_facts(facts))[0].listed, ())
+    assert visit_all(frontier, {english: page_of(english)}) == [english]
     assert [(one.reason, one.example) for one in frontier.left_out] == [("another language", german)]
 
 

@@ -29,8 +29,7 @@ async def test_the_pause_counts_from_the_end_of_a_request() -> None:
     reader = WebSiteReader(fetcher, cast(WorkerPool, None), "local", Deadline.within(60))
     before = time.monotonic()
     reader.pause(GAP_S)
-    for _ in range(3):
-        await reader.load_robots("https://site.example")
+    await asyncio.gather(*(reader.load_robots("https://site.example") for _ in range(3)))
     await reader.wait_for_gap()
     ends = [before, *(end for _, end in spans)]
     begins = [*(began for began, _ in spans), time.monotonic()]
