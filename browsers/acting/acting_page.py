@@ -338,6 +338,7 @@ class ActingPage:
         frame = event["frame"]
         if frame["url"].startswith("http"):
             self._tab.origins.add(frame["securityOrigin"])
+        self.processes.main.forget_world(frame["id"])
         if "parentId" in frame:
             return
         if self._login is not None:

@@ -15,7 +15,7 @@ from browsers.errors import PageCrashedError
 
 ACTIONABLE_S = 2.0
 """Seconds to wait until an element can be clicked."""
-_WORLD = "acting"
+_CHANGING = "something that changes"
 _OPENS_WINDOW = "opens a window"
 _LIMIT_S = 3.0
 _PAUSE_S = 0.05
@@ -211,21 +211,18 @@ class PageElement:
     async def _find_cover_in(self, process: FrameProcess, node_id: int, x: float, y: float) -> str:
         session = process.session
         try:
-            world = await process.world(process.frame_id, _WORLD)
-            scrolled = await session.send(
-                "Runtime.evaluate",
-                expression="[scrollX, scrollY]",
-                contextId=world,
-                returnByValue=True,
-                limit_s=_LIMIT_S,
+            scrolled = await process.send_in_world(
+                "Runtime.evaluate", process.frame_id, "contextId", expression="[scrollX, scrollY]", returnByValue=True
             )
-            left, top = scrolled["result"]["value"]
+        except CommandFailedError:
+            return _CHANGING
+        left, top = scrolled["result"]["value"]
+        try:
             # This command alone takes coordinates of the document.
             hit = await session.send(
                 "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
             )
         except CommandFailedError:
-            process.worlds.clear()
             return ""
         if hit["backendNodeId"] == node_id:
             return ""
@@ -234,7 +231,7 @@ class PageElement:
         try:
             other = await self._resolve(hit["backendNodeId"], process, frame_id)
         except ElementGoneError:
-            return "something that changes"
+            return _CHANGING
         cover = await self._call(process, here, DESCRIBE_COVER, [{"objectId": other}])
         if not cover:
             return ""
@@ -248,22 +245,12 @@ class PageElement:
         if is_self and self._object_id:
             return self._object_id
         process, frame_id = process or self._process, frame_id or self._frame_id
-        # The frame may have another document than when its world was created.
-        for has_world in (frame_id in process.worlds, False):
-            try:
-                world = await process.world(frame_id, _WORLD)
-                answer = await process.session.send(
-                    "DOM.resolveNode",
-                    backendNodeId=node_id,
-                    executionContextId=world,
-                    objectGroup=OBJECTS,
-                    limit_s=_LIMIT_S,
-                )
-                break
-            except (CommandFailedError, PageCrashedError):
-                process.worlds.pop(frame_id, None)
-                if not has_world:
-                    raise ElementGoneError(f"{self.label} is gone") from None
+        try:
+            answer = await process.send_in_world(
+                "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECTS
+            )
+        except (CommandFailedError, PageCrashedError):
+            raise ElementGoneError(f"{self.label} is gone") from None
         object_id = str(answer["object"]["objectId"])
         if is_self:
             self._object_id = object_id

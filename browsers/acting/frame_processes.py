@@ -12,6 +12,7 @@ MAX_FRAME_PROCESSES = 50
 """Processes of cross-site frames of one page; further frames run, but are not in outlines."""
 OBJECTS = "acting"
 """Group of the objects through which scripts get elements. They are released after each step."""
+_WORLD = "acting"
 _LIMIT_S = 3.0
 
 
@@ -30,15 +31,28 @@ class FrameProcess:
     has_objects: bool = False
     """True if objects of the group `OBJECTS` may exist."""
 
-    async def world(self, frame_id: str, name: str) -> int:
-        """Return the execution context of the isolated world of a frame."""
-        world = self.worlds.get(frame_id)
-        if world is None:
+    def forget_world(self, frame_id: str) -> None:
+        """Drop the world of a frame that has another document: its number may be that of another world now."""
+        self.worlds.pop(frame_id, None)
+
+    async def send_in_world(self, method: str, frame_id: str, key: str, **params: object) -> Event:
+        """Send a command that takes the execution context of the isolated world of a frame as its parameter `key`."""
+        is_known = frame_id in self.worlds
+        try:
+            return await self._send_in_world(method, frame_id, key, params)
+        except CommandFailedError:
+            if not is_known:
+                raise
+            self.forget_world(frame_id)
+            return await self._send_in_world(method, frame_id, key, params)
+
+    async def _send_in_world(self, method: str, frame_id: str, key: str, params: Event) -> Event:
+        if frame_id not in self.worlds:
             made = await self.session.send(
-                "Page.createIsolatedWorld", frameId=frame_id, worldName=name, limit_s=_LIMIT_S
+                "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_LIMIT_S
             )
-            world = self.worlds[frame_id] = int(made["executionContextId"])
-        return world
+            self.worlds[frame_id] = int(made["executionContextId"])
+        return await self.session.send(method, limit_s=_LIMIT_S, **params | {key: self.worlds[frame_id]})
 
 
 class FrameProcesses:
@@ -133,6 +147,7 @@ class FrameProcesses:
         prefix = self._prefixes.setdefault(frame_id, f"f{len(self._prefixes) + 1}")
         process = FrameProcess(session, frame_id, prefix, parent)
         self._others[event["sessionId"]] = process
+        session.on("Page.frameNavigated", lambda event: process.forget_world(event["frame"]["id"]))
         self._on_frame(session)
         self.attach(process)
         session.post("Runtime.runIfWaitingForDebugger")

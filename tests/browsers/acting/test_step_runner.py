@@ -57,6 +57,15 @@ async def test_covered_and_disabled_controls_are_named(actor: Actor) -> None:
     assert "log: nothing" in await actor.log()
 
 
+async def test_a_cover_is_found_in_every_document_of_a_session(actor: Actor) -> None:
+    await actor("open @stubborn", 'click "icon-trash"')
+    # Another document, in the same process and in another one.
+    for url in ("open @stubborn", "open http://other.example/acting/stubborn"):
+        await actor(url)
+        assert "covered by" in (await actor('click "Covered"')).error
+        assert "log: nothing" in await actor.log()
+
+
 async def test_a_field_that_is_replaced_on_each_key_is_typed_into(actor: Actor) -> None:
     content = (await actor("open @stubborn")).content
     found = re.search(r'(e\d+) textbox "Rerendered"', content)
