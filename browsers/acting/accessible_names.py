@@ -5,8 +5,9 @@ Elements without a name by these rules get one from text nearby, or from their l
 
 from __future__ import annotations
 
-from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT, clean_text, cut
+from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT
 from browsers.acting.dom_snapshot import PageNode
+from browsers.acting.text_quoting import clean_text, truncate
 
 MAX_WORDS_CHARS = 400
 """Characters after which no more text is read for one name."""
@@ -117,7 +118,7 @@ class AccessibleNameComputer:
                     return ""
                 found = clean_text(child.text) if child.tag == "#text" else self.words_in(child)
                 if found:
-                    return cut(found, _MAX_BESIDE)
+                    return truncate(found, _MAX_BESIDE)
             node = around
         return ""
 
@@ -138,4 +139,6 @@ class AccessibleNameComputer:
         last = node.attributes.get("href", "").rstrip("/").rsplit("/", 1)[-1]
         names = node.attributes.get("class", "").split()
         inner = [name for one in queue[1:4] for name in one.attributes.get("class", "").split()]
-        return cut(clean_text(last or node.attributes.get("id", "") or next(iter(names + inner), "")), _MAX_IDENTIFIER)
+        return truncate(
+            clean_text(last or node.attributes.get("id", "") or next(iter(names + inner), "")), _MAX_IDENTIFIER
+        )

@@ -1,4 +1,4 @@
-"""Find the roles of elements by WAI-ARIA and HTML-AAM, and quote text of the page safely.
+"""Find the roles of elements by WAI-ARIA and HTML-AAM.
 
 Some roles are our own because they tell an agent more: `h1` to `h6`, `password`, `file`, `date`, `disclosure`.
 """
@@ -113,20 +113,3 @@ def is_secret(node: PageNode) -> bool:
         return True
     completion = attributes.get("autocomplete", "").lower().split()
     return bool(completion) and completion[-1].startswith(_SECRET_COMPLETIONS)
-
-
-def clean_text(text: str) -> str:
-    """Return the text on one line, without unprintable characters."""
-    if not text.isprintable():
-        text = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(text.split())
-
-
-def cut(text: str, limit: int) -> str:
-    """Return the text, cut to `limit` characters with an ellipsis at the end."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def quote(text: str) -> str:
-    """Return the text in quotes, with inner quotes replaced, so that the page cannot end the quotation."""
-    return '"' + text.replace('"', "'") + '"'

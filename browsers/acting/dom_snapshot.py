@@ -8,25 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-STYLES = (
-    "visibility",
-    "opacity",
-    "cursor",
-    "position",
-    "font-size",
-    "overflow",
-    "-webkit-text-fill-color",
-    "background-color",
-    "background-image",
-    "background-clip",
-    "clip-path",
-    "clip",
-    "filter",
-    "mask-image",
-)
-"""Computed styles that the snapshot must have, in this order."""
+from typing import Any, NamedTuple
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height in CSS pixels, relative to the topmost document of the node's process."""
@@ -35,6 +17,32 @@ _ELEMENT, _TEXT = 1, 3
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 _MARKER = "::marker"
 """Name of the bullet or number of a list item. A list has one for each item, and none has text of the page."""
+
+
+class ComputedStyle(NamedTuple):
+    """Computed styles of a node, in the order of `STYLES`."""
+
+    visibility: str
+    opacity: str
+    cursor: str
+    position: str
+    font_size: str
+    overflow: str
+    color: str
+    """Color that fills the text."""
+    background_color: str
+    background_image: str
+    background_clip: str
+    clip_path: str
+    clip: str
+    filter: str
+    mask_image: str
+
+
+STYLES = tuple(
+    "-webkit-text-fill-color" if field == "color" else field.replace("_", "-") for field in ComputedStyle._fields
+)
+"""Names of the computed styles that the snapshot must have, in this order."""
 
 
 @dataclass(slots=True, eq=False)
@@ -53,8 +61,8 @@ class PageNode:
     text: str = ""
     box: Box | None = None
     """None if the node is not laid out."""
-    style: tuple[str, ...] | None = None
-    """Computed values of `STYLES`."""
+    style: ComputedStyle | None = None
+    """None if the node has no box of its own."""
     listens: bool = False
     """True if the node has a click listener."""
     value: str | None = None
@@ -207,7 +215,7 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
         nodes.append(node)
     _set_states(nodes, raw, strings)
     # Most nodes share their styles with others.
-    known: dict[tuple[int, ...], tuple[str, ...]] = {}
+    known: dict[tuple[int, ...], ComputedStyle] = {}
     for at, bounds, styles in zip(layout["nodeIndex"], layout["bounds"], layout["styles"], strict=True):
         node = nodes[at]
         if node.box is None or node.box[2] <= 0:
@@ -216,7 +224,7 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
             key = tuple(styles)
             style = known.get(key)
             if style is None:
-                style = known[key] = tuple(strings[number] if number >= 0 else "" for number in styles)
+                style = known[key] = ComputedStyle._make(strings[number] if number >= 0 else "" for number in styles)
             node.style = style
     return nodes
 

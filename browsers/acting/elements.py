@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import Any
 
-from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.element_scripts import CENTER, CLICK_BY_SCRIPT, DESCRIBE_COVER, FOCUS, SELECT, STATE
 from browsers.acting.frame_processes import OBJECTS, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
+from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import PageCrashedError
 
@@ -183,7 +183,7 @@ class PageElement:
         """
         refusal = await self.call(SELECT, *options)
         if isinstance(refusal, dict):
-            names = ", ".join(quote(cut(clean_text(str(name)), 40)) for name in refusal["options"])
+            names = ", ".join(quote(truncate(clean_text(str(name)), 40)) for name in refusal["options"])
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
             raise ElementActionError(f"{self.label} has no such option; there are {names}{more}")
         if refusal:
@@ -237,7 +237,9 @@ class PageElement:
             return ""
         tag, _, words = clean_text(str(cover)).partition(" ")
         return (
-            f"{quote(cut(tag, _MAX_COVER))} {quote(cut(words, _MAX_COVER))}" if words else quote(cut(tag, _MAX_COVER))
+            f"{quote(truncate(tag, _MAX_COVER))} {quote(truncate(words, _MAX_COVER))}"
+            if words
+            else quote(truncate(tag, _MAX_COVER))
         )
 
     async def _resolve(self, node_id: int, process: FrameProcess | None = None, frame_id: str = "") -> str:

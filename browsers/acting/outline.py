@@ -10,21 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from browsers.acting.accessible_names import AccessibleNameComputer
-from browsers.acting.aria_roles import (
-    ACTIVE,
-    FIELDS,
-    HEADINGS,
-    LANDMARKS,
-    SILENT,
-    STATED,
-    clean_text,
-    cut,
-    is_secret,
-    quote,
-    role_of,
-)
+from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
-from browsers.acting.visibility import CURSOR, mark_visible
+from browsers.acting.text_quoting import clean_text, quote, truncate
+from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
 
 MAX_NAME = 80
@@ -70,7 +59,7 @@ class OutlineLine:
     def text(self) -> str:
         """Line without indentation. Text of the page is always in quotes."""
         if self.role == "text":
-            return quote(cut(self.name, MAX_TEXT))
+            return quote(truncate(self.name, MAX_TEXT))
         name = f" {quote(self.name)}" if self.name else ""
         return f"{self.ref + ' ' if self.is_active else ''}{self.role}{name}{self.states}"
 
@@ -142,7 +131,9 @@ class _LineWriter:
                         continue
                 elif node.is_shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
                     name = (
-                        cut(self._namer.name_of(node, role), MAX_NAME) if role != "alert" and role != "status" else ""
+                        truncate(self._namer.name_of(node, role), MAX_NAME)
+                        if role != "alert" and role != "status"
+                        else ""
                     )
                     if name or role != "img":
                         self.lines.append(
@@ -180,7 +171,7 @@ class _LineWriter:
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"
-        name = cut(name, MAX_NAME)
+        name = truncate(name, MAX_NAME)
         self.lines.append(OutlineLine(node.ref, depth, role, name, states, True, node.box, frame_id=node.frame_id))
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
@@ -203,10 +194,10 @@ class _LineWriter:
             # One listener at the top of an application is not a button.
             box = node.box or (0.0, 0.0, 0.0, 0.0)
             return box[2] * box[3] < self._half_window
-        if node.style is None or node.style[CURSOR] != "pointer" or node.has_controls:
+        if node.style is None or node.style.cursor != "pointer" or node.has_controls:
             return False
         above = node.parent
-        return above is None or above.style is None or above.style[CURSOR] != "pointer"
+        return above is None or above.style is None or above.style.cursor != "pointer"
 
     def _states(self, node: PageNode, role: str) -> str:
         attributes = node.attributes
@@ -220,7 +211,7 @@ class _LineWriter:
             if not value and node.tag not in ("input", "textarea"):
                 value = self._namer.words_in(node)
             if value:
-                out.append(f" = {quote(cut(clean_text(value), _MAX_VALUE))}")
+                out.append(f" = {quote(truncate(clean_text(value), _MAX_VALUE))}")
         if node.checked and role in ("checkbox", "radio", "switch"):
             out.append(" [checked]")
         for state in _STATES:
@@ -241,7 +232,7 @@ class _LineWriter:
 
     def _selected(self, node: PageNode) -> str:
         options = [one for one in iter_below(node) if one.tag == "option"]
-        names = [(quote(cut(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
+        names = [(quote(truncate(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
         chosen = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
         listed = "|".join(name for name, _ in names[:MAX_OPTIONS])
         more = f"|… {len(names)} in all" if len(names) > MAX_OPTIONS else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.text_quoting import clean_text, quote, truncate
 
 BUDGET_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
@@ -58,8 +58,8 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHA
 def write_heading(outline: Outline) -> str:
     """Return a line with title, URL and scroll position."""
     facts = outline.facts
-    title = quote(cut(clean_text(facts.title), _MAX_TITLE))
-    url = cut(clean_text(facts.url).replace(" ", "%20"), _MAX_URL)
+    title = quote(truncate(clean_text(facts.title), _MAX_TITLE))
+    url = truncate(clean_text(facts.url).replace(" ", "%20"), _MAX_URL)
     bottom = min(facts.height, facts.top + outline.window[1])
     return f"page {title} {url} · {round(facts.top)} to {round(bottom)} of {round(facts.height)} px"
 
@@ -91,14 +91,14 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     if len(changes) > MAX_CHANGES:
         changes = [*changes[:MAX_CHANGES], f"… {len(changes) - MAX_CHANGES} more changes: look"]
     if gone:
-        shown = ", ".join(cut(text, _MAX_GONE) for text in gone[:_GONE_SHOWN])
+        shown = ", ".join(truncate(text, _MAX_GONE) for text in gone[:_GONE_SHOWN])
         changes.append(f"- {shown}" + (f" and {len(gone) - _GONE_SHOWN} more" if len(gone) > _GONE_SHOWN else ""))
     return "\n".join(changes)
 
 
 def _flush(added: list[str], changes: list[str]) -> None:
     if added:
-        changes.append(f"+ {quote(cut(' '.join(added), _MAX_PIECE))}")
+        changes.append(f"+ {quote(truncate(' '.join(added), _MAX_PIECE))}")
         added.clear()
 
 
@@ -123,7 +123,7 @@ def _changed_part(before: str, after: str) -> str:
     while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
     first, last = max(0, start - 15), len(after) - max(0, end - 15)
-    return ("…" if first else "") + cut(after[first:last], _MAX_PIECE) + ("…" if last < len(after) else "")
+    return ("…" if first else "") + truncate(after[first:last], _MAX_PIECE) + ("…" if last < len(after) else "")
 
 
 def _searchable(line: OutlineLine) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsers.acting.aria_roles import clean_text, cut, quote
+from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import Connection, Event, Session
 
 MAX_DIALOGS = 10
@@ -73,7 +73,7 @@ class PopupHandler:
         kind = str(event["type"])
         accepted = kind in _ACCEPTED or self.accepts_dialogs
         session.post("Page.handleJavaScriptDialog", accept=accepted)
-        message = quote(cut(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
+        message = quote(truncate(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
         self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
         self._dialogs += 1
         if self._dialogs > MAX_DIALOGS:
@@ -85,9 +85,9 @@ class PopupHandler:
         self.notice(_window_notice(self.popup_url))
 
     def _on_download(self, event: Event) -> None:
-        name = quote(cut(clean_text(str(event.get("suggestedFilename", ""))), _MAX_FILE_NAME))
+        name = quote(truncate(clean_text(str(event.get("suggestedFilename", ""))), _MAX_FILE_NAME))
         self.notice(f"refused: a download of {name}")
 
 
 def _window_notice(url: str) -> str:
-    return f"refused: a new window of {quote(cut(clean_text(url), _MAX_URL))}"
+    return f"refused: a new window of {quote(truncate(clean_text(url), _MAX_URL))}"

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from browsers.acting.aria_roles import clean_text, cut, quote
+from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import Event, Session
 from browsers.http.domains import registrable_domain
 from browsers.login_state import covers
@@ -133,7 +133,7 @@ class RequestGuard:
         while self._held and self.ask is not None:
             first, site = self._held[0], _site(self._held[0].url)
             self._answers[site] = await self.ask(
-                f"May the step {quote(cut(clean_text(self.step), _MAX_STEP))} send data"
+                f"May the step {quote(truncate(clean_text(self.step), _MAX_STEP))} send data"
                 f" ({_describe(first.method, first.url)})? The answer applies to {site} in this browser session."
             )
             for held in [one for one in self._held if _site(one.url) == site]:

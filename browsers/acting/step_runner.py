@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import WINDOW, ActingPage
-from browsers.acting.aria_roles import clean_text, cut, quote
 from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
@@ -17,6 +16,7 @@ from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_h
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same, find_target
+from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.model import Snapshot
@@ -109,7 +109,7 @@ class StepRunner:
         if not content and step.verb not in ("close",):
             content, heading = await self._describe(error)
         return StepOutcome(
-            cut(clean_text(step.source), _MAX_STEP),
+            truncate(clean_text(step.source), _MAX_STEP),
             page.take_notices(),
             content,
             heading,
@@ -257,7 +257,7 @@ class StepRunner:
         while True:
             try:
                 line = find_target(await page.look(), target)
-                return page.element(line.ref, f"{line.ref} {line.role} {quote(cut(line.name, 40))}"), line
+                return page.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
             except StepTargetError:
                 if time.monotonic() > end:
                     raise
@@ -273,7 +273,9 @@ class StepRunner:
             if any(words in piece.name.lower() for line in outline.lines for piece in (line, *line.pieces)):
                 return
             if time.monotonic() > end:
-                raise StepError(f"{quote(cut(step.text, 60))} did not appear within {limit_s:.0f} s", shows_page=True)
+                raise StepError(
+                    f"{quote(truncate(step.text, 60))} did not appear within {limit_s:.0f} s", shows_page=True
+                )
             await asyncio.sleep(_POLL_S)
 
     async def _scroll(self, step: Step) -> None:

@@ -9,7 +9,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from browsers.acting.dom_snapshot import STYLES, Box, PageNode
+from browsers.acting.dom_snapshot import Box, ComputedStyle, PageNode
 
 MIN_OPACITY = 0.05
 """Product of the opacities of an element and its ancestors. Below it, the element is hidden."""
@@ -24,23 +24,6 @@ MIN_BOX_PX = 2.0
 MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
-(
-    VISIBILITY,
-    OPACITY,
-    CURSOR,
-    POSITION,
-    FONT_SIZE,
-    OVERFLOW,
-    COLOR,
-    GROUND,
-    IMAGE,
-    GROUND_CLIP,
-    CLIP_PATH,
-    CLIP,
-    FILTER,
-    MASK,
-) = range(len(STYLES))
-"""Indices of the computed styles in `STYLES` and `PageNode.style`."""
 _NUMBER = re.compile(r"-?[\d.]+")
 _EMPTY_CLIP = re.compile(r"(?:circle|ellipse)\(0(?:px|%)?(?![\d.])|polygon\((?:0(?:px|%)? 0(?:px|%)?(?:, )?)+\)")
 _HALF_OR_MORE = re.compile(r"inset\((?:(?:5\d|[6-9]\d|100)%)")
@@ -89,8 +72,8 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     style, box = node.style, node.box
     assert style is not None
     left, top, width, height = box or (0.0, 0.0, 0.0, 0.0)
-    opacity = around.opacity if style[OPACITY] == "1" else around.opacity * _float(style[OPACITY], 1.0)
-    clips = style[OVERFLOW] != "visible"
+    opacity = around.opacity if style.opacity == "1" else around.opacity * _float(style.opacity, 1.0)
+    clips = style.overflow != "visible"
     is_root = node.tag in _ROOTS
     if opacity < MIN_OPACITY or _is_clipped_away(style):
         return None
@@ -98,7 +81,7 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
         return None
     ground = _ground(style, around.ground)
     is_on_page = left + width > 0 and top + height > 0
-    if style[VISIBILITY] == "visible" and (is_on_page or width < 1 or height < 1):
+    if style.visibility == "visible" and (is_on_page or width < 1 or height < 1):
         node.is_shown = True
     clip = around.clip
     if clip is not None and width >= 1 and height >= 1:
@@ -137,28 +120,28 @@ def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -
     style = parent.style if parent is not None else None
     if style is None:
         return True
-    if style[VISIBILITY] != "visible" or _float(style[FONT_SIZE].removesuffix("px"), 16.0) < MIN_FONT_PX:
+    if style.visibility != "visible" or _float(style.font_size.removesuffix("px"), 16.0) < MIN_FONT_PX:
         return False
-    return _is_readable(style[COLOR], around.ground)
+    return _is_readable(style.color, around.ground)
 
 
-def _is_clipped_away(style: tuple[str, ...]) -> bool:
-    path, clip = style[CLIP_PATH], style[CLIP]
+def _is_clipped_away(style: ComputedStyle) -> bool:
+    path, clip = style.clip_path, style.clip
     if path not in ("none", "") and (_EMPTY_CLIP.match(path) or _HALF_OR_MORE.match(path)):
         return True
-    if clip not in ("auto", "") and style[POSITION] in ("absolute", "fixed"):
+    if clip not in ("auto", "") and style.position in ("absolute", "fixed"):
         edges = [float(edge) for edge in _NUMBER.findall(clip)]
         if len(edges) == 4 and (edges[1] - edges[3] < MIN_BOX_PX or edges[2] - edges[0] < MIN_BOX_PX):
             return True
-    if style[MASK] not in ("none", "") and _NO_MASK.match(style[MASK]):
+    if style.mask_image not in ("none", "") and _NO_MASK.match(style.mask_image):
         return True
-    return style[FILTER] not in ("none", "") and _NO_OPACITY.search(style[FILTER]) is not None
+    return style.filter not in ("none", "") and _NO_OPACITY.search(style.filter) is not None
 
 
-def _ground(style: tuple[str, ...], around: str) -> str:
-    if style[IMAGE] != "none":
-        return _FILLS_TEXT if style[GROUND_CLIP] == "text" else ""
-    color = style[GROUND]
+def _ground(style: ComputedStyle, around: str) -> str:
+    if style.background_image != "none":
+        return _FILLS_TEXT if style.background_clip == "text" else ""
+    color = style.background_color
     if color in ("rgba(0, 0, 0, 0)", "", around):
         return around
     parts = _channels(color)

@@ -15,7 +15,8 @@ from typing import Any, TypeVar, cast
 import pyarrow as pa
 from ray.actor import ActorHandle
 
-from scraper.bulk.cluster.block_runner import BlockRunner, RowCollector
+from scraper.bulk.cluster.block_runner import BlockRunner
+from scraper.bulk.cluster.outcome_collector import OutcomeCollector
 from scraper.bulk.crawl.page_reader import CrawlPageReader
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader
@@ -45,7 +46,7 @@ class RayWorker:
         logging.basicConfig(level=logging.ERROR)
         self._spec = spec
         self._settings = settings
-        self._collector = cast(RowCollector, _RemoteCollector(collector))
+        self._collector = cast(OutcomeCollector, _RemoteCollector(collector))
         self._keep_snapshots = keep_snapshots
         self._is_resumed = is_resumed
         self._loop = asyncio.new_event_loop()

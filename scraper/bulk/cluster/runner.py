@@ -17,8 +17,8 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from scraper.bulk.cluster.block_runner import RowCollector
 from scraper.bulk.cluster.crawl_runner import CrawlRun
+from scraper.bulk.cluster.outcome_collector import OutcomeCollector
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line, run_in_daemon_thread
 from scraper.bulk.cluster.ray_worker import RayWorker, make_block_table
 from scraper.bulk.crawl.feeder import open_planner
@@ -96,7 +96,7 @@ async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processe
 def _create_collector(pause_s: float) -> Any:
     """Start the collector on the node of the job, so that it survives failures of other nodes."""
     on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(RowCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
+    return ray.remote(OutcomeCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
 
 
 class _Run:

@@ -16,7 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner, RowCollector
+from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner
+from scraper.bulk.cluster.outcome_collector import OutcomeCollector
 from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
 from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
@@ -58,7 +59,7 @@ def test_blocks_are_small_and_many() -> None:
 
 
 async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
-    desk = RowCollector()
+    desk = OutcomeCollector()
     first = await desk.start_block(7, (1, 2, 3))
     assert (first.remaining, first.was_started) == ((1, 2, 3), False)
     assert await desk.submit((2,), b"two")
@@ -71,8 +72,8 @@ async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
 
 
 async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.block_runner.WAITING_BYTES", 10)
-    desk = RowCollector()
+    monkeypatch.setattr("scraper.bulk.cluster.outcome_collector.WAITING_BYTES", 10)
+    desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))
     done, _ = await asyncio.wait({second}, timeout=0.05)
@@ -83,8 +84,8 @@ async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.
 
 
 async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.cluster.block_runner.WAITING_BYTES", 10)
-    desk = RowCollector()
+    monkeypatch.setattr("scraper.bulk.cluster.outcome_collector.WAITING_BYTES", 10)
+    desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))
     await asyncio.sleep(0)
@@ -95,8 +96,8 @@ async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.
 
 
 async def test_hosts_of_an_interrupted_job_pause_first() -> None:
-    assert not (await RowCollector().start_block(1, (1,))).was_started
-    assert (await RowCollector(pause_s=60.0).start_block(1, (1,))).was_started
+    assert not (await OutcomeCollector().start_block(1, (1,))).was_started
+    assert (await OutcomeCollector(pause_s=60.0).start_block(1, (1,))).was_started
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -155,7 +156,7 @@ def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
 
 
 async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per_host() -> None:
-    desk, pages = RowCollector(), Pages()
+    desk, pages = OutcomeCollector(), Pages()
     blocks_of = BlockRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 6)
     working = asyncio.create_task(blocks_of.run())
     read = await asyncio.gather(
@@ -173,7 +174,7 @@ async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per
 
 
 async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
-    desk, told = RowCollector(), list[None]()
+    desk, told = OutcomeCollector(), list[None]()
     await desk.start_block(1, (1, 2))
     blocks_of = BlockRunner(
         desk, Pages(), CrawlRate(), concurrency=lambda: 2, on_restarted_block=lambda: told.append(None)
@@ -185,7 +186,7 @@ async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
     await asyncio.wait({working})
 
 
-class Slow(RowCollector):
+class Slow(OutcomeCollector):
     """A collector that blocks until the test releases it."""
 
     def __init__(self) -> None:
@@ -216,7 +217,7 @@ async def test_no_page_starts_while_too_many_outcomes_wait(cancelled: bool) -> N
 
 
 async def test_a_lost_collector_ends_the_running_blocks() -> None:
-    class Gone(RowCollector):
+    class Gone(OutcomeCollector):
         async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
 
