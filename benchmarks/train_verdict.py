@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.verdict.pages import LabeledPage, saved_pages, snapshot_of
 from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import page_tree
-from scraper.extract.verdict import shell_score, verdict
+from scraper.extract.page import main_content, page_tree
+from scraper.extract.verdict import shell_score
 from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
 
 FOLDS = 4
@@ -61,7 +61,7 @@ def _values(page: LabeledPage) -> tuple[tuple[float, ...] | None, bool]:
         return None, False
     if signals.words >= LONG_WORDS:
         return None, True
-    verdict.remove_boilerplate(built.body)
+    main_content.remove_boilerplate(built.body)
     return shell_score.measure(built.head, built.body, text_of(built.body)), False
 
 

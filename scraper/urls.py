@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from urllib.parse import SplitResult, urlsplit
 
 import ada_url
 
@@ -173,3 +174,23 @@ def _quote(text: str) -> str:
 def _clip(text: str) -> str:
     visible = _INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text)
     return visible if len(visible) <= _ECHO_CHARS else visible[: _ECHO_CHARS - 1] + "…"
+
+
+_WEB_URL = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
+_MAX_WEB_URL_CHARS = 16_000
+"""Characters. Redirects of search engines contain other URLs and are longer than `MAX_URL_CHARS`."""
+
+
+def split_url(url: str) -> SplitResult | None:
+    """Split a URL; return None if it is invalid."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return parts
+
+
+def is_web_url(url: str) -> bool:
+    """Return True if a text is an http or https URL of at most 16,000 characters."""
+    return _WEB_URL.match(url) is not None and len(url) <= _MAX_WEB_URL_CHARS and split_url(url) is not None

@@ -31,8 +31,8 @@ from benchmarks.documents.score import Scores, fact_holds, scores, table_score, 
 from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
 from scraper.errors import ScraperError
-from scraper.extract.documents.dispatcher import strip_markdown
 from scraper.extract.documents.model import ParseRequest
+from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses

@@ -18,8 +18,9 @@ from scraper.cli.doctor_results import Finding, bad, good, poor
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access.header_rules import ServerStartError, is_loopback
+from scraper.server.access.header_rules import is_loopback
 from scraper.server.entrypoints import find_issuer, make_access_rules
+from scraper.server.lifecycle import ServerStartError
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox

@@ -7,10 +7,10 @@ from datetime import datetime
 from browsers.model import Request, Snapshot
 from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
-from scraper.engines.common.redirect_unwrapping import is_web_url
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.extract.dom.xpath import Element
+from scraper.urls import is_web_url
 
 _NAME = "baidu"
 _URL = "https://www.baidu.com/s"

@@ -13,9 +13,16 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access.header_rules import AccessRules, ServerStartError, is_loopback, make_rules, read_keys
+from scraper.server.access.header_rules import AccessRules, is_loopback, make_rules, read_keys
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
+from scraper.server.lifecycle import (
+    ServerContext,
+    ServerStartError,
+    ServicesFactory,
+    ServicesOpenError,
+    hold_services,
+    stop_signals,
+)
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings

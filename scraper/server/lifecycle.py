@@ -192,3 +192,7 @@ class ServerContext:
 
 def _has_failed(opened: asyncio.Future[A]) -> bool:
     return opened.done() and (opened.cancelled() or opened.exception() is not None)
+
+
+class ServerStartError(Exception):
+    """The server cannot start, or would be unsafe; the message is the next step of the operator."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
 from scraper.settings import Settings
-from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError, Tokenizer
+from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError
+from scraper.store.indexes.query import Tokenizer
 from scraper.tools.model import (
     Parameter,
     Parameters,

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from cssselect import HTMLTranslator
 
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_opaque, split_url, unwrap
+from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.extract.dom.xpath import Element, element_selector
+from scraper.urls import split_url
 
 Select: TypeAlias = Callable[[Element], list[Element]]
 

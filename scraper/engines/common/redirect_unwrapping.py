@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote
+
+from scraper.urls import is_web_url, split_url
 
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
 _ENGINES = ("duckduckgo.com", "bing.com", "brave.com", "ecosia.org", "qwant.com", "startpage.com", "yahoo.com")
-_WEB = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)
 
 _WRAPPING_PATH = re.compile(
     r"^/(?:link|url|l/|l$|ck/a|goto|aclk|aclick|a/redirect|clck/|rss/articles/|read/|articles/)|/RU=", re.IGNORECASE
@@ -21,21 +22,6 @@ _NEWS_ID = re.compile(r"^/(?:rss/)?(?:articles|read)/([\w-]+=*)")
 _GOOGLE_NEWS = "news.google.com"
 _OPAQUE = b"AU_yqL"
 _HTTP_BYTES = re.compile(rb"https?://[\x21-\x7e]+")
-
-
-def split_url(url: str) -> SplitResult | None:
-    """Split a URL; return None if it is invalid."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.hostname, parts.port
-    except ValueError:
-        return None
-    return parts
-
-
-def is_web_url(url: str) -> bool:
-    """Return True if a text is an http or https URL of at most 16,000 characters."""
-    return _WEB.match(url) is not None and len(url) <= _MAX_CHARS and split_url(url) is not None
 
 
 def unwrap(url: str) -> str:

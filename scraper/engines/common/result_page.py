@@ -10,10 +10,11 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from browsers.model import Snapshot
-from scraper.engines.common import dom_text, redirect_unwrapping
+from scraper.engines.common import dom_text
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.page import page_tree
+from scraper.urls import is_web_url, split_url
 
 _WITHOUT_TEXT = (
     "script",
@@ -80,7 +81,7 @@ class ResultPage:
             joined = urljoin(self.url, (address or "").strip())
         except ValueError:
             return ""
-        return joined if redirect_unwrapping.is_web_url(joined) else ""
+        return joined if is_web_url(joined) else ""
 
 
 def snapshot_text(snapshot: Snapshot) -> str:
@@ -91,7 +92,7 @@ def snapshot_text(snapshot: Snapshot) -> str:
 def build_result_page(snapshot: Snapshot) -> ResultPage:
     """Parse a snapshot, collect the markup that identifies block pages, and remove invisible elements."""
     root = parsing.parse_html(snapshot_text(snapshot)).root
-    parts = redirect_unwrapping.split_url(snapshot.url)
+    parts = split_url(snapshot.url)
     return ResultPage(
         root,
         snapshot.url,

@@ -10,11 +10,12 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_web_url, unwrap
+from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector
+from scraper.urls import is_web_url
 
 MAX_ITEMS = 200
 """Items. Google News returns 100."""

@@ -14,16 +14,10 @@ from itertools import groupby, islice
 from scraper.engines.common import dom_text, redirect_unwrapping
 from scraper.engines.common.layout_parser import is_internal
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.result_rows import (
-    MAX_ROWS,
-    MIN_SNIPPET_CHARS,
-    EngineRow,
-    LinkCandidate,
-    is_ad_link,
-    is_labeled_as_ad,
-    locate_rows,
-)
+from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, is_ad_link, is_labeled_as_ad
+from scraper.engines.common.row_location import LinkCandidate, locate_rows
 from scraper.extract.dom.xpath import Element, element_selector
+from scraper.urls import split_url
 
 MAX_LINKS = 1_500
 """Candidate links examined. Real pages have fewer than 400."""
@@ -152,7 +146,7 @@ def _find_candidates(page: ResultPage) -> list[LinkCandidate]:
     for link in _LINKS(page.root)[:MAX_LINKS] if page.root is not None else ():
         href = page.absolute(link.get("href"))
         url = redirect_unwrapping.unwrap(href) if href else ""
-        if not url or redirect_unwrapping.split_url(url) is None or is_internal(page, url):
+        if not url or split_url(url) is None or is_internal(page, url):
             continue
         inner = _INNER_HEADING(link)
         found.append(LinkCandidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))
@@ -210,7 +204,7 @@ def _estimate(group: Sequence[LinkCandidate]) -> float:
 def _measure_group(group: Sequence[LinkCandidate]) -> RowGroup:
     rows = locate_rows(group, _SCORED_ROWS)
     count = len(rows)
-    urls = (redirect_unwrapping.split_url(row.candidate.url) for row in rows)
+    urls = (split_url(row.candidate.url) for row in rows)
     return RowGroup(
         candidates=tuple(group),
         count=count / _SCORED_ROWS,

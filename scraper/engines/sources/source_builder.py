@@ -16,12 +16,12 @@ from lxml import etree
 
 from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_web_url
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
+from scraper.urls import is_web_url
 
 ROWS = 10
 """Results requested from each source."""

@@ -10,12 +10,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.block_selection import estimate_f1, select_by_expected_f1
 from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
+from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_f1
 from scraper.extract.content.feature_matrix import Matrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
-from scraper.extract.content.page_statistics import Floats, PageStatistics
+from scraper.extract.content.page_statistics import Columns, Floats, PageStatistics
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _MAX_DEVIATION = 6.0
@@ -111,9 +111,7 @@ class ModelWeights:
             )
 
 
-def _pack(
-    prefix: str, part: TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights
-) -> dict[str, NDArray[np.generic]]:
+def _pack(prefix: str, part: TreeNodes | PageTypeClassifier | NeuralNetWeights | ContextLayerWeights) -> Columns:
     values = {_STORED_NAMES.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
     return {f"{prefix}_{key}": value for key, value in values.items() if isinstance(value, np.ndarray)}
 

@@ -1,4 +1,4 @@
-"""Select content blocks: maximize the expected F1 of the selection, then correct it by rules."""
+"""Select content blocks by the expected F1 of the selection, then correct the selection by rules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, TEASERS
 from scraper.extract.content.data_sections import select_data
+from scraper.extract.content.expected_f1 import select_by_expected_f1
 from scraper.extract.content.page_statistics import BlockMask, Floats, Ints, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import complete_sections, drop_empty_headings
-
-_LEAST_LENGTH = 1.0
-"""Words added to the length of each block, so that blocks without words are selected by their probability."""
 
 _MIN_REPEATED = 40
 """Characters. Shorter texts, such as labels and prices, may occur twice."""
@@ -37,27 +35,6 @@ def select_blocks(page: PageStatistics, probabilities: Floats, types: Mapping[st
     remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable)
     chosen = remaining | (chosen & repeatable)
     return drop_empty_headings(page, chosen, p, types)
-
-
-def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
-    """Select the blocks above the probability threshold with the greatest expected F1.
-
-    Blocks are taken in order of probability. A block of n words with the probability p has n p expected content words.
-    The expected F1 is 2 sum(n p) / (sum(n) + sum over all blocks (n p)). The first two sums are over the selected
-    blocks. A fixed threshold would cost .009 of F1.
-    """
-    lengths = lengths + _LEAST_LENGTH
-    order = np.argsort(-p, kind="stable")
-    expected = (lengths * p)[order]
-    values = 2 * np.cumsum(expected) / (np.cumsum(lengths[order]) + expected.sum() + 1e-9)
-    return np.asarray(p >= p[order[int(values.argmax())]])
-
-
-def estimate_f1(chosen: BlockMask, p: Floats, lengths: Floats) -> float:
-    """Return the expected F1 of a selection, from 0 to 1."""
-    lengths = lengths + _LEAST_LENGTH
-    expected = lengths * p
-    return float(2 * expected[chosen].sum() / (lengths[chosen].sum() + expected.sum() + 1e-9))
 
 
 def drop_duplicate_elements(

@@ -7,11 +7,8 @@ from bisect import bisect
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scraper.extract.content.page_statistics import PageStatistics
-
-Columns = dict[str, NDArray[np.generic]]
+from scraper.extract.content.page_statistics import Columns, PageStatistics
 
 _MAX_INDEX = 500
 _FAR = 99
@@ -155,7 +152,7 @@ _MAX_CHARACTERS = 80
 _MAX_TOPIC_DISTANCE = 300
 
 
-def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]]:
+def compute_topic_columns(page: PageStatistics) -> Columns:
     """Return for each topic in `TOPICS` the distance in blocks to the last line that mentions it, such as "comments".
 
     That line may be the block itself, with the distance 0; the maximum is 300. The columns `under_` contain True if no
@@ -170,7 +167,7 @@ def compute_topic_columns(page: PageStatistics) -> dict[str, NDArray[np.generic]
     ]
     matches = _find_topic_lines(lines)
     last_heading = np.maximum.accumulate(np.where(page.heading, page.index, -1))
-    columns: dict[str, NDArray[np.generic]] = {}
+    columns: Columns = {}
     for topic, expression in TOPICS.items():
         places = np.full(page.n, -_MAX_TOPIC_DISTANCE)
         hits = [number for number, text in matches if expression.search(text)]

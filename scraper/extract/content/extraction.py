@@ -12,14 +12,15 @@ from lxml import etree
 from numpy.typing import NDArray
 
 from scraper.extract.content.block_classifier import BlockClassifier
-from scraper.extract.content.block_selection import estimate_f1, select_blocks
+from scraper.extract.content.block_selection import select_blocks
+from scraper.extract.content.expected_f1 import estimate_f1
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
 from scraper.extract.content.segmentation import Elements, Segments, segment
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import CELLS
 from scraper.extract.dom.xpath import Element
+from scraper.extract.page import main_content
 from scraper.extract.page.page_tree import Head, PageTree
-from scraper.extract.verdict import verdict
 
 _MAX_DESCRIPTION = 500
 _FEW_BLOCKS = 12
@@ -96,8 +97,8 @@ def _in_footer(elements: Elements, number: int) -> bool:
 def _by_landmarks(body: Element, *, degraded: bool) -> Content:
     """Select by landmark elements; if that leaves no text, select all of the page."""
     whole = copy.deepcopy(body)
-    verdict.remove_boilerplate(body)
-    root = verdict.find_main_content(body)
+    main_content.remove_boilerplate(body)
+    root = main_content.find_main_content(body)
     texts = segment(root).texts
     if not texts:
         root = whole

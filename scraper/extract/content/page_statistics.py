@@ -18,6 +18,8 @@ from scraper.extract.content.segmentation import Segments
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 BlockMask: TypeAlias = NDArray[np.bool_]
+Columns: TypeAlias = dict[str, NDArray[np.generic]]
+"""Feature columns by name, with one value for each block."""
 Number = TypeVar("Number", bound=np.generic)
 
 _LONG_WORDS = 15

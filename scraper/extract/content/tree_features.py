@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS, KINDS
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
-
-Columns = dict[str, NDArray[np.generic]]
+from scraper.extract.content.page_statistics import Columns, Floats, Ints, PageStatistics, compute_prefix_sums
 
 _FAR = 30
 _LEVELS, _CLOSE_LEVELS = 5, 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -18,6 +17,7 @@ from scraper.extract.documents.model import (
     ParseRequest,
 )
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
+from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.extract.text.sanitize import clean, clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
@@ -120,33 +120,3 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
         author=clean_line(parsed.author or "", _MAX_METADATA_CHARS) or None,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-
-
-_MARKS = re.compile(
-    r"<!--(?:(?!-->|<!--).)*+-->"
-    r"|^\s{0,3}#{1,6} "
-    r"|^[^\S\n]*+\|(?:[^\S\n]*+:?-++:?[^\S\n]*+\|)++[^\S\n]*+$"
-    r"|^```\S*$|<br>|\*\*|\\(?=[\\`*_{}\[\]()#+\-.!|])",
-    re.MULTILINE,
-)
-"""Each alternative stops where the next one could begin or at the end of its line: linear time."""
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
-_COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
-_SPOKEN = re.compile(
-    r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos"
-    r"|tan|log|ln|exp|max|min)(?![a-z])",
-    re.IGNORECASE,
-)
-
-
-def strip_markdown(markdown: str) -> str:
-    """Return the text without Markdown syntax, with formulas as words, for search."""
-    text = _FORMULA.sub(_simplify_formula, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
-    return text.replace(" | ", " ").strip()
-
-
-def _simplify_formula(match: re.Match[str]) -> str:
-    """Remove the commands of a formula; keep names of letters and functions."""
-    spoken = _SPOKEN.sub(r" \1 ", match.group(1))
-    return " ".join(_COMMAND.sub(" ", spoken).split())

@@ -15,7 +15,8 @@ from python_calamine import CalamineWorkbook
 
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.office_charts import find_related_parts, iter_sheet_parts, read_charts
+from scraper.extract.documents.office_charts import read_charts
+from scraper.extract.documents.ooxml_parts import find_related_parts, iter_sheet_parts
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions

@@ -22,7 +22,8 @@ from scraper.extract.documents.completeness import (
     is_incomplete,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.office_charts import find_related_parts, format_chart
+from scraper.extract.documents.office_charts import format_chart
+from scraper.extract.documents.ooxml_parts import find_related_parts
 from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line

@@ -102,7 +102,7 @@ def extract_product(
     for source, values in evidence.states.items():
         product_js_state.add_state_facts(facts, values, source, fold_name(title), evidence.country, shown)
     has_markup = any(name in facts for name in ("price", "availability", "sku"))
-    product_brand_and_availability.add_data_attribute_price(facts, body, shown)
+    product_js_state.add_data_attribute_price(facts, body, shown)
     _add_visible_price(facts, shown, evidence, body)
     codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
     if len(codes) == 1:

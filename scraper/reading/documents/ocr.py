@@ -21,10 +21,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from scraper.extract.documents.dispatcher import strip_markdown
 from scraper.extract.documents.model import ParsedDocument
 from scraper.extract.documents.pdf.markdown_writer import escape_text, join_pages
 from scraper.extract.documents.pdf.text_assembly import join_lines
+from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.extract.text.language import detect_language
 from scraper.extract.text.sanitize import clean
 

@@ -16,16 +16,13 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from scraper.server.lifecycle import ServerStartError
 from scraper.settings.files import UnreadableFileError, read_text_file
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """Path prefix of RFC 9728; the path of the endpoint follows."""
 _TOKEN = re.compile("[!-~]+")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-class ServerStartError(Exception):
-    """The server cannot start, or would be unsafe; the message is the next step of the operator."""
 
 
 @dataclass(frozen=True, slots=True)

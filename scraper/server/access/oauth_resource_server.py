@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from scraper.server.access.header_rules import WELL_KNOWN, ServerStartError
+from scraper.server.access.header_rules import WELL_KNOWN
+from scraper.server.lifecycle import ServerStartError
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 

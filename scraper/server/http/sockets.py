@@ -10,7 +10,7 @@ import struct
 import sys
 from collections.abc import Iterator
 
-from scraper.server.access.header_rules import ServerStartError
+from scraper.server.lifecycle import ServerStartError
 
 _BACKLOG = 2048
 _NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scraper.model import PageHit, Reading
+from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.fulltext.tokenization import SIGNS, fold, fold_aligned, is_unspaced
 
@@ -146,3 +148,20 @@ def _mark(text: str, low: int, high: int, places: list[tuple[int, int]]) -> str:
 
 def _join_lines(text: str) -> str:
     return " ".join(text.split())
+
+
+FIRST_RANKED = 4
+"""Pages ranked at first for each requested hit, since a URL may be stored more than once."""
+
+
+def make_hit(reading: Reading, parsed: CacheQuery, score: float) -> PageHit:
+    """Return a search hit with the snippet of the page that fits the query best."""
+    snippet = find_best_snippet(reading.document.markdown or reading.document.text, parsed.terms)
+    return PageHit(
+        url=reading.url,
+        title=reading.document.title or "",
+        snippet=snippet.text,
+        start=snippet.start,
+        retrieved_at=reading.retrieved_at.timestamp(),
+        score=score,
+    )

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scraper.store.fulltext.snippets import widen_to_words
-from scraper.store.indexes.index_stores import (
-    IndexStore,
-    MemoryDocuments,
-    PersistentDocuments,
-    SqliteIndexStore,
-    StoredIndex,
-)
+from scraper.store.indexes.index_stores import IndexStore, MemoryDocuments, PersistentDocuments, StoredIndex
 from scraper.store.indexes.model import (
     BACKENDS,
     DEFAULT_INDEX,
@@ -30,11 +24,10 @@ from scraper.store.indexes.model import (
     IndexFaultError,
     IndexHit,
     IndexHits,
-    IndexQuery,
     IndexSummary,
-    Tokenizer,
-    parse_query,
 )
+from scraper.store.indexes.query import IndexQuery, Tokenizer, parse_query
+from scraper.store.sqlite.named_indexes import SqliteIndexStore
 
 if TYPE_CHECKING:
     from scraper.store.indexes.inverted_index import InvertedIndex

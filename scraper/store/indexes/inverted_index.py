@@ -13,8 +13,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from scraper.store.indexes.model import IndexQuery
 from scraper.store.indexes.postings import Postings
+from scraper.store.indexes.query import IndexQuery
 
 SLOPE = 0.25
 """Weight of the length of a document in its scores, from 0 to 1."""

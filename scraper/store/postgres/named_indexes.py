@@ -10,7 +10,8 @@ from concurrent.futures import CancelledError
 from typing import TypeVar
 
 from scraper.store.indexes.index_stores import UNAVAILABLE, StoredIndex
-from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
+from scraper.store.indexes.query import Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError
 from scraper.store.postgres.schema import Connection

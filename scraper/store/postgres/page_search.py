@@ -23,13 +23,13 @@ from scraper.store.fulltext.query_tree import (
     PhraseSequence,
     QueryTerm,
 )
+from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.postgres import page_queries
 from scraper.store.postgres.lexemes import Lexer
 from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, rank_pages
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_tsquery, split_phrase
 from scraper.store.serialization import decompress_reading, make_storable, searchable_text
-from scraper.store.sqlite.page_search import FIRST_RANKED, make_hit
 from scraper.store.sqlite.ranking import RANKED_LIMIT
 
 READ_AT_ONCE = 50

@@ -6,14 +6,12 @@ import json
 
 import apsw
 
-from scraper.model import PageHit, PageHits, Reading
+from scraper.model import PageHit, PageHits
 from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
-from scraper.store.fulltext.snippets import find_best_snippet
+from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.protocols import PageEntry
 from scraper.store.sqlite import page_queries, ranking
 
-FIRST_RANKED = 4
-"""Pages ranked at first for each requested hit, since a URL may be stored more than once."""
 _OWN = """
     AND EXISTS (
         SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
@@ -72,16 +70,3 @@ def _load_hits(
         if len(found) == limit:
             break
     return list(found.values())
-
-
-def make_hit(reading: Reading, parsed: CacheQuery, score: float) -> PageHit:
-    """Return a search hit with the snippet of the page that fits the query best."""
-    snippet = find_best_snippet(reading.document.markdown or reading.document.text, parsed.terms)
-    return PageHit(
-        url=reading.url,
-        title=reading.document.title or "",
-        snippet=snippet.text,
-        start=snippet.start,
-        retrieved_at=reading.retrieved_at.timestamp(),
-        score=score,
-    )

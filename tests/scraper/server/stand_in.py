@@ -17,7 +17,7 @@ from typing import Any
 
 from scraper.coordination.local_state import LocalState
 from scraper.server import entrypoints
-from scraper.server.access.header_rules import ServerStartError
+from scraper.server.lifecycle import ServerStartError
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.store.factory import Store

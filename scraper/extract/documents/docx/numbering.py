@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scraper.extract.documents.docx.xml_names import W, get_child_value
-from scraper.extract.documents.office_markup import format_numeral
+from scraper.extract.documents.list_numerals import format_numeral
 from scraper.extract.dom.xpath import Element
 
 _LEVELS = 9

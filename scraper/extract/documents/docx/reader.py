@@ -27,8 +27,10 @@ from scraper.extract.documents.docx.xml_names import (
     w,
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.office_charts import find_relations, format_chart
-from scraper.extract.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
+from scraper.extract.documents.office_charts import format_chart
+from scraper.extract.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, html_to_markdown
+from scraper.extract.documents.ooxml_parts import find_relations
+from scraper.extract.documents.review_comments import ReviewComments
 from scraper.extract.documents.safe_zip import ZipParts, first_text
 from scraper.extract.dom.xpath import Element
 

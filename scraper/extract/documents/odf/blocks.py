@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from scraper.extract.documents.odf import xml_names as ns
+from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.extract.documents.odf.inline import OdfInlineWriter
 from scraper.extract.documents.odf.styles import ListCounter, OdfStyles
-from scraper.extract.documents.odf.tables import EmbeddedObjects, read_grid, write_table
+from scraper.extract.documents.odf.tables import read_grid, write_table
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
 from scraper.extract.documents.office_markup import CODE_CHARACTERS
 from scraper.extract.dom.xpath import Element, text_of

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.styles import OdfStyles
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.office_markup import ReviewComments, apply_format
+from scraper.extract.documents.office_markup import apply_format
+from scraper.extract.documents.review_comments import ReviewComments
 from scraper.extract.dom.xpath import Element, text_of
 
 _MAX_SPACES = 200

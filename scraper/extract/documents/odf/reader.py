@@ -11,8 +11,9 @@ from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.blocks import OdfBlockWriter, join_lists
+from scraper.extract.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.extract.documents.odf.styles import OdfStyles
-from scraper.extract.documents.odf.tables import MAX_COLUMNS, EmbeddedObjects, read_grid
+from scraper.extract.documents.odf.tables import MAX_COLUMNS, read_grid
 from scraper.extract.documents.odf.xml_names import get_attribute
 from scraper.extract.documents.office_markup import html_to_markdown
 from scraper.extract.documents.safe_zip import ZipParts, first_text

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from scraper.extract.documents.list_numerals import format_numeral
 from scraper.extract.documents.odf import xml_names as ns
 from scraper.extract.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.extract.documents.office_markup import MONOSPACED_FONT, format_numeral
+from scraper.extract.documents.office_markup import MONOSPACED_FONT
 from scraper.extract.dom.xpath import Element
 
 _MAX_COUNT = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -126,6 +126,9 @@ class TagNode:
     """Replacement text for its characters."""
 
 
+_Lines = tuple[RulingLine, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LayoutPage:
     """Content of one page."""
@@ -144,3 +147,35 @@ class LayoutPage:
     box_down: tuple[RulingLine, ...] = ()
     rotated_runs: tuple[TextRun, ...] = ()
     """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""
+
+
+def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
+    """Return a page rotated so that text turned by 90, 180 or 270 degrees is upright."""
+    width, height = page.width, page.height
+
+    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        if angle == 90:
+            return y0, width - x1, y1, width - x0
+        if angle == 270:
+            return height - y1, x0, height - y0, x1
+        return width - x1, height - y1, width - x0, height - y0
+
+    def lines(across: _Lines, down: _Lines) -> tuple[_Lines, _Lines]:
+        ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
+        ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
+        level = {RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0}
+        upright = {RulingLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0}
+        return tuple(sorted(level)), tuple(sorted(upright))
+
+    runs = []
+    for run in page.runs:
+        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
+        runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
+    across, down = lines(page.across, page.down)
+    box_across, box_down = lines(page.box_across, page.box_down)
+    if angle % 180:
+        width, height = height, width
+    return replace(
+        page, width=width, height=height, runs=tuple(runs), across=across, down=down,
+        box_across=box_across, box_down=box_down,
+    )  # fmt: skip

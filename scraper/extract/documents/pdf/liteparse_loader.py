@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,10 +18,10 @@ from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.formula_layout import write_formulas
-from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun
+from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun, rotate_page
 from scraper.extract.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
 from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
-from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines, reading_angle, rotate_page
+from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines
 from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
 
 MAX_PAGES = 1_000
@@ -173,7 +174,7 @@ def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
 
 
 def _convert_page(page: Any, max_runs: int) -> LayoutPage:
-    angle = reading_angle(page.text_items)
+    angle = _find_text_angle(page.text_items)
     texts, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
     width, height = (
         side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
@@ -293,3 +294,11 @@ def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
 def _span(attributes: dict[str, Any], name: str) -> int:
     value = attributes.get(name)
     return min(100, max(1, int(value))) if isinstance(value, (int, float)) and math.isfinite(value) else 1
+
+
+def _find_text_angle(items: Sequence[TextItem]) -> int:
+    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
+    characters: Counter[int] = Counter()
+    for item in items:
+        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
+    return characters.most_common(1)[0][0] if characters else 0

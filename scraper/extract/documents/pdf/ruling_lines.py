@@ -1,16 +1,15 @@
-"""Find ruling lines of a page: drawn, typed as dashes, or edges of boxes. Also rotate pages."""
+"""Find ruling lines of a page: drawn, typed as dashes, or edges of boxes."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from liteparse.types import TextItem, VectorGraphics
+from liteparse.types import VectorGraphics
 
-from scraper.extract.documents.pdf.layout_model import LayoutPage, RulingLine, TextRun
+from scraper.extract.documents.pdf.layout_model import RulingLine, TextRun
 
 MAX_LINES = 4_000
 """Lines and shapes. A page with more of them is a map or a drawing without tables."""
@@ -76,45 +75,6 @@ def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> R
         _sorted(RulingLine(y, x0, x1) for x0, y0, x1, y1 in boxes for y in (y0, y1)),
         _sorted(RulingLine(x, y0, y1) for x0, y0, x1, y1 in boxes for x in (x0, x1)),
     )
-
-
-def reading_angle(items: Sequence[TextItem]) -> int:
-    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    characters: Counter[int] = Counter()
-    for item in items:
-        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
-    return characters.most_common(1)[0][0] if characters else 0
-
-
-def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
-    """Return a page rotated so that text turned by 90, 180 or 270 degrees is upright."""
-    width, height = page.width, page.height
-
-    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        if angle == 90:
-            return y0, width - x1, y1, width - x0
-        if angle == 270:
-            return height - y1, x0, height - y0, x1
-        return width - x1, height - y1, width - x0, height - y0
-
-    def lines(across: _Rules, down: _Rules) -> tuple[_Rules, _Rules]:
-        ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
-        ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
-        level = (RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0)
-        return _sorted(level), _sorted(RulingLine(x0, y0, y1) for x0, y0, x1, y1 in ends if y1 - y0 >= x1 - x0)
-
-    runs = []
-    for run in page.runs:
-        x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
-        runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
-    across, down = lines(page.across, page.down)
-    box_across, box_down = lines(page.box_across, page.box_down)
-    if angle % 180:
-        width, height = height, width
-    return replace(
-        page, width=width, height=height, runs=tuple(runs), across=across, down=down,
-        box_across=box_across, box_down=box_down,
-    )  # fmt: skip
 
 
 def _sorted(rules: Iterable[RulingLine]) -> _Rules:

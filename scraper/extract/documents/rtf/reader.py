@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.office_markup import MONOSPACED_FONT, ReviewComments, apply_format, html_to_markdown
+from scraper.extract.documents.office_markup import MONOSPACED_FONT, apply_format, html_to_markdown
+from scraper.extract.documents.review_comments import ReviewComments
 from scraper.extract.documents.rtf.paragraphs import TITLE, RtfBlockWriter, RtfParagraph, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,

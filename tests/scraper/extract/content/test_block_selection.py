@@ -13,13 +13,12 @@ from scraper.extract.content.block_selection import (
     drop_duplicate_elements,
     drop_side_content,
     equalize_cards,
-    estimate_f1,
     find_teasers,
     select_blocks,
-    select_by_expected_f1,
     suppress_footers,
 )
 from scraper.extract.content.class_name_features import TEASERS
+from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_f1
 from scraper.extract.content.feature_matrix import compute_columns
 from tests.scraper.extract.content.trees import build_statistics
 

@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scraper.server.access.header_rules import (
-    AccessKey,
-    AccessRules,
-    ServerStartError,
-    is_loopback,
-    make_rules,
-    read_keys,
-)
+from scraper.server.access.header_rules import AccessKey, AccessRules, is_loopback, make_rules, read_keys
+from scraper.server.lifecycle import ServerStartError
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 

@@ -16,19 +16,12 @@ from hypothesis import strategies as st
 
 from scraper.store.indexes import index_service, inverted_index, postings
 from scraper.store.indexes.index_service import IndexService
-from scraper.store.indexes.index_stores import FILE_NAME
 from scraper.store.indexes.inverted_index import InvertedIndex
-from scraper.store.indexes.model import (
-    BACKENDS,
-    DocumentAdded,
-    IndexDocument,
-    IndexFaultError,
-    IndexHits,
-    Tokenizer,
-    parse_query,
-)
+from scraper.store.indexes.model import BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
+from scraper.store.indexes.query import Tokenizer, parse_query
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.named_indexes import PostgresIndexStore
+from scraper.store.sqlite.named_indexes import FILE_NAME
 
 ME = "local"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.dispatcher import strip_markdown
+from scraper.extract.markdown.plain_text import strip_markdown
 from tests.scraper.soon import soon
 
 
