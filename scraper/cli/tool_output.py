@@ -133,7 +133,7 @@ def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.render.untrusted_text import KEEP_WHOLE, cut_markdown
+        from scraper.extract.text.markdown_structure import KEEP_WHOLE, cut_markdown
 
         assert answer.reading is not None
         text, length = answer.reading.document.markdown, flags.get("length")

@@ -9,19 +9,12 @@ from typing import TypeVar
 
 from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import TextCut, cut_markdown
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
-from scraper.render.untrusted_text import (
-    EXPLANATION,
-    MAX_SHOWN_URL,
-    TextCut,
-    cut_markdown,
-    display_url,
-    error_object,
-    error_sentence,
-)
+from scraper.render.untrusted_text import EXPLANATION, MAX_SHOWN_URL, display_url, error_object, error_sentence
 
 T = TypeVar("T")
 

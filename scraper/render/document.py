@@ -11,11 +11,11 @@ from typing import Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import find_headings
+from scraper.extract.text.markdown_structure import TextCut, find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, TextCut, display_url, full_url, mark_untrusted
+from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 """Line before each page in the Markdown of a document, with the page number."""

@@ -7,20 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.json_truncation import compact, truncate
-from scraper.render.untrusted_text import (
-    EXPLANATION,
-    KEEP_WHOLE,
-    MAX_SHOWN_URL,
-    NOTICE,
-    TextCut,
-    cut_markdown,
-    display_url,
-    full_url,
-    mark_untrusted,
-)
+from scraper.render.untrusted_text import EXPLANATION, MAX_SHOWN_URL, NOTICE, display_url, full_url, mark_untrusted
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500

@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import PageExcerpts, Reading
 from scraper.render import page as render_page
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
-from scraper.render.untrusted_text import EXPLANATION, TextCut, error_sentence
+from scraper.render.untrusted_text import EXPLANATION, error_sentence
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""

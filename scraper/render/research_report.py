@@ -7,18 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.untrusted_text import (
-    EXPLANATION,
-    NOTICE,
-    TextCut,
-    display_url,
-    error_object,
-    error_sentence,
-    mark_untrusted,
-)
+from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, error_object, error_sentence, mark_untrusted
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"

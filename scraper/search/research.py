@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_structure import cut_markdown
 from scraper.model import (
     CachePolicy,
     Excerpt,
@@ -24,7 +25,6 @@ from scraper.model import (
 from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
 from scraper.render.research_report import PAGE_TOKENS
-from scraper.render.untrusted_text import cut_markdown
 from scraper.retrieval.passage_selection import (
     LINK_TOKENS,
     MAX_CHARACTERS,

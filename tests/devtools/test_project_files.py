@@ -81,3 +81,13 @@ def test_the_release_reads_fields_that_exist() -> None:
     assert registry_entry["version"] == registry_entry["packages"][0]["version"]
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"mcp-name: {registry_entry['name']} " in readme
+
+
+def test_source_files_that_the_docs_name_exist() -> None:
+    sources = {f"/{file.relative_to(ROOT)}" for file in ROOT.glob("*/**/*.py") if ".venv" not in file.parts}
+    named = {
+        (file.name, name)
+        for file in ROOT.glob("docs/**/*.md")
+        for name in re.findall(r"`([\w./]+\.py)`", file.read_text("utf-8"))
+    }
+    assert named and not [one for one in named if not any(path.endswith(f"/{one[1]}") for path in sources)]

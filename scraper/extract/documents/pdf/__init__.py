@@ -1,1 +1,1 @@
-"""PDF reader: text runs and lines from PDFium (`pdfium_source`), and layout analysis, one module per task."""
+"""PDF reader: text runs and lines from PDFium (`liteparse_loader`), and layout analysis, one module per task."""
