@@ -136,7 +136,8 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
 def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> int:
     """Check the pages that are due and print what changed.
 
-    The exit code is 10 if a page changed, 0 if none did, and that of the failure if pages failed and none changed.
+    The exit code is 10 if a page changed, and 0 if none did. If pages failed and none changed, it is that of the
+    failure, or 1 if they failed for different reasons.
     """
     return asyncio.run(_run(load_settings(flags), command, check_all=check_all, as_json=as_json))
 
@@ -180,7 +181,7 @@ def _exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: i
     codes = {code_of_error(outcome) for outcome in outcomes if isinstance(outcome, ScraperError)}
     if not codes:
         return ExitCode.SUCCESS
-    return codes.pop() if len(codes) == 1 and len(outcomes) == 1 else ExitCode.INCOMPLETE
+    return codes.pop() if len(codes) == 1 else ExitCode.INCOMPLETE
 
 
 def _execute(command: str, row: dict[str, Any]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from browsers.acting.step_parser import MAX_STEPS, Step, StepSyntaxError, StepTarget, parse_step, parse_steps
@@ -52,7 +54,8 @@ def test_a_step_is_parsed(source: str, step: dict[str, object]) -> None:
         ("select e12 = a | ", "an option is empty"),
         ("wait 9999", "0 to 30 seconds"),
         ("more e1 0", "1 to 50 times"),
-        ("drag e1", "write drag"),
+        ("drag e1", "write drag TARGET to TARGET, or drag TARGET by x y"),
+        ("type e12", "write type TARGET [slowly] = text [+ Enter]"),
         ("point 1", "pixels of the window"),
         ("open", "write open URL"),
         ("back now", "too many words"),
@@ -60,7 +63,7 @@ def test_a_step_is_parsed(source: str, step: dict[str, object]) -> None:
     ],
 )
 def test_a_wrong_step_names_the_right_form(source: str, message: str) -> None:
-    with pytest.raises(StepSyntaxError, match=message.replace("|", r"\|")):
+    with pytest.raises(StepSyntaxError, match=re.escape(message)):
         parse_step(source)
 
 

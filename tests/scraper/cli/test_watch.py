@@ -10,6 +10,8 @@ import pytest
 
 from scraper.cli import watch
 from scraper.cli.watch import WatchedPage
+from scraper.errors import BlockedBySiteError, HostDownError
+from scraper.model import PageChange
 from tests.scraper.cli.in_process import command_output
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page
 from tests.site.traps.serving import ServedSite, serving
@@ -116,3 +118,13 @@ def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
         made.price = "15 EUR"
         output = command_output("watch", "run", "--all", "--exec", "sleep 20", env=env)
         assert output.code == 1 and "did not end within" in output.err
+
+
+def test_failures_of_one_kind_have_its_exit_code_also_for_several_pages() -> None:
+    same, changed = (PageChange("https://example.com/", status, 0.0) for status in ("same", "changed"))
+    down, blocked = HostDownError("down"), BlockedBySiteError("blocked", reason="captcha")
+    assert watch._exit_code([same, down, down], 0) == 4
+    assert watch._exit_code([blocked, same], 0) == 3
+    assert watch._exit_code([down, blocked], 0) == 1
+    assert watch._exit_code([down, changed], 0) == 10
+    assert watch._exit_code([same, same], 0) == 0
