@@ -63,7 +63,7 @@ class SitemapFile:
     sitemaps: tuple[str, ...] = ()
     """URLs of further sitemaps in an index."""
     is_cut: bool = False
-    """True if the file is longer than the limits; not set for feeds."""
+    """True if the file is longer than the limits, or a feed has as many entries as are read."""
 
     @property
     def is_empty(self) -> bool:
@@ -79,10 +79,11 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
     if _HTML_START.match(head):
         return SitemapFile()
     if _FEED_START.search(head[:4_096]):
-        return _read_feed(head, chunks, url)
+        return _read_feed(_chain(head, chunks), url)
     if not head.startswith("<"):
         lines = _read_lines(_chain(head, chunks))
-        return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=len(lines) > MAX_ENTRIES)
+        is_cut = stream.is_cut or len(lines) > MAX_ENTRIES
+        return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=is_cut)
     entries: list[SitemapEntry] = []
     sitemaps: dict[str, None] = {}
     for kind, block in _find_blocks(_chain(head, chunks)):
@@ -90,12 +91,12 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
         absolute = _find_url(location.group(1), url) if location else ""
         if not absolute:
             continue
+        if len(entries) + len(sitemaps) >= MAX_ENTRIES:
+            return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=True)
         if kind == "sitemap":
             sitemaps[absolute] = None
         else:
             entries.append(_build_entry(absolute, block))
-        if len(entries) + len(sitemaps) >= MAX_ENTRIES:
-            return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=True)
     return SitemapFile(tuple(entries), tuple(sitemaps), is_cut=stream.is_cut)
 
 
@@ -235,14 +236,15 @@ def _read_lines(chunks: Iterator[str]) -> list[str]:
     return [*lines, rest.strip()] if _URL_LINE.fullmatch(rest.strip()) else lines
 
 
-def _read_feed(head: str, chunks: Iterator[str], url: str) -> SitemapFile:
+def _read_feed(chunks: Iterator[str], url: str) -> SitemapFile:
     from scraper.extract import feeds
 
-    text = head
+    text = ""
     for chunk in chunks:
         text += chunk
         if len(text) > _FEED_CHARACTERS:
             break
     document = feeds.read(text[:_FEED_CHARACTERS], url)
     links = document.links if document is not None else ()
-    return SitemapFile(tuple(SitemapEntry(link.url, title=link.text) for link in links))
+    is_cut = len(text) > _FEED_CHARACTERS or len(links) >= feeds.MAX_ENTRIES
+    return SitemapFile(tuple(SitemapEntry(link.url, title=link.text) for link in links), is_cut=is_cut)

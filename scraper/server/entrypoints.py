@@ -51,7 +51,7 @@ def run_http(settings: Settings, *, version: str) -> None:
         SettingsError: The settings name an unknown tool.
     """
     logs.configure(settings.log_level, settings.log_format)
-    tools, openai_tools = registry.tools(settings), registry.openai_tools(settings)
+    tools, openai_tools = registry.tools(settings), registry.openai_tools()
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(serve_http(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools))
 
@@ -59,7 +59,7 @@ def run_http(settings: Settings, *, version: str) -> None:
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
     """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
     logs.configure(settings.log_level, settings.log_format)
-    openai_tools = registry.openai_tools(settings) if toolset == "openai" else ()
+    openai_tools = registry.openai_tools() if toolset == "openai" else ()
     tools = registry.tools(settings)
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(

@@ -25,7 +25,7 @@ _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 class SitemapReader:
     """Read the sitemaps and feeds of one site into `files`.
 
-    `leave_out` is called with reason and URL of each file on another host or above the limit of files. Files that
+    `leave_out` is called with reason and URL of each file on another host, above the limit of files, or cut. Files that
     cannot be read or that list nothing are counted in `failures`.
     """
 
@@ -89,5 +89,7 @@ class SitemapReader:
             raise
         except errors.ScraperError:
             file = SitemapFile()
+        if file.is_cut:
+            self._leave_out("rest of a list beyond the limits", url)
         self.failures += file.is_empty
         return file

@@ -67,6 +67,6 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
     return (*others, tool_search.find_tools_tool(others)) if tool_search.NAME in selected else others
 
 
-def openai_tools(settings: Settings | None = None) -> tuple[Tool, ...]:
+def openai_tools() -> tuple[Tool, ...]:
     """Return the tools `search` and `fetch` for ChatGPT connectors."""
     return openai_toolset.openai_tools()

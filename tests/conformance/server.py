@@ -40,7 +40,7 @@ def main() -> None:
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})
     entrypoints.logs.configure(settings.log_level, settings.log_format)
-    pair = registry.openai_tools(settings)
+    pair = registry.openai_tools()
     open_services = entrypoints.services_factory(settings)
     serving = entrypoints.serve_http(
         settings, registry.tools(settings), open_services, version="0.0.0", openai_tools=pair

@@ -33,8 +33,14 @@ _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
 """Seconds to wait for the state of the cache. Without an answer, one scrape omits it."""
-METHODS = ("resources/list", "resources/read", "resources/search", "page/try")
-"""Requests that are logged as calls and have a value of the label `tool`; others count as "unknown"."""
+METHODS = (
+    "resources/list", "resources/read", "resources/search", "page/try",
+    "tools/call", "tasks/get", "tasks/update", "tasks/cancel",
+)  # fmt: skip
+"""Requests that are logged as calls and have a value of the label `tool`; others count as "unknown".
+
+`tools/call` is the start of a task.
+"""
 
 Fields = Mapping[str, Any]
 

@@ -133,12 +133,28 @@ def test_feeds_are_lists_too() -> None:
     assert parse_sitemap(data, URL).entries == (SitemapEntry("https://site.example/first", title="First"),)
 
 
+def test_cut_feeds_and_lists_are_marked() -> None:
+    item = "<item><title>{0}</title><link>/{0}</link></item>".format
+
+    def feed(*items: str) -> bytes:
+        return f'<?xml version="1.0"?><rss version="2.0"><channel>{"".join(items)}</channel></rss>'.encode()
+
+    assert parse_sitemap(feed(*map(item, range(600))), URL).is_cut
+    assert parse_sitemap(feed(item(1), f"<item><title>{'x' * 4_100_000}</title></item>"), URL).is_cut
+    assert not parse_sitemap(feed(*map(item, range(400))), URL).is_cut
+    lines = b"https://site.example/a\n" + b" " * MAX_BYTES
+    assert parse_sitemap(gzip.compress(lines, 1), URL).is_cut
+    assert not parse_sitemap(lines[:-100], URL).is_cut
+
+
 def test_the_number_of_entries_is_limited() -> None:
     data = sitemap(*(f"https://site.example/{number}" for number in range(MAX_ENTRIES + 1)))
     with soon():
         found = parse_sitemap(data, URL)
     assert len(found.entries) == MAX_ENTRIES
     assert found.is_cut
+    data = data.replace(f"<url><loc>https://site.example/{MAX_ENTRIES}</loc></url>".encode(), b"")
+    assert not parse_sitemap(data, URL).is_cut
 
 
 @pytest.mark.slow

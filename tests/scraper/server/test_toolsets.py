@@ -153,12 +153,6 @@ def test_toolsets_select_tools_and_named_tools_replace_them() -> None:
     assert [tool.name for tool in named] == ["engines", "find_tools"]
 
 
-def test_the_pair_is_there_whatever_the_settings_narrow() -> None:
-    narrow = Settings(tools=("engines",))
-    assert [tool.name for tool in registry.tools(narrow)] == ["engines"]
-    assert [tool.name for tool in registry.openai_tools(narrow)] == ["search", "fetch"]
-
-
 @pytest.mark.full_size
 @pytest.mark.browser
 async def test_what_the_pair_found_is_fetched_after_a_restart_and_so_is_any_url(

@@ -197,3 +197,9 @@ async def test_a_long_call_runs_as_a_task_of_its_caller(world: World, site: Site
     assert (await ask_tasks(world, "ann", "tasks/get", task_id, named="other"))["code"] == -32020
     assert (await ask_tasks(world, "ann", "tasks/cancel", task_id))["resultType"] == "complete"
     assert "content" in await ask_tasks(world, "ann", "tools/call", declared=False, **call)
+    await ask_tasks(world, "ann", "tasks/update", task_id, inputResponses={})
+    access = {"Authorization": f"Bearer {TOKENS['ann']}"}
+    async with aiohttp.ClientSession(headers=access) as http, http.get(world.program.base + "/metrics") as answer:
+        metrics = await answer.text()
+    for method in ("tools/call", "tasks/get", "tasks/update", "tasks/cancel"):
+        assert f'search_mcp_call_seconds_count{{tool="{method}"}}' in metrics

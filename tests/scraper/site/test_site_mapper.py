@@ -173,3 +173,11 @@ def test_failed_lists_are_counted() -> None:
     found = build(MadeSite("Sitemap: /gone.xml").page("/", "/a"))
     assert (found.list_files, found.list_failures) == (1, 1)
     assert paths(found) == ["/", "/a"]
+
+
+def test_cut_lists_are_reported() -> None:
+    site = MadeSite("Sitemap: /long.xml").page("/").sitemap("/long.xml", "/a")
+    site.lists[f"{ORIGIN}/long.xml"] = replace(site.lists[f"{ORIGIN}/long.xml"], is_cut=True)
+    found = build(site)
+    assert reasons(found) == {"rest of a list beyond the limits": 1}
+    assert paths(found) == ["/", "/a"]

@@ -63,14 +63,14 @@ def app_of(names: list[str]) -> Services:
 
 def test_no_tool_is_left_out() -> None:
     assert ASKED.keys() | PUBLIC == {tool.name for tool in registry.tools()}
-    assert PAIR.keys() == {tool.name for tool in registry.openai_tools(Settings())}
+    assert PAIR.keys() == {tool.name for tool in registry.openai_tools()}
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
         *((tool, ASKED[tool.name]) for tool in registry.tools() if tool.name in ASKED),
-        *((tool, PAIR[tool.name]) for tool in registry.openai_tools(Settings())),
+        *((tool, PAIR[tool.name]) for tool in registry.openai_tools()),
     ],
     ids=lambda value: value.name if isinstance(value, Tool) else "",
 )
