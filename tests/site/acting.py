@@ -46,6 +46,8 @@ _WINDOWS = """<button onclick="alert('first')">Alert</button>
 _STUBBORN = """<button id="covered" onclick="log('covered')">Covered</button>
 <div style="position:absolute;inset:0;opacity:0;z-index:9;height:120px" id="cover">cover</div>
 <div style="height:200px"></div><button disabled onclick="log('disabled')">Off</button>
+<fieldset disabled><button onclick="log('disabled')">Fields off</button></fieldset>
+<div aria-disabled="true"><button onclick="log('disabled')">Said off</button></div>
 <span id="holder"></span><script>
 const draw = (value) => {
   holder.innerHTML = '<label>Rerendered <input></label>';

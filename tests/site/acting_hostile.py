@@ -114,6 +114,7 @@ _PAGES = {
     "endless": _ENDLESS,
     "many": _LOG + _MANY,
     "leaving": _LEAVING,
+    "tall": '<div style="height:200000px;background:linear-gradient(red,blue)"></div>',
 }
 
 

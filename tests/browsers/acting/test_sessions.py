@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from browsers import Browsers, errors
-from browsers.acting import sessions
+from browsers.acting import acting_page, sessions
 from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier
 from browsers.pool import pool
@@ -53,6 +53,29 @@ async def test_an_idle_session_ends(browsers: Browsers, site: Site, monkeypatch:
     monkeypatch.setattr(sessions, "IDLE_S", -1.0)
     with pytest.raises(errors.UnknownSessionError):
         await run_steps(browsers, ["look"], session=session, principal="fay")
+
+
+async def test_steps_age_and_time_of_a_session_are_limited(
+    browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await actor("open @found")
+    monkeypatch.setattr(sessions, "CALL_S", 0.0)
+    assert "the time of this call is over" in (await actor("look")).error
+    monkeypatch.undo()
+    monkeypatch.setattr(sessions, "MAX_STEPS", 2)
+    assert "ended after 2 steps" in (await actor("look", "look", "look")).error
+    assert actor.session is None
+    await actor("open @found")
+    monkeypatch.setattr(sessions, "LIFETIME_S", -1.0)
+    with pytest.raises(errors.UnknownSessionError):
+        await actor("look")
+    actor.session = None
+
+
+async def test_the_traffic_of_a_session_is_limited(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acting_page, "MAX_TRAFFIC_BYTES", 20_000)
+    outcomes = [await actor("open @links") for _ in range(2)]
+    assert outcomes[-1].error and actor.site.hits("/acting/links") >= 1
 
 
 async def test_a_page_rests_between_calls_and_holds_no_slot(browsers: Browsers, actor: Actor) -> None:

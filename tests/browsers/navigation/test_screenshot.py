@@ -9,7 +9,7 @@ from PIL import Image
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
-from browsers.navigation.screenshot import HEIGHT, MAX_BYTES, MAX_EDGE, MAX_PIXELS, WIDTH
+from browsers.navigation.screenshot import HEIGHT, MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WIDTH
 from tests.site import colored_pages
 from tests.site.colored_pages import BAND, BANDS, STICKY, color_of
 from tests.site.running import Site
@@ -55,6 +55,12 @@ async def test_the_whole_page_is_exact(browsers: Browsers, site: Site, name: str
     assert {part.scale for part in parts} == {1.0}
     assert max(overview.width, overview.height) <= MAX_EDGE
     assert overview.cut_off == 0
+
+
+async def test_an_endless_page_is_cut(browsers: Browsers, site: Site) -> None:
+    overview, *parts = (await visit(browsers, site, "/acting/tall", ScreenshotRequest(ScreenshotKind.FULL))).pictures
+    assert overview.cut_off >= 200_000 - MAX_PAGE_HEIGHT
+    assert sum(part.height for part in parts) == pytest.approx(MAX_PAGE_HEIGHT, abs=20)
 
 
 async def test_pictures_fit_the_limits_of_models(browsers: Browsers, site: Site) -> None:

@@ -67,6 +67,12 @@ async def test_by_default_nothing_is_sent(app: Services, site: Site) -> None:
     [
         (["look"], "look needs a page"),
         (["open ftp://example.com/"], "http"),
+        (["open file:///etc/passwd"], "http"),
+        (["open javascript:alert(1)"], "http"),
+        (["open data:text/html,x"], "http"),
+        (["open http://169.254.169.254/latest/"], "169.254.169.254"),
+        ([], "steps"),
+        (["look"] * 200, "steps"),
         (["opne https://example.com/"], "did you mean: open URL"),
         (["open http://127.0.0.1/"], "127.0.0.1"),
     ],
