@@ -191,6 +191,13 @@ def test_unusual_pages_keep_the_budget(markdown: str, question: str, part: str) 
     assert sum(token_estimate.estimate(one.text) + QUOTE_TOKENS for one in excerpts) <= 120
 
 
+def test_two_sentences_of_context_are_shown_if_the_budget_allows() -> None:
+    about = f"{FERRY} It is painted white and blue. The fare for one is nine euros. Seals live on the sandbanks."
+    excerpts = of(page("First.", about, "Last.", filler=40), "ferry Borkum bicycles", 300)
+    assert "The fare for one is nine euros." in shown(excerpts)
+    assert "Seals live" not in shown(excerpts)
+
+
 def test_a_long_sentence_is_cut_at_a_pause() -> None:
     sentence = "The ferry " + "carries bicycles and dogs and cars and people " * 12 + "free of charge."
     (excerpt,) = of(sentence + f"\n\n{FILLER * 9}", "ferry bicycles", LINK_TOKENS + 30)
