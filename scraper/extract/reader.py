@@ -74,6 +74,11 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
             text = whole.text if is_part else f"{text}\n{whole.text}"
         else:
             withheld = article.characters
+    links = converted.links
+    if content.items is not None:
+        listing = converter.convert(content.items, page.base, may_hold_formulas=False)
+        markdown = f"{markdown}\n\n{listing.markdown}"
+        links = (*links, *listing.links)
     if thread.posts and not is_thread:
         # Comments are not content of the page, so that its text does not contain them.
         comments = converter.convert(
@@ -99,7 +104,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         markdown=body,
         verdict=verdict,
         degraded=page.degraded or content.degraded or len(markdown) > MAX_CHARACTERS,
-        links=converted.links,
+        links=links,
         images=converted.images,
         outline=markdown_structure.find_headings(body),
         discussion=thread.posts,

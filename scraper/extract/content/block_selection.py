@@ -76,13 +76,14 @@ def drop_duplicate_blocks(chosen: BlockMask, text_ids: Ints, characters: Floats,
 
 
 def find_listed(page: PageStatistics, types: Mapping[str, float]) -> BlockMask:
-    """Return the blocks of list items, which may repeat a text; on listing pages, only the names of the items."""
+    """Return the blocks of list items, which may repeat a text; on listing pages, only their names and prices."""
     if types["forum"] >= _MAX_FORUM:
         return np.zeros(page.n, np.bool_)
     listed = page.cards >= _MIN_LISTED
     if types["listing"] + types["collection"] < _MAX_FORUM or not listed.any():
         return listed
-    return listed & (page.heading | _find_names(page, listed))
+    is_price = (page.money > 0) & (page.characters <= _MAX_PRICE_LENGTH)
+    return listed & (page.heading | is_price | _find_names(page, listed))
 
 
 def _find_names(page: PageStatistics, listed: BlockMask) -> BlockMask:
@@ -119,6 +120,8 @@ _LIKELY = 0.3
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
+_MAX_PRICE_LENGTH = 100
+"""Characters. Products of a list may have the same price."""
 _MIN_DIFFERENT, _MAX_NAME_LENGTH = 0.5, 120
 """Share of different texts among the names of items, and their mean characters."""
 _IN_ALL_CARDS, _IN_ALL_ARTICLE_CARDS, _IN_NO_CARD = 0.3, 0.5, 0.25

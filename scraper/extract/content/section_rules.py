@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import BlockMask, Floats, PageStatistics, compute_prefix_sums
 
@@ -42,6 +43,7 @@ def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types:
     """Select headings, code and siblings that belong to selected blocks."""
     chosen = keep_plain_text(page, chosen, p, types)
     chosen = select_siblings(page, select_code(page, chosen, p), p, types)
+    chosen = complete_lists(page, chosen, p, types)
     return select_headings(page, chosen, p) if types["forum"] < _MAX_FORUM else chosen
 
 
@@ -85,6 +87,76 @@ def select_siblings(page: PageStatistics, chosen: BlockMask, p: Floats, types: M
         & (page.link_share[inner] <= _MAX_SIBLING_LINKS)
     )
     return completed
+
+
+_MIN_SELECTED_ITEMS, _POSSIBLE_ITEM = 0.8, 0.4
+"""Minimum share of the items of a list that are selected, and minimum probability of the parts of the others."""
+
+
+def complete_lists(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Select the remaining items if most items of a long list are selected, on pages of lists.
+
+    A highlighted item has another class, so that it is not similar to the others.
+    """
+    if types["listing"] + types["collection"] < _LIST_PAGE:
+        return chosen
+    selected = compute_prefix_sums(chosen)
+    inside = page.first < page.last
+    has_selected = selected[page.last] > selected[page.first]
+    tags = np.unique(np.array(page.segments.elements.tags), return_inverse=True)[1]
+    groups = np.unique(page.parent * (tags.max(initial=0) + 1) + tags, return_inverse=True)[1]
+    counts = np.bincount(groups, inside)
+    shares = np.bincount(groups, inside & has_selected) / np.maximum(counts, 1)
+    missing = inside & ~has_selected & ((counts >= _MIN_LISTED) & (shares >= _MIN_SELECTED_ITEMS))[groups]
+    completed = chosen.copy()
+    for number in np.flatnonzero(missing).tolist():
+        item = slice(int(page.first[number]), int(page.last[number]))
+        completed[item] |= p[item] >= _POSSIBLE_ITEM
+    return completed
+
+
+_LIST_PAGE, _MIN_LISTED = 0.4, 8
+"""Minimum probability of a page of a list, and its minimum items."""
+_MAX_ITEM_LENGTH, _MIN_ITEM, _MIN_DIFFERENT, _MIN_MONEY = 160, 0.02, 0.5, 0.5
+"""Bounds for a part of all items: mean characters, minimum mean probability, and minimum shares of different texts and
+of amounts of money, because prices repeat."""
+
+
+def find_unselected_items(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+    """Return the names and prices of the items of a page of a list if none of its items is selected.
+
+    The gold texts of many shops and job lists omit the items, so that they look unlikely.
+    """
+    nothing = np.zeros(page.n, np.bool_)
+    listed = page.cards >= _MIN_LISTED
+    if types["listing"] + types["collection"] < _LIST_PAGE or not listed.any() or (chosen & listed).any():
+        return nothing
+    paths = page.path_groups
+    counts = np.bincount(paths, listed)
+
+    def mean(values: NDArray[np.generic]) -> Floats:
+        return np.asarray(np.bincount(paths, values * listed) / np.maximum(counts, 1))
+
+    pairs = np.unique(np.stack([paths[listed], page.text_ids[listed]]), axis=1)
+    distinct = np.bincount(pairs[0], minlength=len(counts))
+    parts = (counts >= _MIN_LISTED) & (mean(page.characters) <= _MAX_ITEM_LENGTH) & (mean(p) >= _MIN_ITEM)
+    parts &= (distinct >= _MIN_DIFFERENT * counts) | (mean(page.money > 0) >= _MIN_MONEY)
+    # A highlighted item has another path, but its parts have the same names.
+    names = {at: own_name(page, at) for at in np.flatnonzero(listed).tolist()}
+    kept = {names[at] for at in np.flatnonzero(listed & parts[paths]).tolist()}
+    found = np.array([names.get(at) in kept for at in range(page.n)])
+    if not found.any():
+        return nothing
+    # Filters and menus are lists of another number of items.
+    most = int(np.bincount(page.cards[found], page.characters[found]).argmax())
+    return np.asarray(found & (page.cards == most))
+
+
+def own_name(page: PageStatistics, block: int) -> str:
+    """Return tag and class of the element that contains a block, or its path group if it has no class."""
+    elements, owner = page.segments.elements, page.segments.owners[block]
+    name = elements.names[owner].partition("#")[0]
+    return f"{elements.tags[owner]}.{name}" if name else str(page.path_groups[block])
 
 
 class SectionSpan(NamedTuple):

@@ -3,12 +3,15 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from browsers.model import Snapshot
 from scraper.extract import reader
+from scraper.extract.content.block_classifier import BlockClassifier, Prediction, load_bundled_classifier
+from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.reader import compare_reading
 from scraper.model import Document, VerdictKind
 from tests.growth import Hostile, hostile_inputs
@@ -33,6 +36,31 @@ def test_the_main_content_is_read_without_page_furniture(body: str) -> None:
     document = read(body)
     assert document.text == " ".join(WORDS.split())
     assert document.markdown == " ".join(WORDS.split())
+
+
+class _AgainstItems(BlockClassifier):
+    """Take a page for a collection whose items are unlikely, as gold texts of shops suggest."""
+
+    def __init__(self) -> None:
+        self.model = load_bundled_classifier()
+
+    def predict(self, page: PageStatistics) -> Prediction:
+        found = self.model.predict(page)
+        words = np.array([0.9 if len(text) > 100 else 0.05 for text in page.texts])
+        return Prediction(words, {name: float(name == "collection") for name in found.page_types})
+
+
+def test_the_items_of_a_category_follow_the_text_that_was_taken_for_the_content() -> None:
+    cards = "".join(
+        f'<li class=card><a href="/p/{n}"><h3 class=name>Bookcase {n}</h3></a><div class=price>$ 79.00</div></li>'
+        for n in range(9)
+    )
+    html = f"<h1>Bookcases</h1><ul>{cards}</ul><div><p>{WORDS * 3}</p></div>"
+    document = reader.read(page(html), _AgainstItems())
+    assert document.markdown.endswith("\n- [Bookcase 8](https://example.com/p/8) · $ 79.00")
+    assert document.markdown.count("$ 79.00") == 9
+    assert "Bookcase 8" not in document.text
+    assert any(link.url == "https://example.com/p/3" for link in document.links)
 
 
 def test_a_list_of_articles_is_read_completely() -> None:

@@ -58,3 +58,12 @@ def test_names_of_items_may_repeat_in_lists_of_pages_unless_they_stand_elsewhere
     page = build(f"<body><ul>{cards}</ul><p>{names[0]}</p><p>{TEXT}</p></body>")
     listed = [text for text, is_listed in zip(page.texts, find_listed(page, LIST), strict=True) if is_listed]
     assert listed == names[1:-1]
+
+
+def test_products_of_a_list_may_have_the_same_price() -> None:
+    cards = "".join(
+        f"<li class=card><div>Kettle {n}</div><div class=price>$ 49.90</div><p>Buy now</p></li>" for n in range(9)
+    )
+    page = build(f"<body><ul>{cards}</ul><p>{TEXT}</p></body>")
+    listed = [text for text, is_listed in zip(page.texts, find_listed(page, LIST), strict=True) if is_listed]
+    assert listed == [text for n in range(9) for text in (f"Kettle {n}", "$ 49.90")]

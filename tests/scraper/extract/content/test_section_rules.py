@@ -6,7 +6,9 @@ import pytest
 from scraper.extract.content.feature_matrix import compute_columns
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.section_rules import (
+    complete_lists,
     drop_empty_headings,
+    find_unselected_items,
     keep_plain_text,
     select_code,
     select_headings,
@@ -115,3 +117,34 @@ def test_an_article_keeps_a_share_of_its_plain_text() -> None:
     assert completed.sum() == 6 and completed[-5:].all()
     assert keep_plain_text(page, completed, p, TYPES).tolist() == completed.tolist()
     assert keep_plain_text(page, kept(page), p, LIST).tolist() == kept(page).tolist()
+
+
+def _cards(card: str = "", info: str = "") -> str:
+    return "".join(
+        f'<li class="card{card * (n == 3)}"><div class="info{info * (n == 3)}"><h3 class=name><a href=/p/{n}>'
+        f"Bookcase {n}</a></h3></div><div class=price>$ 79.00</div><p>Add to cart</p></li>"
+        for n in range(9)
+    )
+
+
+def test_a_highlighted_item_is_selected_with_the_other_items_of_its_list() -> None:
+    page = build(f"<body><ul>{_cards(card=' card--new')}</ul><p>{TEXT}</p></body>")
+    chosen = np.array([not text.startswith("Add") for text in page.texts])
+    chosen[9:12] = False
+    p = np.where(np.array([text.startswith("Add") for text in page.texts]), 0.1, 0.5)
+    assert page.texts[9] == "Bookcase 3"
+    assert complete_lists(page, chosen, p, LIST)[9:12].tolist() == [True, True, False]
+    assert (complete_lists(page, chosen, p, TYPES) == chosen).all()
+    chosen[:6] = False
+    assert (complete_lists(page, chosen, p, LIST) == chosen).all()
+
+
+def test_the_names_and_prices_of_items_are_found_if_no_item_is_selected() -> None:
+    filters = "".join(f"<li class=filter><span>Color {n}</span><p>{n} of 40</p></li>" for n in range(10))
+    page = build(f"<body><ul>{filters}</ul><ul>{_cards(info=' info--new')}</ul><p>{TEXT}</p></body>")
+    chosen, p = kept(page), np.full(page.n, 0.05)
+    found = [page.texts[at] for at in np.flatnonzero(find_unselected_items(page, chosen, p, LIST))]
+    assert found == [text for n in range(9) for text in (f"Bookcase {n}", "$ 79.00")]
+    assert not find_unselected_items(page, chosen, p, TYPES).any()
+    assert not find_unselected_items(page, ~chosen, p, LIST).any()
+    assert not find_unselected_items(page, chosen, np.full(page.n, 0.001), LIST).any()
