@@ -8,11 +8,11 @@ import time
 from urllib.parse import urlsplit
 
 from browsers import errors
-from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot, iter_below
+from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.login_restorer import LoginRestorer
+from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in
 from browsers.acting.outline import Outline, OutlineLine, build_outline
 from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, Ask, RequestGuard
@@ -26,7 +26,7 @@ from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.screenshot import HEIGHT, WIDTH, window_metrics
 from browsers.navigation.tab import Tab
-from browsers.scripts import READINESS_PROBE
+from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
@@ -44,21 +44,6 @@ STILL_S = 0.05
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
-_MAIN_WORLD = """window.print = new Proxy(window.print, {apply() {}});
-Element.prototype.requestPointerLock = new Proxy(Element.prototype.requestPointerLock, {
-  apply: () => Promise.reject(new DOMException('The user rejected the request.', 'NotAllowedError')),
-});
-Document.prototype.open = new Proxy(Document.prototype.open, {
-  apply(open, page, given) {
-    const isUrl = given.length === 1 && typeof given[0] === 'string' && !/^text\\/|^$/.test(given[0]);
-    return isUrl && page.readyState === 'complete' ? window.open(given[0]) : Reflect.apply(open, page, given);
-  },
-});"""
-"""Script that ignores `print()`, refuses pointer locks, and makes `open(url)` in an `onclick` attribute open a window.
-
-In the full browser, the dialog of `print()` stops the scripts of the page, and a pointer lock gives all later clicks to
-one element. In an attribute, `open` means `document.open`, which would empty the page.
-"""
 _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboard-read")
 """Permissions for which the full browser asks. The question would stay open, so they are denied."""
 
@@ -128,7 +113,7 @@ class ActingPage:
             session.start("Network.enable", maxPostDataSize=0),
             session.start("Network.setBypassServiceWorker", bypass=True),
             session.start("Page.addScriptToEvaluateOnNewDocument", source=READINESS_PROBE, worldName=ISOLATED_WORLD),
-            session.start("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD),
+            session.start("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES),
             session.start("Emulation.setDeviceMetricsOverride", **window_metrics()),
             # Without authenticators. The dialog for a passkey would take all later clicks.
             session.start("WebAuthn.enable"),
@@ -216,13 +201,8 @@ class ActingPage:
         """
         if self._login is None:
             return False
-        if self.status == _UNAUTHORIZED or await self._login.has_lost_session():
-            return True
         outline = self.outline or await self.look()
-        fields = [node for node in iter_below(outline.root) if node.tag == "input" and node.is_shown]
-        passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
-        # A page with several changes a password, which needs a login.
-        return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
+        return self.status == _UNAUTHORIZED or asks_to_sign_in(outline.root) or await self._login.has_lost_session()
 
     async def back(self) -> bool:
         """Go back to the previous page; return False if there is none."""
@@ -330,7 +310,7 @@ class ActingPage:
     def _on_frame(self, session: Session) -> None:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
-        session.post("Page.addScriptToEvaluateOnNewDocument", source=_MAIN_WORLD)
+        session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
         self.guard.watch(session)
         self.dialogs.watch(session, is_main=False)
 

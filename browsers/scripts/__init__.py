@@ -1,8 +1,11 @@
-"""JavaScript that is run in visited pages. All but `DESKTOP_APIS` runs in an isolated world, which pages cannot see."""
+"""JavaScript that is run in visited pages.
+
+All but `ACTING_PAGES` and `DESKTOP_APIS` runs in an isolated world, which pages cannot see.
+"""
 
 from importlib.resources import files
 
-__all__ = ["CONSENT", "DESKTOP_APIS", "MARK_HIDDEN", "READINESS_PROBE"]
+__all__ = ["ACTING_PAGES", "CONSENT", "DESKTOP_APIS", "MARK_HIDDEN", "READINESS_PROBE"]
 
 READINESS_PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
 """Install `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
@@ -14,3 +17,5 @@ CONSENT = files(__name__).joinpath("consent.js").read_text(encoding="utf-8")
 """Return an object whose `plan()` finds the next button to click to refuse a consent banner."""
 DESKTOP_APIS = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8")
 """Script in the world of the page: give the light tier the objects of a desktop build."""
+ACTING_PAGES = files(__name__).joinpath("acting.js").read_text(encoding="utf-8")
+"""Script in the world of a page on which steps act: ignore `print()`, refuse pointer locks, and more."""

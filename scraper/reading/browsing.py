@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from browsers import Browsers
 from browsers import errors as browser_errors
+from browsers.acting.acting_request import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.sessions import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
