@@ -12,7 +12,6 @@ from typing import Any
 from browsers.model import Snapshot
 
 STDIN = "-"
-HOUR_S = 3_600.0
 DEADLINE_S = 60.0
 """Seconds per page, which limits the time for a page that never finishes."""
 

@@ -129,12 +129,6 @@ class WorkerPool:
             await fork_server.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """Process numbers, the fork server's first."""
-        fork_server = () if self._fork_server is None else (self._fork_server.pid,)
-        return fork_server + tuple(worker.pid for worker in self._workers if worker.pid is not None)
-
     async def _call(self, worker: Worker, request: bytes, limit_s: float) -> Any:
         """Run one call; replace the worker if the call did not end."""
         timer = asyncio.timeout(limit_s)

@@ -16,6 +16,7 @@ from scraper.model import Reading, ReadRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from tests.scraper.process import START_S, alive, chromium_of, until
+from tests.scraper.workers.processes import pids_of
 from tests.site.running import Site
 
 
@@ -59,9 +60,9 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 async def test_lazy_services_start_browser_and_workers_with_the_first_page(settings: Settings, site: Site) -> None:
     async with Services.open(settings, is_lazy=True) as app:
         await app.page_cache.search("tides")
-        assert app.browsers.status().browsers == () and app.workers.pids == ()
+        assert app.browsers.status().browsers == () and pids_of(app.workers) == ()
         assert (await app.fetcher.fetch(ReadRequest(site.url("/static/82")))).method == "http"
-        assert app.browsers.status().browsers and app.workers.pids
+        assert app.browsers.status().browsers and pids_of(app.workers)
 
 
 @pytest.mark.browser

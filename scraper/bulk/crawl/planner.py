@@ -74,10 +74,6 @@ class CrawlPlanner:
         """Return the numbers of all sites."""
         return range(len(self._sites))
 
-    def host(self, site: int) -> str:
-        """Return the host of the start page of a site."""
-        return self._sites[site].start.host
-
     def count_reading(self, site: int) -> int:
         """Return the number of pages of a site that were chosen and are not read yet."""
         return len(self._sites[site].reading)

@@ -174,13 +174,12 @@ def _choose(found: Sequence[tuple[Element, str]], totals: Mapping[str, float]) -
     ]
 
 
-def copy_body(elements: Sequence[Element], others: Collection[Element]) -> Element:
+def copy_body(elements: Sequence[Element]) -> Element:
     """Return a copy of a post's text in one element, without signature and buttons.
 
-    Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts. If `others` is not
-    empty, a single element is wrapped too.
+    Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts.
     """
-    if len(elements) == 1 and not others:
+    if len(elements) == 1:
         body = copy.deepcopy(elements[0])
         body.tail = None
         if body.tag not in ("pre", "table", "ul", "ol"):

@@ -62,7 +62,7 @@ def find_discussion(page: PageTree) -> Discussion:
     posts: list[Post] = []
     positions: dict[Element, int] = {}
     for one, found in zip(containers, find_bodies(containers), strict=True):
-        body = copy_body(found, ()) if found else etree.Element("div")
+        body = copy_body(found) if found else etree.Element("div")
         text, quoted = read_texts(body)
         if not text and not quoted and body.find(".//img") is None:
             continue

@@ -48,8 +48,6 @@ class ParsedDocument:
     author: str | None = None
     pages: int | None = None
     """Number of pages, sheets or slides of the whole document, if it has any."""
-    read_to: int | None = None
-    """Last page that was read, if it is not the last page of the document."""
     ocr_pages: tuple[int, ...] = ()
     """Pages that are images of text; only their numbers are known."""
     encrypted: bool = False
@@ -75,7 +73,7 @@ class ParsedDocument:
         kinds: Mapping[str, tuple[type, ...]] = {
             "format": (str,), "markdown": (str,), "text": (str,), "encrypted": (bool,),
             "deserves_more_care": (bool,), "ocr_pages": (list,), "warnings": (list,), "title": text,
-            "author": text, "pages": number, "read_to": number,
+            "author": text, "pages": number,
         }  # fmt: skip
         values = {field.name: data.get(field.name) for field in fields(cls)}
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):

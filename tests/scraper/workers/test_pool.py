@@ -28,6 +28,7 @@ from scraper.workers import (
 from scraper.workers.process import ProcessGoneError, Worker
 from tests.scraper.process import output_of
 from tests.scraper.workers import jobs
+from tests.scraper.workers.processes import pids_of
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 PATIENCE_S = 60.0
@@ -65,7 +66,7 @@ async def until_written(path: Path) -> str:
 async def test_a_result_comes_from_another_process(workers: WorkerPool) -> None:
     there = await workers.run(jobs.pid)
     assert there != os.getpid()
-    assert there in workers.pids
+    assert there in pids_of(workers)
 
 
 async def test_a_snapshot_goes_in_and_its_document_comes_out_as_here(workers: WorkerPool) -> None:
@@ -102,7 +103,7 @@ async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: W
 @pytest.mark.parametrize("job", [jobs.fail_unsendably, jobs.unsendable_result, jobs.untrusted_result])
 async def test_an_unsendable_or_untrusted_answer_fails_without_ending_the_worker(workers: WorkerPool, job) -> None:
     await workers.run(jobs.pid)
-    before = set(workers.pids)
+    before = set(pids_of(workers))
     with pytest.raises(WorkerFailedError):
         await workers.run(job)
     assert await workers.run(jobs.pid) in before
@@ -127,10 +128,10 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
 
 async def test_a_call_without_time_uses_no_worker(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
-    before = workers.pids
+    before = pids_of(workers)
     with pytest.raises(WorkerTimeoutError):
         await workers.run(jobs.pid, limit_s=0.0)
-    assert workers.pids == before
+    assert pids_of(workers) == before
 
 
 async def test_a_call_that_needs_too_much_memory_says_so_and_the_next_one_works(workers: WorkerPool) -> None:
@@ -173,7 +174,7 @@ async def test_a_dead_process_is_tried_once_more(workers: WorkerPool, tmp_path: 
 
 async def test_killed_idle_workers_are_replaced(workers: WorkerPool) -> None:
     await asyncio.gather(*(workers.run(jobs.sleep, 0.1) for _ in range(2)))
-    idle = workers.pids[1:]
+    idle = pids_of(workers)[1:]
     assert len(idle) == 2
     for pid in idle:
         os.kill(pid, signal.SIGKILL)
@@ -183,13 +184,13 @@ async def test_killed_idle_workers_are_replaced(workers: WorkerPool) -> None:
 
 async def test_calls_go_on_after_the_fork_server_was_killed(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
-    before = workers.pids
+    before = pids_of(workers)
     os.kill(before[0], signal.SIGKILL)
     if sys.platform == "linux":
         await until_gone(*before[1:])
     assert await workers.run(jobs.echo, "here", limit_s=PATIENCE_S) == "here"
     if sys.platform == "linux":  # on other systems its workers outlive it
-        assert before[0] not in workers.pids
+        assert before[0] not in pids_of(workers)
 
 
 async def test_a_cancelled_call_frees_its_process(workers: WorkerPool, tmp_path: Path) -> None:
@@ -241,6 +242,7 @@ CLOSED = """
     import asyncio, os
     from scraper.workers import WorkerDiedError, WorkerPool
     from tests.scraper.workers import jobs
+    from tests.scraper.workers.processes import pids_of
     from tests.scraper.workers.test_pool import until_gone
 
     async def main():
@@ -250,7 +252,7 @@ CLOSED = """
         await asyncio.gather(*(running.run(jobs.sleep, 0.05) for _ in range(4)))
         call = asyncio.create_task(running.run(jobs.sleep, 600.0, limit_s=600.0))
         await asyncio.sleep(0.1)
-        pids = running.pids
+        pids = pids_of(running)
         await running.close()
         for closed in (call, running.run(jobs.pid)):
             try:
@@ -283,7 +285,7 @@ async def test_starts_that_fail_together_are_one_failure(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(WorkerPool, "_fork", failing)
     async with WorkerPool(4) as four:
-        assert await four.run(jobs.pid) in four.pids
+        assert await four.run(jobs.pid) in pids_of(four)
 
 
 async def test_waiting_calls_fail_if_no_worker_can_start() -> None:
@@ -296,6 +298,7 @@ SERVER = """
     import asyncio, os, sys
     from scraper.workers import WorkerPool
     from tests.scraper.workers import jobs
+    from tests.scraper.workers.processes import pids_of
 
     async def main():
         async with WorkerPool(2) as workers:
@@ -303,7 +306,7 @@ SERVER = """
             call = asyncio.create_task(workers.run(jobs.spin, sys.argv[1], limit_s=600.0))
             while not os.path.exists(sys.argv[1]):
                 await asyncio.sleep(0.01)
-            print(*workers.pids, flush=True)
+            print(*pids_of(workers), flush=True)
             await call
 
     asyncio.run(main())

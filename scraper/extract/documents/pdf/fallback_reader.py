@@ -57,7 +57,6 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         "pdf",
         join_pages(texts),
         pages=count,
-        read_to=numbers[-1] if numbers and numbers[-1] < count else None,
         encrypted=reader.is_encrypted,
         warnings=(f"Only {len(numbers):,} of {count:,} pages are read.",) if len(numbers) == MAX_PAGES < count else (),
     )

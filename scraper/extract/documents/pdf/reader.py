@@ -85,7 +85,6 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         title=source.title,
         author=source.author,
         pages=source.page_count,
-        read_to=pages[-1].number if pages and pages[-1].number < source.page_count else None,
         ocr_pages=ocr_pages,
         encrypted=source.encrypted,
         deserves_more_care=bool(rtl_pages or completed.has_loss or unread) and not request.more_care,
