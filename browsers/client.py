@@ -145,6 +145,14 @@ class Browsers:
             browsers=self._pool.states(),
         )
 
+    async def start(self, tier: Tier) -> None:
+        """Start the browser of a tier if it does not run, and wait for it.
+
+        Raises:
+            BrowsersError: None is installed, or it does not start.
+        """
+        await self._pool.get_handle(tier)
+
     def start_soon(self, tier: Tier) -> None:
         """Start the browser of a tier in the background, if it does not run, for an expected visit."""
         if not self._pool.is_ready(tier):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from browsers import errors
 from browsers.chromium import locate
@@ -72,7 +73,7 @@ class Pool:
         self._memory: dict[Tier, int | None] = {}
         self._sampled_at: dict[Tier, int] = {}
         self._launching = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
         self._was_sandboxed = False
 
@@ -140,6 +141,18 @@ class Pool:
         handle = self._handles.get(tier)
         if handle is not None and handle.is_alive:
             return handle
+        start = asyncio.ensure_future(self._start(tier))
+        self._tasks.add(start)
+        start.add_done_callback(self._on_start_end)
+        try:
+            # A caller that gives up does not end the start: others wait for the browser, now or later.
+            return await asyncio.shield(start)
+        except asyncio.CancelledError:
+            if start.cancelled():
+                self._raise_if_closing()
+            raise
+
+    async def _start(self, tier: Tier) -> BrowserHandle:
         async with self._launching:
             handle = self._handles.get(tier)
             if handle is None or not handle.is_alive:
@@ -281,6 +294,11 @@ class Pool:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._on_task_end)
+
+    def _on_start_end(self, start: asyncio.Task[BrowserHandle]) -> None:
+        self._tasks.discard(start)
+        if not start.cancelled():
+            start.exception()  # Its callers report it, unless all of them gave up.
 
     def _on_task_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -68,7 +68,8 @@ def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> Non
         )
     if found <= {"browser_failed", "busy"}:
         raise errors.BrowserFailedError(
-            "The browser that queries the engines failed.", next_step="Try again; `search-mcp doctor` may say more."
+            "The browser that queries the engines failed or did not start in time.",
+            next_step="Try again; `search-mcp doctor` may say more.",
         )
 
 

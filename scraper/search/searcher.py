@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 
 from browsers import Browsers
+from browsers.errors import BrowsersError
 from browsers.model import Tier
 from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
@@ -29,7 +30,10 @@ from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0
-"""Seconds. Deadline of each engine: one that hangs delays the search by this time but does not fail it."""
+"""Seconds. Deadline of each engine: one that hangs delays the search by this time but does not fail it.
+
+The start of the browser does not count.
+"""
 MERGE_RESERVE_S = 0.3
 """Seconds of the deadline reserved to merge the results."""
 PARTIAL_AGE_S = 3_600.0
@@ -101,10 +105,9 @@ class Searcher:
         search = self._parse(request)
         scope = CacheScope(principal=request.principal, language=self._language)
         # A search in flight continues past the deadline of its first caller while another one waits for it.
-        limit_s = min(request.deadline_s, ENGINE_DEADLINE_S)
         load: LoadRequest[SearchAnswer] = LoadRequest(
             (request.principal, search.key),
-            run=lambda _: self._load(search, scope, limit_s, progress or ignore_progress),
+            run=lambda _: self._load(search, scope, request.deadline_s, progress or ignore_progress),
             find=lambda: self._find_stored(search, scope, request.cache.max_age_s),
         )
         return await self._service.read(load, request.cache)
@@ -157,7 +160,7 @@ class Searcher:
     async def _load(
         self, search: _Search, scope: CacheScope, limit_s: float, progress: ProgressCallback
     ) -> SearchAnswer:
-        results = await self._query_all(search, scope.principal, limit_s, progress)
+        results = await self._query_all(search, scope.principal, Deadline.within(limit_s), progress)
         raise_if_all_failed_here(results)
         answer = build_answer(
             search.text,
@@ -172,9 +175,8 @@ class Searcher:
         return answer
 
     async def _query_all(
-        self, search: _Search, principal: str, limit_s: float, progress: ProgressCallback
+        self, search: _Search, principal: str, deadline: Deadline, progress: ProgressCallback
     ) -> list[EngineQueryResult]:
-        deadline = Deadline.within(limit_s)
         query = SearchQuery(
             search.text,
             freshness=search.filters.freshness,
@@ -189,12 +191,14 @@ class Searcher:
 
         async def run(name: str) -> EngineQueryResult:
             nonlocal done
-            result = await self._runner.run(
-                self._engines[name],
-                query,
-                rows=rows,
-                principal=principal,
-                deadline_s=deadline.left_s(reserve_s=min(MERGE_RESERVE_S, limit_s / 10)),
+            engine = self._engines[name]
+            is_started = await self._start_browser(engine.build_request(query, datetime.now(UTC)).tier, deadline)
+            limit_s = min(ENGINE_DEADLINE_S, deadline.left_s())
+            limit_s -= min(MERGE_RESERVE_S, limit_s / 10)
+            result = (
+                await self._runner.run(engine, query, rows=rows, principal=principal, deadline_s=limit_s)
+                if is_started
+                else EngineQueryResult(engine, error="browser_failed")
             )
             done += 1
             progress(done, len(search.engines), f"{name}: {result.error or len(result.results)}")
@@ -204,6 +208,17 @@ class Searcher:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(run(name)) for name in search.engines]
         return [task.result() for task in tasks]
+
+    async def _start_browser(self, tier: Tier, deadline: Deadline) -> bool:
+        """Return False if the browser of a tier does not start before the deadline; visits report other failures."""
+        try:
+            async with asyncio.timeout(deadline.left_s()):
+                await self._browsers.start(tier)
+        except TimeoutError:
+            return False
+        except BrowsersError:
+            pass
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -23,6 +24,7 @@ from browsers.chromium import process_tree
 from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
+from browsers.pool import pool
 from tests.browsers.visits import WAITING, marks, until, visit
 from tests.growth import full_size
 from tests.site.running import Site
@@ -265,3 +267,40 @@ async def test_a_worn_browser_is_replaced_without_a_failed_visit(browser_setting
                 assert marks(await visit(client, site, "/static/1", Mode.PEEK)) == 60
         assert first.peeks >= 3
         assert client.status().restarts == 0
+
+
+async def test_a_caller_that_gives_up_does_not_end_the_start_of_the_browser(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts, may_start = [], asyncio.Event()
+    launch = pool.launch
+
+    async def launch_slowly(*arguments: Any, **options: Any) -> Any:
+        starts.append(arguments)
+        await may_start.wait()
+        return await launch(*arguments, **options)
+
+    monkeypatch.setattr(pool, "launch", launch_slowly)
+    async with Browsers(browser_settings, is_lazy=True) as client:
+        with pytest.raises(errors.BrowserGoneError, match="ready in time"):
+            await visit(client, site, "/static/1", deadline_s=0.3)
+        may_start.set()
+        assert marks(await visit(client, site, "/static/1")) == 60
+        assert len(starts) == 1
+
+
+async def test_a_start_ends_with_the_browsers(
+    browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = asyncio.Event()
+
+    async def launch_never(*arguments: Any, **options: Any) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(pool, "launch", launch_never)
+    async with Browsers(browser_settings, is_lazy=True) as client:
+        starting = asyncio.create_task(client.start(Tier.LIGHT))
+        await begun.wait()
+    with pytest.raises(errors.BrowserGoneError, match="being closed"):
+        await starting

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
+from browsers.errors import BrowserGoneError
 from browsers.model import Request, Snapshot, Tier
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 
@@ -37,15 +38,27 @@ class FakeBrowsers:
         self.started: list[Tier] = []
         self.known: set[tuple[str, str]] = set()
         """Principals and site profiles that have cookies."""
+        self.start_s = 0.0
+        """Seconds from the first use until the browser has started."""
+        self._start: asyncio.Future[None] | None = None
         self.before: Callable[[Request], Awaitable[None]] = _nothing
 
     async def visit(self, request: Request, enough: Any = None) -> Snapshot:
         self.requests.append(request)
         if request.site_profile is not None:
             self.known.add((request.principal, request.site_profile))
+        try:
+            async with asyncio.timeout(request.deadline_s):
+                await self.start(request.tier)
+        except TimeoutError:
+            raise BrowserGoneError("No browser became ready in time.") from None
         await self.before(request)
         html = self.pages[request.url.split("/")[2].removesuffix(".example")]
         return Snapshot(request.url, request.url, 200, {}, "text/html", html.encode(), html)
+
+    async def start(self, tier: Tier) -> None:
+        self._start = self._start or asyncio.ensure_future(asyncio.sleep(self.start_s))
+        await asyncio.shield(self._start)
 
     def start_soon(self, tier: Tier) -> None:
         self.started.append(tier)

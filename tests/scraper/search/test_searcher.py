@@ -16,6 +16,7 @@ from browsers.model import Request
 from scraper import errors
 from scraper.engines.model import Engine
 from scraper.model import REFRESH, CachePolicy, SearchRequest
+from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
@@ -325,3 +326,14 @@ class TestFaults:
             await left.wait()
         await asyncio.gather(task, return_exceptions=True)
         assert harness.searcher.in_flight == 0
+
+
+async def test_the_start_of_the_browser_does_not_count_as_time_of_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", 0.3)
+    harness = Harness()
+    harness.client.start_s = 0.6
+    assert (await harness.searcher.search(SearchRequest("words"))).results
+    harness = Harness()
+    harness.client.start_s = 60.0
+    with pytest.raises(errors.BrowserFailedError, match="did not start in time"):
+        await harness.searcher.search(SearchRequest("other words", deadline_s=0.3))
