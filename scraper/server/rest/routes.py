@@ -20,6 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from scraper.errors import InternalError, OverloadedError
+from scraper.extract.text.sanitize import clean_line
 from scraper.render.json_truncation import compact
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
@@ -27,9 +28,11 @@ from scraper.server.http.disconnect_middleware import disconnect_future, watch_d
 from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
 from scraper.tools.model import Tool, ToolAnswer
+from scraper.values.types import closest_match
 
 _BODY_BYTES = 4 * 1024 * 1024
 _RETRY_AFTER_S = 5
+_ECHO_CHARS = 60
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
 _MARKDOWN = "text/markdown"
@@ -63,13 +66,22 @@ class RestInterface:
         routes = [self._route(tool) for tool in self._tools]
         routes.append(Route("/v1/openapi.json", self._describe))
         readers = [self._reader(tool) for tool in self._tools if tool.name == "fetch"]
-        return [*routes, *(Route("/r/{url:path}", reader) for reader in readers)]
+        routes += (Route("/r/{url:path}", reader) for reader in readers)
+        return [*routes, Route("/v1/{name:path}", self._reject_unknown_tool, methods=["GET", "POST"])]
 
     async def _describe(self, _request: Request) -> Response:
         return self._document
 
+    async def _reject_unknown_tool(self, request: Request) -> Response:
+        name = clean_line(request.path_params["name"], _ECHO_CHARS)
+        closest = closest_match(name, [tool.name for tool in self._tools])
+        hint = f" Did you mean {closest}?" if closest else ""
+        return _error(404, f'There is no tool "{name}" here.{hint} /v1/openapi.json lists the tools.')
+
     def _route(self, tool: Tool) -> Route:
         async def answer(request: Request) -> Response:
+            if request.method != "POST" and not tool.read_only:
+                return _error(405, f"{tool.name} writes: call it with POST.", {"Allow": "POST"})
             try:
                 arguments = await self._arguments(tool, request)
             except RequestError as error:
@@ -84,7 +96,7 @@ class RestInterface:
             except MCPError as error:
                 return _unavailable(error)
 
-        return Route(f"/v1/{tool.name}", answer, methods=["GET", "POST"] if tool.read_only else ["POST"])
+        return Route(f"/v1/{tool.name}", answer, methods=["GET", "POST"])
 
     def _reader(self, fetch: Tool) -> Any:
         async def read(request: Request) -> Response:
@@ -263,8 +275,8 @@ def _unavailable(error: MCPError) -> Response:
     return _json({"error": error.error.message, "retryable": True}, 503, {"Retry-After": str(_RETRY_AFTER_S)})
 
 
-def _error(status: int, message: str) -> Response:
-    return _json({"error": message, "error_code": "bad_request", "retryable": False}, status)
+def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return _json({"error": message, "error_code": "bad_request", "retryable": False}, status, headers)
 
 
 def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

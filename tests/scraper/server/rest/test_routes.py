@@ -130,6 +130,14 @@ async def test_pages_of_other_sites_may_not_call(product: Program, http: aiohttp
 async def test_writing_tools_take_no_get(product: Program, http: aiohttp.ClientSession) -> None:
     async with http.get(f"{product.base}/v1/search_create_index", params={"index_name": "a"}) as answer:
         assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+        assert "POST" in (await answer.json())["error"]
+
+
+async def test_an_unknown_tool_is_rejected_with_a_similar_name(product: Program, http: aiohttp.ClientSession) -> None:
+    status, error = await post(http, product, "ftch", url="https://example.com/")
+    assert status == 404 and error["error_code"] == "bad_request" and "Did you mean fetch?" in error["error"]
+    status, error = await get(http, product, "/v1/a/b")
+    assert status == 404 and "/v1/openapi.json" in error["error"]
 
 
 @pytest.mark.parametrize("form", ["plain", "merged", "encoded"])
