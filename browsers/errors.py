@@ -162,7 +162,7 @@ class ExpiredLoginError(BrowsersError):
     def __init__(self, name: str, *, url: str = "") -> None:
         """Set the name of the profile."""
         super().__init__(
-            f"The login of profile {name} has expired.", url=url, next_step=f"Run: search-mcp login {name}"
+            f"The login of profile {name} has expired.", url=url, next_step=f"Run: search-mcp login {name} --hosts HOST"
         )
 
 

@@ -116,7 +116,8 @@ class InputDevices:
             bits |= _MODIFIERS[name.lower()]
         name = _SYNONYMS.get(key.lower()) or _BY_NAME.get(key.lower()) or key
         if name not in _KEYS and len(name) != 1:
-            raise UnknownKeyError(f"{key[:20]!r} is no key; there are {', '.join(list(_KEYS)[:15])} and characters")
+            keys = ", ".join(list(_KEYS)[:15])
+            raise UnknownKeyError(f"{key[:20]!r} is no key: use click for a button; keys are {keys} and characters")
         commands = [_COMMANDS[name.lower()]] if bits == _CONTROL and name.lower() in _COMMANDS else []
         await self._key(name, bits, commands)
 

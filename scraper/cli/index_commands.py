@@ -55,7 +55,7 @@ def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any
 @with_output_options(has_marks=False)
 @with_settings(_INDEX_SETTINGS)
 def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | None, **flags: Any) -> int:
-    """Add text files to the index NAME, or replace those with the same id.
+    """Add text files to the index NAME, or replace them.
 
     FILES are text files; - is standard input.
     """

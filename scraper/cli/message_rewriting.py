@@ -27,17 +27,22 @@ _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
         "render force_refresh max_age_hours format start length pages outline password max_results freshness category "
-        "include_text exclude_text depth limit metadata kind backend crawl include exclude since"
+        "include_text exclude_text depth limit metadata kind backend crawl include exclude since fields example "
+        "records recipe profile tokens"
     ).split()
 }
 _NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
 _CALL = re.compile(rf"\bcall ({_TOOL}) (again|on this URL) with\b")
-_QUOTED = re.compile(rf"`({_TOOL}|{'|'.join(_OPTIONS)})`")
+_QUOTED = re.compile(rf"`({_TOOL}|url|{'|'.join(_OPTIONS)})`")
 _THE_TOOL = re.compile(rf"\bthe `({_TOOL})` tool\b")
 _IS_THE_TOOL = re.compile(r"(?<=`) is the tool for\b")
 _VALUE = re.compile(rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)')
 _SUBJECT = re.compile(rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)")
+_SEARCH_INDEX = re.compile(r'\bsearch_index with index_name="([\w-]+)"')
+_CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
+_SESSION = re.compile(r"^Session [0-9a-f]{32}: .*\n?", re.MULTILINE)
+"""A session ends with the command, so its id is of no use."""
 _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
 _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
 
@@ -50,11 +55,15 @@ def get_command_name(tool: str) -> str:
 def rewrite_message(text: str) -> str:
     """Return a message with commands and options instead of tools and arguments."""
     text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
+    text = _SEARCH_INDEX.sub(r"`search-mcp index search \1 QUERY`", _SESSION.sub("", text))
+    text = text.replace(
+        _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
+    )
     text = _CALL.sub(lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with", text)
     text = _VALUE.sub(_option_with_value, text)
     text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)
     text = _IS_THE_TOOL.sub(" is the command for", _THE_TOOL.sub(r"`\1`", text))
-    return _QUOTED.sub(lambda match: f"`{_OPTIONS.get(match[1]) or f'search-mcp {get_command_name(match[1])}'}`", text)
+    return _QUOTED.sub(_rewrite_quoted, text)
 
 
 def rewrite_answer(text: str) -> str:
@@ -62,6 +71,13 @@ def rewrite_answer(text: str) -> str:
     parts = _SEALED.split(text)
     # Each sealed region gives two parts: the region and its id.
     return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
+
+
+def _rewrite_quoted(match: re.Match[str]) -> str:
+    name = match[1]
+    if name == "url":
+        return "`URL`"
+    return f"`{_OPTIONS.get(name) or f'search-mcp {get_command_name(name)}'}`"
 
 
 def _option_with_value(match: re.Match[str]) -> str:

@@ -161,11 +161,21 @@ def extract_structured(**flags: Any) -> int:
 @with_output_options()
 @with_settings(READ | {"max_answer_tokens", "acting", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
-    """Run steps on a page in a browser, and print the changes after each."""
+    """Run steps on a page in a browser, and print the changes after each.
+
+    A step is `open URL`, `click "Text"`, `type "Field" = text`, `press Enter`, `look`, `read` or another one of
+    docs/acting.md.
+    """
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    return run_and_print("browse", {"steps": all_steps, **flags})
+    return run_and_print("browse", {"steps": [_complete_url(step) for step in all_steps], **flags})
+
+
+def _complete_url(step: str) -> str:
+    """Return the step with a scheme before the address of `open`; other steps stay unchanged."""
+    verb, _, address = step.partition(" ")
+    return f"{verb} {guess_urls(address.strip())[0]}" if verb.lower() == "open" else step
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:

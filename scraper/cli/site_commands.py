@@ -73,6 +73,8 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     for name in ("out_format", "minutes", "per_host", "gap", "render", "cluster"):
         flags.pop(name)
     flags = {name: value for name, value in flags.items() if value != ()}
+    if bool(urls) == bool(flags["crawl"]):
+        raise click.UsageError("Give a URL to start a crawl, or --crawl ID to continue one.")
     if not urls:
         return run_and_print("crawl", flags)
     if len(urls) > 1:

@@ -79,7 +79,8 @@ def run_and_print(
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
-        click.echo(rewrite_message(str(fault or answer.text)), err=True)
+        message = str(fault or answer.text)
+        click.echo(message if flags.get("marked") else _rewrite_for_people(message), err=True)
         return code_of_answer(answer)
     if writes_rows and output is not None and isinstance(answer.structured, dict):
         text = as_table(answer.structured, output)
@@ -124,9 +125,14 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
         return answer.text
     if plain is not None:
         return plain(answer)
+    return _rewrite_for_people(answer.text)
+
+
+def _rewrite_for_people(text: str) -> str:
+    """Return an answer or error with commands instead of tools, and without the marks of untrusted text."""
     from scraper.render.untrusted_text import remove_untrusted_marks
 
-    return remove_untrusted_marks(rewrite_answer(answer.text))
+    return remove_untrusted_marks(rewrite_answer(text))
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -159,6 +160,8 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
     else:
         for page, outcome in zip(pages, outcomes, strict=True):
             click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")
+        if not pages and sys.stderr.isatty():  # cron sends all output by mail
+            click.echo("No page is due. Check all: search-mcp watch run --all", err=True)
     failed_commands = 0
     for row, outcome in zip(rows, outcomes, strict=True):
         if command is not None and _is_change(outcome):

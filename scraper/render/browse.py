@@ -71,8 +71,8 @@ def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[
     if report.error:
         first = f'step {number} ("{report.step}") failed: {report.error}'
     said = [*report.notices]
-    if not content and not said and not report.error:
-        return [f"{first}: done"]
+    if not content and not said:
+        return [first if report.error else f"{first}: done"]
     lines = [f"{first}: {'; '.join(said)}" if said else f"{first}:"]
     if content == "nothing changed":
         return [f"{lines[0]} {content}"]

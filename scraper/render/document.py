@@ -178,9 +178,9 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
     numbers, spans = set(pages), zip(marks, ends, strict=True)
     parts = [document.markdown[mark.start() : end].strip() for mark, end in spans if int(mark[1]) in numbers]
     if not parts:
+        count = document.page_count or len(marks)
         raise InvalidArgumentError(
-            f"There is no page {pages[0]}: the document has {document.page_count or len(marks):,} pages.",
-            target="pages",
+            f"There is no page {pages[0]}: the document has {count:,} page{'s' * (count != 1)}.", target="pages"
         )
     markdown = "\n\n".join(parts)
     return replace(reading, document=replace(document, markdown=markdown, outline=find_headings(markdown)))

@@ -58,7 +58,7 @@ def parse_engines(
         if name not in known:
             closest = closest_match(name, list(known))
             hint = f' Did you mean "{closest}"?' if closest else ""
-            message = f'engines names "{clean_line(name, _ECHO_CHARS)}", which is no engine.{hint}'
+            message = f'"{clean_line(name, _ECHO_CHARS)}" is not a search engine.{hint}'
             raise InvalidArgumentError(message, target="engines", next_step=next_step)
     return tuple(known[name] for name in requested)
 

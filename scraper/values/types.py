@@ -273,7 +273,7 @@ class ObjectValue(ValueType):
             try:
                 value = json.loads(value)
             except ValueError:
-                raise InvalidValueError("an object", "; as text it is no JSON") from None
+                raise InvalidValueError("an object", "; the text is not valid JSON") from None
         if not isinstance(value, dict):
             raise InvalidValueError("an object")
         return value

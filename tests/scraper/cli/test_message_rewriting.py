@@ -24,6 +24,10 @@ from scraper.tools import registry
         ("A page: `fetch` is the tool for it.", "A page: `search-mcp fetch` is the command for it."),
         ("Index not found: a", "There is no index a. Create it with `search-mcp index create a`."),
         ("The length of a URL must be short.", "The length of a URL must be short."),
+        ("fields must be an object.", "--fields must be an object."),
+        ("Give its value as `example`. Start with `url`.", "Give its value as `--example`. Start with `URL`."),
+        ('Search them: search_index with index_name="a-b".', "Search them: `search-mcp index search a-b QUERY`."),
+        (f"Session {'0a' * 16}: pass it to go on.\nThe rest.", "The rest."),
     ],
 )
 def test_names_of_tools_and_arguments_become_commands_and_options(text: str, expected: str) -> None:

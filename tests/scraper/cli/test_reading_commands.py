@@ -48,6 +48,28 @@ def test_an_address_without_a_scheme_is_tried_with_https_then_http(site: Site, h
     assert output.code == 0 and json.loads(output.out)["url"] == site.url("/static/1")
 
 
+def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
+    site: Site, here: dict[str, str]
+) -> None:
+    address = site.url("/acting/list").removeprefix("http://").replace("/", ":80/", 1)
+    steps = (f"open {address}", 'press "Show more"')
+    output = command_output("browse", *steps, env=here)
+    assert output.code == 2 and "Entry 5" in output.err and "use click for a button" in output.err
+    assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
+    assert "<<<untrusted" in command_output("browse", *steps, "--marked", env=here).err
+
+
+def test_a_crawl_needs_a_url_or_an_id() -> None:
+    for words in ((), ("example.com", "--crawl", "a")):
+        output = command_output("crawl", *words)
+        assert output.code == 2 and "a URL to start a crawl, or --crawl ID" in output.err
+
+
+def test_fields_that_are_not_json_are_named_as_the_option() -> None:
+    output = command_output("extract-structured", "example.com", "--fields", "{price")
+    assert (output.code, output.err) == (2, "--fields must be an object; the text is not valid JSON.\n")
+
+
 def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:
     bare, whole = site.url("/static/1").removeprefix("http://"), site.url("/static/2", "host1.example")
     output = command_output("fetch-batch", bare, whole, "site.example", "--json", env=here)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -67,6 +69,18 @@ def test_a_wrong_interval_is_explained(tmp_path: Path, every: str) -> None:
 def test_a_wrong_address_is_explained(tmp_path: Path) -> None:
     output = command_output("watch", "add", "ftp://example.com", env=variables(tmp_path))
     assert output.code == 2 and "ftp" in output.err
+
+
+@pytest.mark.browser
+def test_a_terminal_is_told_that_no_page_is_due(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    env = {**os.environ, **variables(tmp_path)}
+    command = [sys.executable, "-m", "scraper.cli.main", "watch", "run"]
+    done = subprocess.run(command, env=env, stderr=slave, check=False)
+    os.close(slave)
+    assert done.returncode == 0 and b"No page is due" in os.read(master, 1000)
+    os.close(master)
+    assert command_output("watch", "run", env=variables(tmp_path)).err == ""
 
 
 def test_an_unusable_store_is_reported(tmp_path: Path) -> None:

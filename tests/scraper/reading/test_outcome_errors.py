@@ -75,7 +75,7 @@ def test_busy_has_the_retry_time() -> None:
 def test_an_expired_login_names_the_command() -> None:
     told = map_browser_error(browser_errors.ExpiredLoginError("shop", url=URL), URL)
     assert isinstance(told, errors.LoginExpiredError)
-    assert told.sentence() == "The login of profile shop has expired. Run: search-mcp login shop"
+    assert told.sentence() == "The login of profile shop has expired. Run: search-mcp login shop --hosts HOST"
 
 
 def test_callers_do_not_learn_the_folders_of_the_server() -> None:

@@ -80,6 +80,9 @@ def test_pages_can_be_chosen_and_must_be_there() -> None:
     assert "page 1" not in str(answer["content"])
     with pytest.raises(InvalidArgumentError, match="no page 9"):
         as_json(reading(), DocumentPart(pages=(9,)))
+    one = replace(reading(), document=replace(reading().document, page_count=1))
+    with pytest.raises(InvalidArgumentError, match=r"the document has 1 page\."):
+        as_json(one, DocumentPart(pages=(9,)))
     with pytest.raises(InvalidArgumentError, match="no pages to choose"):
         as_json(reading("No marks."), DocumentPart(pages=(1,)))
 
