@@ -22,7 +22,7 @@ from browsers.login_state import LoginState
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import IsSufficient, Visit
-from browsers.pool.pool import BrowserState, Pool
+from browsers.pool.pool import BrowserPool, BrowserState
 from browsers.settings import BrowserSettings
 from browsers.slot_scaling import SlotScaler
 
@@ -87,7 +87,7 @@ class Browsers:
         self._settings = settings or BrowserSettings()
         self._is_lazy = is_lazy
         self._egress = egress or EgressProxy(self._settings)
-        self._pool = Pool(self._settings, self._egress)
+        self._pool = BrowserPool(self._settings, self._egress)
         self._profiles = CookieProfiles()
         self._peeks = self._make_slots(self._settings.peek_slots, MAX_PEEKS_PER_HOST)
         self._renders = self._make_slots(self._settings.render_slots, MAX_RENDERS_PER_HOST)

@@ -23,7 +23,7 @@ class LoginStateError(ValueError):
     """A storage state cannot be used. The message says why."""
 
 
-def covers(hosts: Iterable[str], host: str) -> bool:
+def covers_host(hosts: Iterable[str], host: str) -> bool:
     """Return True if a host is one of `hosts` or a subdomain of one."""
     host = host.lower().rstrip(".")
     return any(host == one or host.endswith(f".{one}") for one in hosts)
@@ -70,13 +70,13 @@ class LoginState:
         chosen: list[Cookie] = []
         for cookie in cookies:
             domain = str(cookie["domain"]).lower()
-            if covers(hosts, domain.lstrip(".")):
+            if covers_host(hosts, domain.lstrip(".")):
                 chosen.append(dict(cookie))
             elif domain.startswith("."):
-                chosen += [{**cookie, "domain": f".{host}"} for host in hosts if covers([domain[1:]], host)]
+                chosen += [{**cookie, "domain": f".{host}"} for host in hosts if covers_host([domain[1:]], host)]
         return cls(
             tuple(chosen),
-            {origin: items for origin, items in storage.items() if covers(hosts, urlsplit(origin).hostname or "")},
+            {origin: items for origin, items in storage.items() if covers_host(hosts, urlsplit(origin).hostname or "")},
         )
 
     def dump(self) -> str:

@@ -24,7 +24,7 @@ class Deadline:
         return max(0.0, self.at - reserve_s - time.monotonic())
 
 
-Ask = Callable[[str], Awaitable[bool]]
+AskUser = Callable[[str], Awaitable[bool]]
 """Asks the person at the client a question; returns True for yes."""
 
 

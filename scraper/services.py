@@ -11,7 +11,7 @@ from browsers.errors import FilterListError
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
-from scraper.engines.names import DEFAULTS
+from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
 from scraper.reading.browsing import BrowseRunner
@@ -95,7 +95,7 @@ class Services:
                 store.searches,
                 settings,
                 engines=ENGINES,
-                default_engines=DEFAULTS,
+                default_engines=DEFAULT_ENGINES,
                 sources=SOURCES,
                 shared=shared,
             )

@@ -17,7 +17,7 @@ from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.text_leaves import letters_and_digits
-from scraper.extract.fields.value_places import PlaceFinder
+from scraper.extract.fields.value_places import ValuePlaceFinder
 
 _FAR = 7
 """Distance in the list of sites to one of another kind."""
@@ -27,7 +27,7 @@ Gold = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class _SitePage:
-    finder: PlaceFinder
+    finder: ValuePlaceFinder
     gold: Gold
 
 
@@ -84,18 +84,20 @@ def load_sites(corpora: Path) -> dict[str, list[tuple[Path, Gold]]]:
 def _measure_sites(corpora: Path, pages: int) -> Figures:
     counts = FieldCounts()
     learned: dict[str, ExtractionRecipe] = {}
-    second: dict[str, PlaceFinder] = {}
+    second: dict[str, ValuePlaceFinder] = {}
     seconds, reads = 0.0, 0
     for site, files in load_sites(corpora).items():
         files = sorted(files, key=lambda one: -sum(map(bool, one[1].values())))[:pages]
-        finders = [_SitePage(PlaceFinder(saved_page(file.read_text(encoding="utf-8"))), gold) for file, gold in files]
+        finders = [
+            _SitePage(ValuePlaceFinder(saved_page(file.read_text(encoding="utf-8"))), gold) for file, gold in files
+        ]
         example = {name: texts[0] for name, texts in finders[0].gold.items() if texts}
         learned[site], _ = extraction_recipes.learn(finders[0].finder, example, site)
         second[site] = finders[1].finder
         for (file, gold), _one in zip(files[1:], finders[1:], strict=True):
             began = time.process_time()
             found = extraction_recipes.read(
-                learned[site], PlaceFinder(saved_page(file.read_text(encoding="utf-8"))), site
+                learned[site], ValuePlaceFinder(saved_page(file.read_text(encoding="utf-8"))), site
             )
             seconds += time.process_time() - began
             reads += 1
@@ -121,7 +123,7 @@ def _measure_names(corpora: Path, pages: int) -> Figures:
     stated: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
     for site, files in load_sites(corpora).items():
         for file, gold in files[:pages]:
-            named = NamedValueFinder(PlaceFinder(saved_page(file.read_text(encoding="utf-8"))))
+            named = NamedValueFinder(ValuePlaceFinder(saved_page(file.read_text(encoding="utf-8"))))
             found = {name: one for name in gold if (one := named.find(FieldName(name))) is not None}
             counts[site.split("-")[0]].add({name: one.text for name, one in found.items()}, gold)
             for name, one in found.items():

@@ -22,7 +22,7 @@ from benchmarks.knowing.peers import PeerProcess
 from benchmarks.knowing.records import saved_page
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import extraction_recipes
-from scraper.extract.fields.value_places import PlaceFinder
+from scraper.extract.fields.value_places import ValuePlaceFinder
 
 DEGREES = ("names", "tags", "moved")
 _REAL_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")
@@ -148,9 +148,9 @@ def _compare(
     golds: Sequence[Mapping[str, Sequence[str]]],
     counts: FieldCounts,
 ) -> None:
-    recipe, _ = extraction_recipes.learn(PlaceFinder(saved_page(before)), example, site)
+    recipe, _ = extraction_recipes.learn(ValuePlaceFinder(saved_page(before)), example, site)
     for page, gold in zip(pages, golds, strict=True):
-        found = extraction_recipes.read(recipe, PlaceFinder(saved_page(page)), site).values
+        found = extraction_recipes.read(recipe, ValuePlaceFinder(saved_page(page)), site).values
         counts.add({name: value for name, (value, _) in found.items()}, gold)
 
 
@@ -158,7 +158,7 @@ def _measure_real(folder: Path, counts: FieldCounts, peers: PeerProcess | None, 
     """Read one page before and after its site was redesigned; fields that either page lacks do not count."""
     gold = json.loads((folder / "gold.json").read_text(encoding="utf-8"))
     sources = {name: (folder / f"{name}.html").read_text(encoding="utf-8") for name in ("before", "after")}
-    finders = {name: PlaceFinder(saved_page(source)) for name, source in sources.items()}
+    finders = {name: ValuePlaceFinder(saved_page(source)) for name, source in sources.items()}
     both = [name for name in _REAL_FIELDS if name in gold["before"] and name in gold["after"]]
     fields = [
         name

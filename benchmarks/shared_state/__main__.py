@@ -22,7 +22,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.shared_state.member import RATE
 from scraper.call_context import Deadline
 from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import Lease, Limit, SharedState, ThrottleTerms, WorkClaim
+from scraper.coordination.protocols import Lease, RateLimit, SharedState, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.politeness import HostThrottle
@@ -30,7 +30,7 @@ from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.running import Site, running_site
 
-_MANY = Limit("many", burst=1_000_000, per_second=1_000_000)
+_MANY = RateLimit("many", burst=1_000_000, per_second=1_000_000)
 _PAGE = b"x" * 20_000
 _START_S = 20.0
 _GOALS = (Goal("flight.visits", at_most=1), Goal("limit_error", at_most=0.05), Goal("limit.together_ms", at_most=1.0))

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from browsers import Browsers
 from browsers.model import Request, Snapshot
 from browsers.navigation.visit import IsSufficient
-from scraper.coordination.protocols import Limit
+from scraper.coordination.protocols import RateLimit
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
@@ -25,7 +25,7 @@ from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool
 
-RATE = Limit("benchmark", burst=20, per_second=100)
+RATE = RateLimit("benchmark", burst=20, per_second=100)
 
 
 class _PlainBrowser:

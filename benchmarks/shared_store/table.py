@@ -21,7 +21,7 @@ from benchmarks.common.synthetic_texts import SyntheticTexts
 from scraper.model import Document, Reading
 from scraper.store.postgres import page_queries, schema
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry
 from tests.ports import free_port
@@ -144,7 +144,7 @@ asyncio.run(fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 async def fill(url: str, part: int, count: int) -> None:
     """Copy every other thousand pages into the tables, except those of an earlier run."""
-    server, texts, lexer = PostgresPool(url), SyntheticTexts(LANGUAGE), Lexer()
+    server, texts, lexer = PostgresPool(url), SyntheticTexts(LANGUAGE), LexemeTokenizer()
 
     async def copy(connection: schema.Connection) -> None:
         owners = await page_queries.find_owner_ids(connection, [("local", "[]")])

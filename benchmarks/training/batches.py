@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.training.augmentation import Matrix, Table
 from benchmarks.training.table import KEEP, Row
 from scraper.extract.content.neural_net import NEIGHBOR_STEPS, NORM_EPSILON, Neighborhood, build_neighborhood
-from scraper.extract.content.page_statistics import Ints
+from scraper.extract.content.page_statistics import IntArray
 
 PAGES = 64
 """Maximum pages in a batch; the last number belongs to the padding."""
@@ -122,7 +122,7 @@ class Batches:
         return Batch(*(_pad(each, self._size, other) for each, other in zip(whole, padding, strict=True)))
 
 
-def _spans(around: Neighborhood) -> tuple[Ints, Ints]:
+def _spans(around: Neighborhood) -> tuple[IntArray, IntArray]:
     """Return the start and end of each block's spans (blocks x spans); a neighbor is a span of one block."""
     n = len(around.weights)
     index = np.arange(n)

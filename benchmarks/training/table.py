@@ -18,7 +18,7 @@ from scraper.extract.content import hashed_features
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.feature_matrix import compute_columns, stack_columns
 from scraper.extract.content.page_statistics import PageStatistics, split_words
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.page import page_tree
 
 FOLDS = 4
@@ -92,7 +92,7 @@ def snapshot_of(sample: Sample) -> Snapshot:
 def row_of(sample: Sample) -> Row | None:
     """Return the row of a sample, or None if the page has no text."""
     page = page_tree.build_page_tree(snapshot_of(sample))
-    segments = segment(page.body)
+    segments = segment_body(page.body)
     if not segments.texts:
         return None
     measures = PageStatistics(segments, describe_page(page.head, sample.url))

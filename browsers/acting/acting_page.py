@@ -15,7 +15,7 @@ from browsers.acting.input import InputDevices
 from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in
 from browsers.acting.outline import Outline, OutlineLine, build_outline
 from browsers.acting.popups import PopupHandler
-from browsers.acting.request_guard import ActingMode, Ask, RequestGuard
+from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.login_state import Login
@@ -48,13 +48,13 @@ _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboa
 """Permissions for which the full browser asks. The question would stay open, so they are denied."""
 
 Window = tuple[int, int]
-WINDOW: Window = (WIDTH, HEIGHT)
+WINDOW_SIZE: Window = (WIDTH, HEIGHT)
 
 
 class ActingPage:
     """One tab that is used over several steps."""
 
-    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None, ask: Ask | None = None) -> None:
+    def __init__(self, tab: Tab, mode: ActingMode, login: Login | None = None, ask: AskUser | None = None) -> None:
         """Use a blank tab, signed in with `login`. Call `prepare` before anything else.
 
         `ask` asks the person before the first write on a site.
@@ -243,7 +243,7 @@ class ActingPage:
             if raw is not None and owner is not None and process.parent is not None:
                 captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
         looked_at = time.monotonic()
-        outline = await asyncio.to_thread(build_outline, captured, WINDOW, self._secrets)
+        outline = await asyncio.to_thread(build_outline, captured, WINDOW_SIZE, self._secrets)
         self._secrets = outline.secrets
         self._looked_at = looked_at
         for line in outline.lines:
@@ -273,7 +273,7 @@ class ActingPage:
             self.processes,
             process,
             self.devices,
-            WINDOW,
+            WINDOW_SIZE,
             node_id=int(node_id),
             frame_id=line.frame_id,
             label=label or ref,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from browsers.acting.request_guard import ActingMode, Ask
+from browsers.acting.request_guard import ActingMode, AskUser
 from browsers.acting.step_parser import Step
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
@@ -33,7 +33,7 @@ class ActingRequest:
     """Login of a new session."""
     follows_redirects: bool = False
     """True if pages may be redirected to other hosts."""
-    ask: Ask | None = None
+    ask: AskUser | None = None
     """Question to the person before the first write on a site; None if the client cannot ask."""
 
 

@@ -124,13 +124,13 @@ def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFac
     roots = _parse_process(main)
     by_ref: dict[str, PageNode] = {}
     if len(snapshots) > 1:
-        by_ref = {node.ref: node for node in iter_below(roots[0]) if node.tag in _FRAMES}
+        by_ref = {node.ref: node for node in iter_subtree(roots[0]) if node.tag in _FRAMES}
     for snapshot in snapshots[1:]:
         owner = by_ref.get(snapshot.owner)
         below = _parse_process(snapshot)
         if owner is not None and below:
             _attach(owner, below[0])
-            inner = list(iter_below(below[0]))
+            inner = list(iter_subtree(below[0]))
             _shift_boxes(inner, snapshot.raw["documents"][0])
             owner.frame_url = snapshot.raw["strings"][snapshot.raw["documents"][0]["documentURL"]]
             by_ref |= {node.ref: node for node in inner if node.tag in _FRAMES}
@@ -148,7 +148,7 @@ def parse_snapshots(snapshots: list[ProcessSnapshot]) -> tuple[PageNode, PageFac
 _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
-def iter_below(root: PageNode) -> Iterator[PageNode]:
+def iter_subtree(root: PageNode) -> Iterator[PageNode]:
     """Yield a node and all its descendants in document order."""
     stack = [root]
     while stack:

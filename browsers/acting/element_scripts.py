@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-STATE = """function(left, top) {
+DESCRIBE_STATE = """function(left, top) {
   if (!this.isConnected) return 'gone';
   if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
   const a = this.getBoundingClientRect();
@@ -24,7 +24,7 @@ Two positions are compared, two frames or at most 300 ms apart. This is not done
 of the document, where it did not move before.
 """
 
-CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
+SCROLL_TO_CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
 """Scroll the element to the middle of the window."""
 
 CLICK_BY_SCRIPT = """function() {
@@ -48,7 +48,7 @@ DESCRIBE_COVER = """function(hit) {
 Return an empty text if one of both contains the other, or if `hit` is in the label of the element.
 """
 
-FOCUS = """function(text) {
+FOCUS_FIELD = """function(text) {
   if (!this.isConnected) return 'gone';
   const kind = (this.type || '').toLowerCase();
   if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
@@ -83,7 +83,7 @@ FOCUS = """function(text) {
 Return the reason why the field takes no text, `set` if the value was set, or an empty text.
 """
 
-SELECT = """function(...wanted) {
+SELECT_OPTIONS = """function(...wanted) {
   if (!this.isConnected) return 'is gone';
   if (this.localName !== 'select') return 'is no list of options';
   if (this.disabled) return 'is disabled';

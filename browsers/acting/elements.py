@@ -6,8 +6,15 @@ import asyncio
 import time
 from typing import Any
 
-from browsers.acting.element_scripts import CENTER, CLICK_BY_SCRIPT, DESCRIBE_COVER, FOCUS, SELECT, STATE
-from browsers.acting.frame_processes import OBJECTS, FrameProcess, FrameProcesses
+from browsers.acting.element_scripts import (
+    CLICK_BY_SCRIPT,
+    DESCRIBE_COVER,
+    DESCRIBE_STATE,
+    FOCUS_FIELD,
+    SCROLL_TO_CENTER,
+    SELECT_OPTIONS,
+)
+from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
@@ -106,7 +113,7 @@ class PageElement:
                     return None
                 why = str(error)
             else:
-                state, cover = await asyncio.gather(self.call(STATE, *self._place), self._find_cover(*point))
+                state, cover = await asyncio.gather(self.call(DESCRIBE_STATE, *self._place), self._find_cover(*point))
                 if state == "gone":
                     raise ElementGoneError(f"{self.label} is gone")
                 self._opens_window = state == _OPENS_WINDOW
@@ -119,7 +126,7 @@ class PageElement:
                     why = f"{self.label} is covered by {cover}"
                     if tries % 2 == 0:
                         # Away from headers that stay at the edge of the window.
-                        await self.call(CENTER)
+                        await self.call(SCROLL_TO_CENTER)
             tries += 1
             if time.monotonic() > end:
                 raise ElementActionError(why)
@@ -161,7 +168,7 @@ class PageElement:
         Raises:
             ElementActionError: The element is disabled, read-only or takes no such text.
         """
-        refusal = await self.call(FOCUS, text)
+        refusal = await self.call(FOCUS_FIELD, text)
         if refusal == "set":
             return
         if refusal == "gone":
@@ -181,7 +188,7 @@ class PageElement:
         Raises:
             ElementActionError: The element is no list, or an option does not exist. Then available ones are listed.
         """
-        refusal = await self.call(SELECT, *options)
+        refusal = await self.call(SELECT_OPTIONS, *options)
         if isinstance(refusal, dict):
             names = ", ".join(quote(truncate(clean_text(str(name)), 40)) for name in refusal["options"])
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
@@ -249,7 +256,7 @@ class PageElement:
         process, frame_id = process or self._process, frame_id or self._frame_id
         try:
             answer = await process.send_in_world(
-                "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECTS
+                "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECT_GROUP
             )
         except (CommandFailedError, PageCrashedError):
             raise ElementGoneError(f"{self.label} is gone") from None

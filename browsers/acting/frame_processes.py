@@ -10,7 +10,7 @@ from browsers.errors import PageCrashedError
 
 MAX_FRAME_PROCESSES = 50
 """Processes of cross-site frames of one page; further frames run, but are not in outlines."""
-OBJECTS = "acting"
+OBJECT_GROUP = "acting"
 """Group of the objects through which scripts get elements. They are released after each step."""
 _WORLD = "acting"
 _LIMIT_S = 3.0
@@ -29,7 +29,7 @@ class FrameProcess:
     worlds: dict[str, int] = field(default_factory=dict)
     """Isolated worlds by frame id; they end with the document of their frame."""
     has_objects: bool = False
-    """True if objects of the group `OBJECTS` may exist."""
+    """True if objects of the group `OBJECT_GROUP` may exist."""
 
     def forget_world(self, frame_id: str) -> None:
         """Drop the world of a frame that has another document: its number may be that of another world now."""
@@ -107,7 +107,7 @@ class FrameProcesses:
         for process in self.all():
             if process.has_objects:
                 process.has_objects = False
-                process.session.post("Runtime.releaseObjectGroup", objectGroup=OBJECTS)
+                process.session.post("Runtime.releaseObjectGroup", objectGroup=OBJECT_GROUP)
 
     async def owner(self, process: FrameProcess) -> int | None:
         """Return the node id of the frame element in the parent process, or None if there is none."""

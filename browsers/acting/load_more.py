@@ -8,7 +8,7 @@ import time
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.elements import ElementActionError
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.step_targets import find_same
+from browsers.acting.step_targets import find_same_control
 
 MORE_LIMIT_S = 30.0
 """Seconds for all clicks of one step."""
@@ -60,7 +60,7 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
         pressed += 1
         await page.settle(_SETTLE_S)
         outline, is_new = await _wait_for_new(page, before, line)
-        same = find_same(outline, line)
+        same = find_same_control(outline, line)
         if same is None or "[disabled]" in same.states or not is_new:
             break
         ref = same.ref
@@ -74,7 +74,7 @@ async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -
     outline = await page.look()
     for poll in range(_MORE_POLLS):
         is_new = bool(_texts(outline) - before)
-        if is_new and (find_same(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
+        if is_new and (find_same_control(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
             return outline, True
         await asyncio.sleep(_POLL_S)
         outline = await page.look()

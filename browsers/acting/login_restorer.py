@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from browsers.acting.dom_snapshot import PageNode, iter_below
+from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.cdp.session import Event, Session
 from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify
 from browsers.navigation.tab import Tab
@@ -77,7 +77,7 @@ class LoginRestorer:
 
 def asks_to_sign_in(root: PageNode) -> bool:
     """Return True if a page has a field for a password. A page with several changes a password, which needs a login."""
-    fields = [node for node in iter_below(root) if node.tag == "input" and node.is_shown]
+    fields = [node for node in iter_subtree(root) if node.tag == "input" and node.is_shown]
     passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
 

@@ -14,7 +14,7 @@ from browsers.login_state import Cookie, LoginState
 from browsers.model import Mode, Request, ThirdParties, Tier
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.tab import Tab
-from browsers.pool.pool import Pool
+from browsers.pool.pool import BrowserPool
 
 MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
 """Network bytes of the window, in each direction."""
@@ -23,7 +23,7 @@ _NAVIGATE_S = 30.0
 _GONE = (CommandFailedError, TimeoutError, errors.BrowsersError)
 
 
-async def wait_signed_in(pool: Pool, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
+async def wait_signed_in(pool: BrowserPool, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
     """Show a page until its window is closed, or for `limit_s` seconds; return the login of the hosts.
 
     Raises:

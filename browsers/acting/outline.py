@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from browsers.acting.accessible_names import AccessibleNameComputer
 from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
-from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_below, parse_snapshots
+from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
@@ -87,7 +87,7 @@ def build_outline(
     """
     with paused_collector():
         root, facts = parse_snapshots(snapshots)
-        nodes = list(iter_below(root))
+        nodes = list(iter_subtree(root))
         mark_visible(nodes, window)
         secrets |= {node.ref for node in nodes if node.tag == "input" and is_secret(node)}
         writer = _LineWriter(nodes, window, secrets)
@@ -231,7 +231,7 @@ class _LineWriter:
         return "".join(out)
 
     def _selected(self, node: PageNode) -> str:
-        options = [one for one in iter_below(node) if one.tag == "option"]
+        options = [one for one in iter_subtree(node) if one.tag == "option"]
         names = [(quote(truncate(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
         chosen = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
         listed = "|".join(name for name, _ in names[:MAX_OPTIONS])
@@ -244,7 +244,7 @@ class _LineWriter:
 
 def _is_list(node: PageNode) -> bool:
     """Return True if one listener serves several items: rows, entries, or children that are built alike."""
-    for number, one in enumerate(iter_below(node)):
+    for number, one in enumerate(iter_subtree(node)):
         if number > _MAX_LIST_NODES:
             break
         shown = [child for child in one.children if child.is_shown and child.tag[0] != "#" and child.tag != "p"]

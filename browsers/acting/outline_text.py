@@ -7,7 +7,7 @@ from collections import Counter
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.text_quoting import clean_text, quote, truncate
 
-BUDGET_CHARS = 6_000
+OUTLINE_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
 MAX_RUN = 30
 """Consecutive controls of one role. Of longer runs, only the first `SHOWN_OF_RUN` lines are written."""
@@ -26,7 +26,7 @@ _WHOLE_SHARE = 0.6
 _NEAR_PX = 50
 
 
-def write_outline(outline: Outline, *, words: str = "", budget: int = BUDGET_CHARS) -> str:
+def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CHARS) -> str:
     """Return the heading and the most important lines within a number of characters.
 
     Lines are chosen in this order, and written in document order: controls in the window; headings, landmarks and other

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import Event, Session
 from browsers.http.domains import registrable_domain
-from browsers.login_state import covers
+from browsers.login_state import covers_host
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
@@ -20,7 +20,7 @@ _DATA_TYPES = ("XHR", "Fetch", "Ping")
 _MAX_URL = 120
 _MAX_STEP = 100
 
-Ask = Callable[[str], Awaitable[bool]]
+AskUser = Callable[[str], Awaitable[bool]]
 """Asks the person at the client a question; returns True for yes."""
 
 
@@ -58,7 +58,7 @@ class RequestGuard:
         """True if a step acted on the current document."""
         self.follows_redirects = False
         """True if the page itself may be redirected to other hosts."""
-        self.ask: Ask | None = None
+        self.ask: AskUser | None = None
         """Question to the person before the first write on a site; None if the client cannot ask."""
         self.step = ""
         """Current step, which the question quotes."""
@@ -78,7 +78,7 @@ class RequestGuard:
 
     def is_allowed(self, host: str) -> bool:
         """Return True if documents of this host may be loaded."""
-        return covers(self._hosts, host)
+        return covers_host(self._hosts, host)
 
     def begin_step(self) -> None:
         """Forget the refusals of earlier steps."""

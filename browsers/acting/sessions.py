@@ -19,10 +19,10 @@ from browsers.acting.step_parser import WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError
 from browsers.fair_queue import FairSemaphore
-from browsers.login_state import Login, covers
+from browsers.login_state import Login, covers_host
 from browsers.model import Mode, Request, Tier
 from browsers.pool.browser_handle import BrowserHandle
-from browsers.pool.pool import Pool
+from browsers.pool.pool import BrowserPool
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class _ActingSession:
 class ActingSessions:
     """Sessions of all callers."""
 
-    def __init__(self, pool: Pool, slots: FairSemaphore) -> None:
+    def __init__(self, pool: BrowserPool, slots: FairSemaphore) -> None:
         """Open tabs in the browsers of `pool`. Each step but a pause takes a slot of `slots`."""
         self._pool = pool
         self._slots = slots
@@ -279,7 +279,7 @@ class ActingSessions:
 
 def _check_host(login: Login | None, host: str, url: str) -> None:
     """Raise RefusedError if a session with a login would open another host."""
-    if login is not None and not covers(login.hosts, host):
+    if login is not None and not covers_host(login.hosts, host):
         raise errors.RefusedError(
             f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}.",
             url=url,

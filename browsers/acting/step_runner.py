@@ -6,16 +6,16 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
-from browsers.acting.acting_page import WINDOW, ActingPage
+from browsers.acting.acting_page import WINDOW_SIZE, ActingPage
 from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.load_more import press_for_more, scroll_to_end
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.outline_text import BUDGET_CHARS, compare_outlines, write_heading, write_outline
+from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
-from browsers.acting.step_targets import StepTargetError, find_same, find_target
+from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError, PageCrashedError
@@ -143,7 +143,7 @@ class StepRunner:
             changes = compare_outlines(before, after)
             if changes is not None:
                 return changes or ("" if error is not None else "nothing changed"), ""
-        budget = BUDGET_CHARS if error is None else _FAILED_BUDGET
+        budget = OUTLINE_CHARS if error is None else _FAILED_BUDGET
         return write_outline(after, budget=budget), write_heading(after)
 
     async def _do(self, step: Step, deadline_at: float) -> tuple[str, str]:
@@ -191,7 +191,7 @@ class StepRunner:
         try:
             await self._act_on(step, element, line)
         except ElementGoneError:
-            same = find_same(await self._page.look(), line)
+            same = find_same_control(await self._page.look(), line)
             if same is None or same.ref == line.ref:
                 raise
             self._page.notice(f"{line.ref} was replaced by {same.ref}")
@@ -280,7 +280,7 @@ class StepRunner:
 
     async def _scroll(self, step: Step) -> None:
         page = self._page
-        middle = (WINDOW[0] / 2, WINDOW[1] / 2)
+        middle = (WINDOW_SIZE[0] / 2, WINDOW_SIZE[1] / 2)
         if step.text == "end":
             await scroll_to_end(page)
             return
@@ -289,7 +289,7 @@ class StepRunner:
             point = await element.find_point()
             await page.devices.scroll(*point, step.numbers[0] if step.numbers else _SCROLL_IN_PX)
         else:
-            pixels = _SCROLL_SHARE * WINDOW[1]
+            pixels = _SCROLL_SHARE * WINDOW_SIZE[1]
             await page.devices.scroll(*middle, -pixels if step.text == "up" else pixels)
         # The compositor scrolls in frames of its own.
         await asyncio.sleep(0.1)

@@ -57,7 +57,7 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     raise StepTargetError(f"nothing on the page matches {target}")
 
 
-def find_same(outline: Outline, line: OutlineLine) -> OutlineLine | None:
+def find_same_control(outline: Outline, line: OutlineLine) -> OutlineLine | None:
     """Return the only control with the same role and name as a line, or None."""
     same = [one for one in outline.lines if one.is_active and (one.role, one.name) == (line.role, line.name)]
     return same[0] if len(same) == 1 else None

@@ -17,7 +17,7 @@ from browsers import errors
 
 Event = dict[str, Any]
 Message = dict[str, Any]
-Handler = Callable[[Event], None]
+EventHandler = Callable[[Event], None]
 
 COMMAND_LIMIT_S = 10.0
 """Seconds to wait for the answer to a command. A busy or crashed renderer does not answer."""
@@ -70,7 +70,7 @@ class Session:
         self.id = session_id
         self._connection = connection
         self._pending: dict[int, asyncio.Future[Event]] = {}
-        self._handlers: dict[str, Handler] = {}
+        self._handlers: dict[str, EventHandler] = {}
         self._children: dict[str, Session] = {}
         self._parent: Session | None = None
         self._events = self._event_bytes = 0
@@ -85,7 +85,7 @@ class Session:
         """True if the target still exists."""
         return self._end is None
 
-    def on(self, event: str, handler: Handler) -> None:
+    def on(self, event: str, handler: EventHandler) -> None:
         """Call `handler` with the parameters of each event of this name. There is one handler per name."""
         self._handlers[event] = handler
 

@@ -10,7 +10,7 @@ PROC = Path("/proc")
 _READ_BYTES = 4_096
 
 
-def read_entry(path: str) -> bytes:
+def read_proc_entry(path: str) -> bytes:
     """Return the first 4 kB of an entry of /proc. Unlike `Path.read_text`, it takes microseconds.
 
     Raises:
@@ -35,7 +35,7 @@ def list_tree_pids(root: int) -> list[int]:
         found.append(pid)
         for thread in threads:
             with contextlib.suppress(OSError):
-                todo.extend(map(int, read_entry(f"{PROC}/{pid}/task/{thread}/children").split()))
+                todo.extend(map(int, read_proc_entry(f"{PROC}/{pid}/task/{thread}/children").split()))
     return found
 
 
@@ -60,6 +60,6 @@ def find_zygotes(root: int) -> list[int]:
 def command_line(pid: int) -> bytes:
     """Return the first 4 kB of the command line of a process, empty if it has ended."""
     try:
-        return read_entry(f"{PROC}/{pid}/cmdline")
+        return read_proc_entry(f"{PROC}/{pid}/cmdline")
     except OSError:
         return b""

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from browsers.chromium.process_tree import command_line, list_tree_pids, read_entry
+from browsers.chromium.process_tree import command_line, list_tree_pids, read_proc_entry
 
 POLL_S = 0.03
 """Seconds between two checks. A check of eight renderers takes .2 ms."""
@@ -124,7 +124,7 @@ class RendererMemoryGuard:
         children: set[int] = set()
         for zygote in self._zygotes:
             with contextlib.suppress(OSError, ValueError):
-                children.update(map(int, read_entry(f"/proc/{zygote}/task/{zygote}/children").split()))
+                children.update(map(int, read_proc_entry(f"/proc/{zygote}/task/{zygote}/children").split()))
         # A new process has the command line of its zygote for a moment.
         new = [pid for pid in children - self._renderers.keys() if b"--type=renderer" in command_line(pid)]
         self._renderers = {pid: size for pid, size in self._renderers.items() if pid in children}
@@ -147,7 +147,7 @@ class RendererMemoryGuard:
 
 def _resident_bytes(pid: int) -> int:
     try:
-        return int(read_entry(f"/proc/{pid}/statm").split()[1]) * _PAGE_BYTES
+        return int(read_proc_entry(f"/proc/{pid}/statm").split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):
         return 0
 
@@ -155,7 +155,7 @@ def _resident_bytes(pid: int) -> int:
 def _cpu_ticks(pid: int) -> int:
     try:
         # The name in parentheses may contain spaces.
-        fields = read_entry(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        fields = read_proc_entry(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         return int(fields[11]) + int(fields[12])
     except (OSError, IndexError):
         return 0

@@ -8,12 +8,12 @@ all of them.
 from browsers.egress.dns_resolver import DnsResolver, is_fake_dns_suspected
 from browsers.egress.proxy_listener import ProxyLimits, ProxyListener
 from browsers.egress.proxy_server import EgressProxy
-from browsers.egress.traffic_log import Failure, FailureKind, TrafficLog
+from browsers.egress.traffic_log import ConnectionFailure, FailureKind, TrafficLog
 
 __all__ = [
+    "ConnectionFailure",
     "DnsResolver",
     "EgressProxy",
-    "Failure",
     "FailureKind",
     "ProxyLimits",
     "ProxyListener",

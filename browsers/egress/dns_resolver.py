@@ -34,7 +34,7 @@ FAILED_TTL_S = 5.0
 """Seconds for which a failed lookup is cached."""
 MAX_CACHED_NAMES = 4096
 
-WELL_KNOWN = ("example.com", "www.iana.org", "www.wikipedia.org", "www.python.org")
+WELL_KNOWN_HOSTS = ("example.com", "www.iana.org", "www.wikipedia.org", "www.python.org")
 """Names whose addresses are always public. Other answers show that this machine's DNS is not trustworthy."""
 
 
@@ -158,7 +158,7 @@ async def is_fake_dns_suspected(names: DnsResolver | None = None) -> bool:
     SEARCH_MCP_ALLOW_NETS=198.18.0.0/15 and so trusts the tunnel to separate private hosts.
     """
     resolver = CachingResolver(names)
-    answers = await asyncio.gather(*(resolver.lookup(name) for name in WELL_KNOWN), return_exceptions=True)
+    answers = await asyncio.gather(*(resolver.lookup(name) for name in WELL_KNOWN_HOSTS), return_exceptions=True)
     resolver.close()
     found = [
         [ipaddress.ip_address(address) in FAKE_DNS for address in answer if ":" not in address]

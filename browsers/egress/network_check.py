@@ -7,7 +7,7 @@ import socket
 import time
 
 from browsers.egress import ip_rules
-from browsers.egress.dns_resolver import WELL_KNOWN, CachingResolver
+from browsers.egress.dns_resolver import WELL_KNOWN_HOSTS, CachingResolver
 from browsers.egress.tcp_dialer import ConnectFunction, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
@@ -77,7 +77,7 @@ class NetworkCheckingConnector:
         return self._is_down
 
     async def _resolves_any_name(self) -> bool:
-        lookups = {asyncio.create_task(self._resolves(name)) for name in WELL_KNOWN}
+        lookups = {asyncio.create_task(self._resolves(name)) for name in WELL_KNOWN_HOSTS}
         try:
             for lookup in asyncio.as_completed(lookups):
                 if await lookup:

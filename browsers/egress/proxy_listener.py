@@ -17,15 +17,15 @@ from browsers.egress.dns_resolver import LOOKUP_LIMIT_S
 from browsers.egress.relay import Relay
 from browsers.egress.tcp_dialer import CONNECT_LIMIT_S, STAGGER_S, ConnectFunction, FirstRequestRewrite, OpenConnection
 from browsers.egress.third_parties import ThirdPartyFilter, ThirdPartyPolicy
-from browsers.egress.traffic_log import ConnectionDeniedError, Failure, FailureKind, TrafficLog
+from browsers.egress.traffic_log import ConnectionDeniedError, ConnectionFailure, FailureKind, TrafficLog
 
 if TYPE_CHECKING:
     from browsers.model import ThirdParties
 
 log = logging.getLogger(__name__)
 
-HOST = "127.0.0.1"
-BACKLOG = 256
+LISTEN_HOST = "127.0.0.1"
+LISTEN_BACKLOG = 256
 OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 ACCEPT_PAUSE_S = 0.5
 """Seconds without accepting connections after the process ran out of descriptors."""
@@ -73,7 +73,7 @@ class ProxyListener:
         """
         self._third_parties = third_parties
         self.port: int = listener.getsockname()[1]
-        self.proxy_server = f"socks5://{HOST}:{self.port}"
+        self.proxy_server = f"socks5://{LISTEN_HOST}:{self.port}"
         self.traffic = TrafficLog(0)
         """Log of the visit in progress."""
         self.idle_s = limits.idle_s
@@ -164,7 +164,7 @@ class ProxyListener:
         self._connections.discard(connection)
 
     def _accept(self) -> None:
-        for _ in range(BACKLOG):
+        for _ in range(LISTEN_BACKLOG):
             try:
                 near, peer = self._listener.accept()
             except BlockingIOError:
@@ -180,7 +180,7 @@ class ProxyListener:
             near.close()
             return
         if len(self._connections) >= self._limits.connections:
-            self.traffic.record(Failure(FailureKind.TOO_MANY_CONNECTIONS, "", 0))
+            self.traffic.record(ConnectionFailure(FailureKind.TOO_MANY_CONNECTIONS, "", 0))
             near.close()
             return
         near.setblocking(False)
@@ -207,7 +207,7 @@ class ProxyListener:
             since = connection.idle_since
             if since is not None and since < oldest:
                 if connection.is_unanswered:
-                    self.traffic.record(Failure(FailureKind.IDLE, connection.host, connection.port))
+                    self.traffic.record(ConnectionFailure(FailureKind.IDLE, connection.host, connection.port))
                 connection.close()
         if self._connections:
             self._timer = self._loop.call_later(self.idle_s / 2, self._close_idle)
@@ -329,7 +329,7 @@ class ProxiedConnection:
         if error is not None:
             # Unexpected: report it and let nothing through.
             log.error("egress failed error=%s", type(error).__name__, exc_info=error)
-            self._listener.traffic.record(Failure(FailureKind.INTERNAL, self.host, self.port))
+            self._listener.traffic.record(ConnectionFailure(FailureKind.INTERNAL, self.host, self.port))
         if self._relay is None:
             if not self._is_closed and error is not None:
                 self._send(proxy_protocols.build_socks5_refusal(FailureKind.INTERNAL))
@@ -362,7 +362,7 @@ class ProxiedConnection:
                 request = proxy_protocols.rewrite_request_head(head, first.authority, first.authorization)
                 await self._loop.sock_sendall(far, request.head)
         except proxy_protocols.HandshakeRejectedError as error:
-            traffic.record(Failure(error.kind, self.host, self.port, error.detail))
+            traffic.record(ConnectionFailure(error.kind, self.host, self.port, error.detail))
             return
         except (OSError, ValueError):
             return
@@ -394,7 +394,7 @@ class ProxiedConnection:
         if not first or proxy_protocols.is_proxy_auth_required(first):
             if first:
                 detail = proxy_protocols.CREDENTIALS_REJECTED
-                traffic.record(Failure(FailureKind.PROXY_FAILED, self.host, self.port, detail))
+                traffic.record(ConnectionFailure(FailureKind.PROXY_FAILED, self.host, self.port, detail))
             relay.close()
             return
         relay.down.start()

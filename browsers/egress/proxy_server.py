@@ -8,7 +8,7 @@ import socket
 from browsers.egress import ip_rules
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from browsers.egress.network_check import NetworkCheckingConnector
-from browsers.egress.proxy_listener import BACKLOG, HOST, ProxyLimits, ProxyListener
+from browsers.egress.proxy_listener import LISTEN_BACKLOG, LISTEN_HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
 from browsers.egress.tcp_dialer import ConnectFunction, Dialer, OpenConnection
@@ -47,8 +47,8 @@ class EgressProxy:
             listener.setblocking(False)
             # Accepted sockets inherit it: Nagle's algorithm would delay small responses.
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            listener.bind((HOST, 0))
-            listener.listen(BACKLOG)
+            listener.bind((LISTEN_HOST, 0))
+            listener.listen(LISTEN_BACKLOG)
         except BaseException:
             listener.close()
             raise

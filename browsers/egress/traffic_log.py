@@ -42,7 +42,7 @@ class FailureKind(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ConnectionFailure:
     """One failed connection. `detail` never contains an address or a credential."""
 
     kind: FailureKind
@@ -57,7 +57,7 @@ class ConnectionDeniedError(Exception):
     def __init__(self, kind: FailureKind, host: str, port: int, detail: str = "") -> None:
         """Set the failure of a connection to host and port."""
         super().__init__(f"{kind}: {detail}")
-        self.failure = Failure(kind, host, port, detail)
+        self.failure = ConnectionFailure(kind, host, port, detail)
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class TrafficLog:
     refused_hosts: set[str] = field(default_factory=set)
     """Hosts of third parties that were refused."""
     last_byte_at: float = field(default_factory=time.monotonic)
-    _failures: dict[tuple[str, int], Failure] = field(default_factory=dict)
+    _failures: dict[tuple[str, int], ConnectionFailure] = field(default_factory=dict)
 
     @property
     def idle_s(self) -> float:
@@ -82,20 +82,20 @@ class TrafficLog:
         return time.monotonic() - self.last_byte_at
 
     @property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[ConnectionFailure, ...]:
         """The latest failure of each host and port, oldest first."""
         return tuple(self._failures.values())
 
     @property
-    def latest_failure(self) -> Failure | None:
+    def latest_failure(self) -> ConnectionFailure | None:
         """The latest failure of any host."""
         return next(reversed(self._failures.values()), None)
 
-    def failure_for(self, host: str, port: int) -> Failure | None:
+    def failure_for(self, host: str, port: int) -> ConnectionFailure | None:
         """Return the latest failure of this host and port."""
         return self._failures.get((normalize_host(host), port))
 
-    def record(self, failure: Failure) -> None:
+    def record(self, failure: ConnectionFailure) -> None:
         """Store a failure. A later success of the same host and port removes it (`clear`)."""
         key = (normalize_host(failure.host), failure.port)
         self._failures.pop(key, None)

@@ -13,7 +13,7 @@ import urllib.parse
 from dataclasses import dataclass
 
 from browsers import errors
-from browsers.egress import Failure, FailureKind, TrafficLog
+from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_host
 
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
@@ -212,7 +212,7 @@ class _Origin:
         return True
 
 
-def _from_proxy_failure(failure: Failure, url: str, first: _Origin, error: str) -> errors.BrowsersError:
+def _from_proxy_failure(failure: ConnectionFailure, url: str, first: _Origin, error: str) -> errors.BrowsersError:
     failed = _Origin(normalize_host(failure.host), failure.port)
     # Chromium percent-encodes some characters of a host and sends it so to the proxy.
     is_first = urllib.parse.unquote(failed.host) == first.host
@@ -223,7 +223,7 @@ def _from_proxy_failure(failure: Failure, url: str, first: _Origin, error: str) 
     return _build_error(_PROXY_FAILURES[failure.kind], url, first, failed, error, failure.detail)
 
 
-def _blocked_error(failure: Failure, url: str, first: _Origin, failed: _Origin) -> errors.BlockedAddressError:
+def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, failed: _Origin) -> errors.BlockedAddressError:
     next_step = _BLOCKED_STEPS.get(failure.detail)
     if failed.host != first.host:
         message = f"{_host_or_site(first)} redirects to a host that is not on the public internet."

@@ -57,7 +57,7 @@ class BrowserState:
     """Proportional set size at the last sample, or None if unknown."""
 
 
-class Pool:
+class BrowserPool:
     """Own Playwright's driver and one browser for each tier."""
 
     def __init__(self, settings: BrowserSettings, egress: EgressProxy) -> None:
@@ -77,7 +77,7 @@ class Pool:
         self._closing = False
         self._was_sandboxed = False
 
-    async def __aenter__(self) -> Pool:
+    async def __aenter__(self) -> BrowserPool:
         """Start the tasks of the pool."""
         self._folder.__enter__()
         self._spawn(self._maintain())

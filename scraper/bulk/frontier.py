@@ -21,7 +21,7 @@ from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.urls import cache_key, host_of, parse_target
 
-FILE_NAME = "frontier.sqlite"
+FRONTIER_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
 """Lines of the URL list added in one transaction."""
 MESSAGE_CHARS = 300
@@ -108,7 +108,7 @@ class Frontier:
             apsw.Error: It cannot be opened, or is not a frontier of this version.
         """
         self._last = limit if limit is not None else (1 << 62)
-        self._connection = apsw.Connection(str(folder / FILE_NAME))
+        self._connection = apsw.Connection(str(folder / FRONTIER_FILE_NAME))
         self._connection.set_busy_timeout(_BUSY_MS)
         try:
             self._prepare()

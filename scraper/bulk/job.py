@@ -19,7 +19,7 @@ from scraper.bulk.errors import BulkError, to_bulk_error
 from scraper.bulk.frontier import Frontier, FrontierCounts, HostBacklog
 from scraper.bulk.job_setup import open_job_files
 from scraper.bulk.model import IdSet, JobPage, JobSpec, PageOutcome
-from scraper.bulk.outputs.files import Output
+from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.report import ProgressStats
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ BATCH_CHARS = 64 << 20
 class BulkJob:
     """A job that is open in this process; use it as `async with BulkJob.open(spec)`."""
 
-    def __init__(self, spec: JobSpec, frontier: Frontier, output: Output, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, spec: JobSpec, frontier: Frontier, output: RowOutput, thread: ThreadPoolExecutor) -> None:
         """Use open files; `open` calls this in the thread that owns them."""
         self.spec = spec
         self.run_id: str = frontier.get_fact("run")

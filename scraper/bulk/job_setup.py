@@ -18,9 +18,9 @@ import apsw
 
 from scraper.bulk import url_lists
 from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError, to_bulk_error
-from scraper.bulk.frontier import FILE_NAME, Frontier
+from scraper.bulk.frontier import FRONTIER_FILE_NAME, Frontier
 from scraper.bulk.model import STDIN, Format, JobSpec
-from scraper.bulk.outputs.files import Output
+from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.url_lists import ListLine
 
 REPORT_EVERY_S = 2.0
@@ -37,7 +37,7 @@ _OUTPUTS = {
 
 def open_job_files(
     spec: JobSpec, stack: contextlib.ExitStack, notify: Callable[[str], None], is_abandoned: Callable[[], bool]
-) -> tuple[Frontier, Output]:
+) -> tuple[Frontier, RowOutput]:
     """Return the frontier and the output of a job; `stack` closes them.
 
     `notify` shows messages to the user. `is_abandoned` returns True after the caller was canceled, because adding
@@ -55,7 +55,7 @@ def open_job_files(
     options: dict[str, Any] = {"fields": tuple(json.loads(spec.recipe)["fields"])} if spec.format is Format.CSV else {}
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
-        if not (spec.folder / FILE_NAME).exists():
+        if not (spec.folder / FRONTIER_FILE_NAME).exists():
             # Read the first line here, so that an unreadable list fails before the folder is made.
             lines = itertools.chain(list(itertools.islice(lines, 1)), lines)
         spec.folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def open_job_files(
         _add_list(frontier, spec, lines, notify, is_abandoned)
         if spec.crawl is not None:
             frontier.prepare_crawl()
-        output: Output = output_class(spec.folder, frontier.position, **options)
+        output: RowOutput = output_class(spec.folder, frontier.position, **options)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
@@ -97,7 +97,7 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
 
 def _refuse_foreign_files(spec: JobSpec) -> None:
     """Refuse a folder with output files but without a frontier, because the files would be truncated."""
-    if not (spec.folder / FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
+    if not (spec.folder / FRONTIER_FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
         raise JobMismatchError(f"{spec.folder} contains pages, but not the job that wrote them: give another folder.")
 
 

@@ -151,7 +151,7 @@ class SlowPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class JobReport:
     """Results of a job so far."""
 
     run: str
@@ -185,12 +185,12 @@ class Report:
     """Reason, number and an example of the URLs that a crawl does not read."""
 
 
-def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> Report:
+def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> JobReport:
     """Return the report of a job, which may be incomplete; `this_run` has the figures of `Report.this_run`."""
     counts = frontier.counts()
     outcomes: dict[str, int] = dict(frontier.select(_BY_OUTCOME))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
-    return Report(
+    return JobReport(
         run=str(frontier.get_fact("run")),
         complete=counts.done >= counts.pages,
         lines=counts.lines,
@@ -220,7 +220,7 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
     )
 
 
-def write_report(report: Report, folder: Path) -> None:
+def write_report(report: JobReport, folder: Path) -> None:
     """Write the report to the output folder.
 
     Raises:
@@ -231,7 +231,7 @@ def write_report(report: Report, folder: Path) -> None:
     (folder / TEXT_NAME).write_text(format_report(report), encoding="utf-8", errors="replace")
 
 
-def format_report(report: Report) -> str:
+def format_report(report: JobReport) -> str:
     """Return the report as text."""
     methods = ", ".join(f"{count:,} {method}" for method, count in report.by_method.items())
     run = report.this_run

@@ -23,7 +23,7 @@ from scraper.bulk.job import BulkJob
 from scraper.bulk.model import CrawlRate, JobSpec
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.page_reader import JobPageReader
-from scraper.bulk.report import Report
+from scraper.bulk.report import JobReport
 from scraper.bulk.schedule import Schedule
 from scraper.services import Services
 from scraper.settings import Settings
@@ -37,7 +37,7 @@ async def run_bulk(
     stop: asyncio.Event | None = None,
     notify: Callable[[str], None] = lambda _: None,
     watch: Callable[[BulkJob], contextlib.AbstractAsyncContextManager[None]] = lambda _: contextlib.nullcontext(),
-) -> Report:
+) -> JobReport:
     """Read a list of URLs, or crawl sites, into a folder; running the same job again continues it.
 
     Args:
@@ -112,7 +112,7 @@ def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
     return rate.concurrency or status.peek_slots + status.render_slots
 
 
-async def _write_report(job: BulkJob, seconds: float) -> Report:
+async def _write_report(job: BulkJob, seconds: float) -> JobReport:
     stats = job.stats
     this_run = {
         "pages": float(stats.written_now),

@@ -26,7 +26,7 @@ from scraper.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
     from scraper.bulk.model import JobSpec
-    from scraper.bulk.report import Report
+    from scraper.bulk.report import JobReport
 
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
@@ -158,7 +158,7 @@ def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings:
 
 async def _run(
     spec: JobSpec, settings: Settings, cluster: str | None, watcher: _Watcher, minutes: float | None
-) -> Report:
+) -> JobReport:
     from scraper.bulk.run import run_bulk
 
     stop = asyncio.Event()

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.doctor_results import CheckLevel, Finding, bad
+from scraper.cli.doctor_results import CheckLevel, Finding, bad_finding
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import Command, with_settings
 from scraper.errors import format_error
@@ -98,7 +98,9 @@ async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], li
             found += show(await doctor_live_checks.read_local_page(settings))
             found += show(await doctor_live_checks.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
-            found += show([bad(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)])
+            found += show(
+                [bad_finding(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
+            )
     return found
 
 

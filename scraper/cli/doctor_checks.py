@@ -14,7 +14,7 @@ from importlib import metadata
 
 from browsers import system_diagnostics
 from browsers.settings import BrowserSettings
-from scraper.cli.doctor_results import Finding, bad, good, poor
+from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_finding
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
@@ -40,27 +40,27 @@ _FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this syst
 
 def check_packages() -> Iterator[Finding]:
     """Report the versions of Python and of important packages."""
-    yield good(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
+    yield good_finding(f"Python {platform.python_version()} at {sys.executable}, {platform.platform()}")
     versions, missing = [], []
     for name in _PACKAGES:
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             missing.append(name)
-    yield good(f"Packages: {', '.join(versions)}")
+    yield good_finding(f"Packages: {', '.join(versions)}")
     if missing:
-        yield bad(f"Missing packages: {', '.join(missing)}", f"{sys.executable} -m pip install search-mcp")
+        yield bad_finding(f"Missing packages: {', '.join(missing)}", f"{sys.executable} -m pip install search-mcp")
 
 
 def check_configuration(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Report the environment variables that are set, and unknown ones."""
     for setting in setting_table():
         if value := environ.get(setting.variable):
-            yield good(f"{setting.variable}={'(not shown)' if setting.secret else value}")
+            yield good_finding(f"{setting.variable}={'(not shown)' if setting.secret else value}")
         elif setting.secret and (file := environ.get(setting.file_variable)):
-            yield good(f"{setting.file_variable}={file}")
+            yield good_finding(f"{setting.file_variable}={file}")
     for sentence in unknown_variables(environ):
-        yield poor(sentence)
+        yield poor_finding(sentence)
 
 
 def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
@@ -69,16 +69,16 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
     wrong = {tier.value: path for tier, path in system_diagnostics.find_unusable_paths(settings, start=True).items()}
     for name in ("light", "full"):
         if path := wrong.get(name):
-            yield bad(
+            yield bad_finding(
                 f"SEARCH_MCP_{name.upper()}_CHROMIUM names {path}, which is not a Chromium that starts",
                 "Correct the path, or remove the setting: Chromium is then found automatically",
             )
         elif one := found.get(name):
-            yield good(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
+            yield good_finding(f"Chromium {one.version}, {name} tier ({one.source}): {one.executable}")
         elif found:
-            yield poor(f"No Chromium of the {name} tier: {_FALLBACKS[name]}", "search-mcp install-browser")
+            yield poor_finding(f"No Chromium of the {name} tier: {_FALLBACKS[name]}", "search-mcp install-browser")
     if not found and not wrong:
-        yield bad("No Chromium is installed, or none starts", "search-mcp install-browser")
+        yield bad_finding("No Chromium is installed, or none starts", "search-mcp install-browser")
 
 
 def check_fonts() -> Iterator[Finding]:
@@ -89,9 +89,9 @@ def check_fonts() -> Iterator[Finding]:
     missing = [script for script, there in found.items() if not there]
     if missing:
         remedy = _FONTS_BY_APT if shutil.which("apt-get") else _FONTS_BY_HAND
-        yield poor(f"No font for {', '.join(missing)}", remedy)
+        yield poor_finding(f"No font for {', '.join(missing)}", remedy)
     else:
-        yield good(f"Fonts for {', '.join(found)}")
+        yield good_finding(f"Fonts for {', '.join(found)}")
 
 
 def check_data_folder(settings: Settings) -> Iterator[Finding]:
@@ -104,35 +104,35 @@ def check_data_folder(settings: Settings) -> Iterator[Finding]:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        yield poor(
+        yield poor_finding(
             f"Pages cannot be cached in {folder}: {error.strerror}",
             "Make it writable, or name another folder with SEARCH_MCP_DATA",
         )
         return
     free = shutil.disk_usage(folder).free
     text = f"Pages are cached in {folder}, {free // 1_000_000:,} MB free"
-    yield good(text) if free > _MIN_FREE_BYTES else poor(text, "Free some space")
+    yield good_finding(text) if free > _MIN_FREE_BYTES else poor_finding(text, "Free some space")
 
 
 def check_documents(settings: Settings) -> Iterator[Finding]:
     """Report the sandbox for documents, and the folder of local documents."""
     lacking = sandbox.detect_capabilities().missing
     if lacking:
-        yield poor(
+        yield poor_finding(
             f"Documents are read in separate processes, but this system lacks {', '.join(lacking)}",
             "Linux 5.13 or newer on x86_64 or ARM64 has them all",
         )
     else:
-        yield good("Documents are read in processes without access to files and network")
+        yield good_finding("Documents are read in processes without access to files and network")
     root = settings.document_root
     if root is None:
         return
     try:
         LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
     except OutsideRootError:  # the folder itself is no file, but exists and can be opened
-        yield good(f"Local documents are read from {root}")
+        yield good_finding(f"Local documents are read from {root}")
     except ScraperError as error:
-        yield poor(f"Local documents cannot be read: {error}", error.next_step)
+        yield poor_finding(f"Local documents cannot be read: {error}", error.next_step)
 
 
 def check_callers(settings: Settings) -> Iterator[Finding]:
@@ -140,14 +140,14 @@ def check_callers(settings: Settings) -> Iterator[Finding]:
     try:
         rules = make_access_rules(settings, find_issuer(settings))
     except ServerStartError as error:
-        yield bad(f"`search-mcp serve` would not start: {error}", "Correct the setting")
+        yield bad_finding(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return
     if rules.requires_token:
-        yield good("Callers must send a token")
+        yield good_finding("Callers must send a token")
     elif is_loopback(settings.host):
-        yield good("Only programs on this machine may call, without a token")
+        yield good_finding("Only programs on this machine may call, without a token")
     else:
-        yield poor(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
+        yield poor_finding(f"Everyone who reaches {settings.host} may call without a token", "Set SEARCH_MCP_TOKEN")
 
 
 def check_port(settings: Settings) -> Iterator[Finding]:
@@ -156,9 +156,9 @@ def check_port(settings: Settings) -> Iterator[Finding]:
     try:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         with contextlib.closing(socket.create_server((settings.host, settings.port), family=family)):
-            yield good(f"{where} is free for `search-mcp serve`")
+            yield good_finding(f"{where} is free for `search-mcp serve`")
     except OSError as error:
-        yield poor(
+        yield poor_finding(
             f"`search-mcp serve` could not listen on {where}: {_reason(error)}",
             "If that is not search-mcp, choose another port with SEARCH_MCP_PORT",
         )
@@ -167,14 +167,14 @@ def check_port(settings: Settings) -> Iterator[Finding]:
 async def check_names(settings: Settings) -> list[Finding]:
     """Check that DNS does not return invented addresses, which the proxy would reject as private."""
     if settings.proxy and settings.proxy_dns == "remote":
-        return [good("Names are resolved by the proxy")]
+        return [good_finding("Names are resolved by the proxy")]
     if not await system_diagnostics.is_fake_dns_suspected():
         return []
     network = system_diagnostics.FAKE_DNS_NETWORK
     if network in settings.allow_nets:
-        return [good(f"DNS resolves every name to {network}, as tunnels do; SEARCH_MCP_ALLOW_NETS allows it")]
+        return [good_finding(f"DNS resolves every name to {network}, as tunnels do; SEARCH_MCP_ALLOW_NETS allows it")]
     return [
-        bad(
+        bad_finding(
             f"DNS resolves every name to {network}: a VPN or tunnel on this machine invents addresses, and "
             "every site would be rejected as private",
             f"If you trust this tunnel, set SEARCH_MCP_ALLOW_NETS={network}",
@@ -187,19 +187,21 @@ def check_proxy(settings: Settings) -> Iterator[Finding]:
     if settings.proxy is None:
         ignored = [name for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy") if os.environ.get(name)]
         if ignored:
-            yield poor(f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it")
+            yield poor_finding(
+                f"{ignored[0]} is set but not used", "Set SEARCH_MCP_PROXY if pages must be read through it"
+            )
         return
     try:
         where = system_diagnostics.parse_proxy_address(settings.proxy)
     except ValueError as error:
-        yield bad(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
+        yield bad_finding(f"SEARCH_MCP_PROXY cannot be used: {error}", "Correct it")
         return
     proxy = f"The proxy at {where[0]}:{where[1]}"
     try:
         with contextlib.closing(socket.create_connection(where, timeout=_CONNECT_TIMEOUT_S)):
-            yield good(f"{proxy} listens")
+            yield good_finding(f"{proxy} listens")
     except OSError as error:
-        yield bad(f"{proxy} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
+        yield bad_finding(f"{proxy} does not answer: {_reason(error)}", "Check SEARCH_MCP_PROXY")
 
 
 def _reason(error: OSError) -> str:
@@ -216,11 +218,11 @@ async def check_database(settings: Settings) -> list[Finding]:
     try:
         problem = await find_database_problem(settings)
     except SettingsError as error:
-        return [bad("The shared database cannot be used without its library", str(error))]
+        return [bad_finding("The shared database cannot be used without its library", str(error))]
     if problem is not None:
         alone = "The server runs, but caches no pages until this is fixed"
-        return [poor(f"Pages are not cached: {problem}", alone)]
-    return [good("Pages are cached in PostgreSQL")]
+        return [poor_finding(f"Pages are not cached: {problem}", alone)]
+    return [good_finding("Pages are cached in PostgreSQL")]
 
 
 async def check_shared_state(settings: Settings) -> list[Finding]:
@@ -230,14 +232,14 @@ async def check_shared_state(settings: Settings) -> list[Finding]:
     try:
         shared = await open_shared_state(settings)
     except SettingsError as error:
-        return [bad("The shared state cannot be used without its library", str(error))]
+        return [bad_finding("The shared state cannot be used without its library", str(error))]
     try:
         status = shared.status()
     finally:
         await shared.close()
     if status.problem is not None:
         alone = "The server runs with its share of the limits until this is fixed"
-        return [poor(f"The shared state is unavailable. {status.problem}", alone)]
+        return [poor_finding(f"The shared state is unavailable. {status.problem}", alone)]
     if status.note is not None:
-        return [poor(status.note)]
-    return [good(f"Shared state answers in {status.command_s * 1_000:.1f} ms")]
+        return [poor_finding(status.note)]
+    return [good_finding(f"Shared state answers in {status.command_s * 1_000:.1f} ms")]

@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from scraper.cli.doctor_results import Finding, bad, good, poor
+from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_finding
 from scraper.errors import ScraperError
 from scraper.model import REFRESH, ReadRequest, SearchRequest
 from scraper.services import Services
@@ -46,12 +46,14 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                     ReadRequest(f"http://{_HOST}/", render="browser", deadline_s=_LOCAL_LIMIT_S)
                 )
             except ScraperError as error:
-                return [bad(f"The local test page could not be read: {error.sentence()}", "See the lines above")]
+                return [
+                    bad_finding(f"The local test page could not be read: {error.sentence()}", "See the lines above")
+                ]
             took = time.monotonic() - begun
             if _WORDS not in reading.document.markdown:
-                return [bad("A page was read, but its script did not run", "See the lines above")]
+                return [bad_finding("A page was read, but its script did not run", "See the lines above")]
             return [
-                good(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
+                good_finding(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
                 *_sandbox(services),
             ]
 
@@ -63,8 +65,8 @@ async def read_web_page(settings: Settings) -> list[Finding]:
         try:
             await services.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
         except ScraperError as error:
-            return [poor(f"The web could not be reached: {error}", _NO_WEB)]
-        return [good(f"{_WEB_PAGE} was read")]
+            return [poor_finding(f"The web could not be reached: {error}", _NO_WEB)]
+        return [good_finding(f"{_WEB_PAGE} was read")]
 
 
 def _sandbox(services: Services) -> list[Finding]:
@@ -72,9 +74,9 @@ def _sandbox(services: Services) -> list[Finding]:
     if not browsers:
         return []
     if all(browser.sandboxed for browser in browsers):
-        return [good("Chromium runs in its sandbox")]
+        return [good_finding("Chromium runs in its sandbox")]
     return [
-        poor(
+        poor_finding(
             "Chromium runs without its sandbox: it does not support root, or this host forbids it",
             "Run as an ordinary user, where unprivileged user namespaces are allowed",
         )

@@ -26,16 +26,16 @@ class Finding:
     """Next step for the user; empty if none is needed."""
 
 
-def good(text: str) -> Finding:
+def good_finding(text: str) -> Finding:
     """Return a finding without a problem."""
     return Finding(CheckLevel.GOOD, text)
 
 
-def poor(text: str, remedy: str = "") -> Finding:
+def poor_finding(text: str, remedy: str = "") -> Finding:
     """Return a finding with a minor problem."""
     return Finding(CheckLevel.POOR, text, remedy)
 
 
-def bad(text: str, remedy: str) -> Finding:
+def bad_finding(text: str, remedy: str) -> Finding:
     """Return a finding that prevents the server from working."""
     return Finding(CheckLevel.BAD, text, remedy)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(enum.IntEnum):
-    """Exit code of the process; `MEANINGS` explains them."""
+    """Exit code of the process; `EXIT_CODE_MEANINGS` explains them."""
 
     SUCCESS = 0
     INCOMPLETE = 1
@@ -23,7 +23,7 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
-MEANINGS = {
+EXIT_CODE_MEANINGS = {
     ExitCode.SUCCESS: "success",
     ExitCode.INCOMPLETE: "no result, partial failure, or any other failure",
     ExitCode.INVALID: "invalid command, option, setting or address",

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 import click
 from click.shell_completion import get_completion_class
 
-from scraper.cli.exit_codes import MEANINGS
+from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
 from scraper.cli.server_commands import version
 from scraper.cli.setting_options import Command
 from scraper.values.types import closest_match
 
-PROGRAM = "search-mcp"
+PROGRAM_NAME = "search-mcp"
 _VARIABLE = "_SEARCH_MCP_COMPLETE"
 """Environment variable with which click completes the command `search-mcp`."""
 
@@ -53,7 +53,7 @@ class CommandGroup(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(str(command.name), command.get_short_help_str(100)) for command in commands])
         with formatter.section("Exit codes"):
-            formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in EXIT_CODE_MEANINGS.items()])
 
 
 @click.command("help", cls=Command, examples=["help", "help fetch", "help index add"])
@@ -79,7 +79,7 @@ def show_version(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"version": version(), "python": platform.python_version()}))
     else:
-        click.echo(f"{PROGRAM} {version()}")
+        click.echo(f"{PROGRAM_NAME} {version()}")
 
 
 @click.command(
@@ -99,4 +99,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    click.echo(kind(ctx.find_root().command, {}, PROGRAM, _VARIABLE).source())
+    click.echo(kind(ctx.find_root().command, {}, PROGRAM_NAME, _VARIABLE).source())

@@ -51,7 +51,7 @@ _caller_option = click.option("--caller", default="local", help="Caller of a ser
 def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str, as_json: bool, **flags: Any) -> int:
     """Sign in to a site in a window, and save the login as an encrypted profile for `fetch` and `browse`."""
     from scraper.errors import ScraperError
-    from scraper.reading.login import check_profile_name, import_state, parse_hosts, sign_in
+    from scraper.reading.login import check_profile_name, import_login_state, parse_hosts, sign_in
     from scraper.urls import parse_target
 
     settings = load_settings(flags)
@@ -59,7 +59,7 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
         check_profile_name(name)
         chosen = parse_hosts(tuple(host.strip() for host in hosts.split(",") if host.strip()))
         if file is not None:
-            state = import_state(file, chosen)
+            state = import_login_state(file, chosen)
         else:
             target = parse_target(url or f"https://{chosen[0]}/")
             _check_display()

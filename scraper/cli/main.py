@@ -18,7 +18,7 @@ from scraper.cli.client_config import client
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.help_commands import PROGRAM, CommandGroup, completion, show_help, show_version
+from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, show_help, show_version
 from scraper.cli.index_commands import find_tools, index
 from scraper.cli.login_commands import login, profiles
 from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc
@@ -34,7 +34,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 @click.group(cls=CommandGroup, context_settings=_HELP, invoke_without_command=True)
-@click.version_option(version(), prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.version_option(version(), prog_name=PROGRAM_NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Read the web with a browser on this machine: as Markdown here, and for AI agents over MCP.
@@ -86,7 +86,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line and return the exit code."""
     try:
-        code = group.main(arguments, prog_name=PROGRAM, standalone_mode=False)
+        code = group.main(arguments, prog_name=PROGRAM_NAME, standalone_mode=False)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except click.ClickException as error:

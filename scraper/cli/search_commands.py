@@ -10,7 +10,7 @@ import click
 from scraper.cli.setting_options import READ, READ_MANY, Command, complete_from, with_settings
 from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
 from scraper.engines.common.query_operators import CATEGORIES
-from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
+from scraper.engines.names import DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 
 _FRESHNESS = click.Choice(["day", "week", "month", "year"])
 _CATEGORY = click.Choice(CATEGORIES)
@@ -19,8 +19,8 @@ _engine_option = click.option(
     "--engine",
     "engines",
     multiple=True,
-    shell_complete=complete_from((*NAMES, *SOURCE_NAMES)),
-    help=f"Use this engine; may be repeated.  [{', '.join(DEFAULTS)}]",
+    shell_complete=complete_from((*ENGINE_NAMES, *SOURCE_NAMES)),
+    help=f"Use this engine; may be repeated.  [{', '.join(DEFAULT_ENGINES)}]",
 )
 _max_results_option = click.option("--max-results", type=int, help="Maximum number of results.  [10]")
 
@@ -83,7 +83,7 @@ def engines(**flags: Any) -> None:
     from scraper.engines.sources.registry import SOURCES
 
     rows: list[dict[str, Any]] = [
-        {"name": one.name, "default": one.name in DEFAULTS, "about": one.about} for one in ENGINES.values()
+        {"name": one.name, "default": one.name in DEFAULT_ENGINES, "about": one.about} for one in ENGINES.values()
     ]
     lines = [f"{row['name']}{' (default)' if row['default'] else ''}: {row['about']}" for row in rows]
     lines.append("\nSources, asked for a category or by name:")

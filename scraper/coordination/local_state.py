@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-from scraper.coordination.protocols import Lease, Limit, RetryLater, SharedState, ThrottleTerms
+from scraper.coordination.protocols import Lease, RateLimit, RetryLater, SharedState, ThrottleTerms
 
 MAX_LIMIT_KEYS = 10_000
 """Keys of limits in memory. With more, the least recently used one is evicted."""
@@ -39,7 +39,7 @@ class LocalLimits:
         self._clock = clock
         self._full_at: LRUCache[tuple[str, str], float] = LRUCache(max_keys)
 
-    async def take(self, limit: Limit, key: str, *, servers: int = 1) -> float:
+    async def take(self, limit: RateLimit, key: str, *, servers: int = 1) -> float:
         """Count one event against this server's share of the limit, one of `servers`.
 
         Return 0 if it is allowed, else the seconds until it is; then it is not counted.

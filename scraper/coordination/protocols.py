@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """Rate limit for each of its keys: a burst, refilled at a constant rate."""
 
     name: str
@@ -26,7 +26,7 @@ class Limit:
 class RateLimits(Protocol):
     """Rate limits by key, common to all servers."""
 
-    async def take(self, limit: Limit, key: str) -> float:
+    async def take(self, limit: RateLimit, key: str) -> float:
         """Count one event and return 0, or return the seconds until it is allowed and count nothing."""
 
 

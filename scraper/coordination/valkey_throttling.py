@@ -21,7 +21,7 @@ from scraper.coordination.lua_scripts import (
     TAKE_LEASE,
     TAKE_LIMIT,
 )
-from scraper.coordination.protocols import Cooldown, Cooldowns, Lease, Limit, RetryLater, ThrottleTerms
+from scraper.coordination.protocols import Cooldown, Cooldowns, Lease, RateLimit, RetryLater, ThrottleTerms
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import HEARTBEAT_S, ValkeyClient, ValkeyUnavailableError
 
@@ -35,7 +35,7 @@ class ValkeyLimits:
         self._registry = registry
         self._local = LocalLimits()
 
-    async def take(self, limit: Limit, key: str) -> float:
+    async def take(self, limit: RateLimit, key: str) -> float:
         """Count one event and return 0, or return the seconds until it is allowed."""
         with contextlib.suppress(ValkeyUnavailableError):
             keys = [self._valkey.key(f"limit:{limit.name}", key)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
+ENGINE_NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
 """Names of the engines in display order."""
 
-DEFAULTS = NAMES[:3]
+DEFAULT_ENGINES = ENGINE_NAMES[:3]
 """Engines used if a caller names none."""
 
 SOURCE_NAMES = (

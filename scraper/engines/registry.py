@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, startpage
 from scraper.engines.model import Engine
-from scraper.engines.names import NAMES
+from scraper.engines.names import ENGINE_NAMES
 
 _ALL = (duckduckgo.ENGINE, mojeek.ENGINE, googlenews.ENGINE, startpage.ENGINE, brave.ENGINE, bing.ENGINE, baidu.ENGINE)
 
-ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(NAMES, _ALL, strict=True)))
+ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(ENGINE_NAMES, _ALL, strict=True)))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
-from scraper.extract.syntaxes.jsonld import Item, type_names
+from scraper.extract.syntaxes.jsonld import JsonLdItem, type_names
 
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
@@ -47,7 +47,7 @@ class JsonLdArticle:
         return sum(map(len, self.paragraphs))
 
 
-def find_jsonld_article(items: Iterable[Item]) -> JsonLdArticle | None:
+def find_jsonld_article(items: Iterable[JsonLdItem]) -> JsonLdArticle | None:
     """Return the longest `articleBody` of the articles in the JSON-LD of a page, or None below `_MIN_CHARACTERS`."""
     best, headline, is_free = "", "", True
     for item in items:
@@ -60,7 +60,7 @@ def find_jsonld_article(items: Iterable[Item]) -> JsonLdArticle | None:
     return JsonLdArticle(_paragraphs(best[:_MAX_CHARACTERS]), headline, is_free) if best else None
 
 
-def _is_article(item: Item) -> bool:
+def _is_article(item: JsonLdItem) -> bool:
     return any(_ARTICLE.search(name) for name in type_names(item))
 
 
@@ -69,7 +69,7 @@ def _paragraphs(body: str) -> tuple[str, ...]:
     text = html.unescape(body)
     root = parsing.parse_html(f"<body>{text}</body>").root if _TAG.search(text) else None
     if root is not None:
-        return tuple(segment(root).texts)
+        return tuple(segment_body(root).texts)
     return tuple(line.strip() for line in _LINES.split(text) if line.strip())
 
 

@@ -23,7 +23,7 @@ from scraper.extract.metadata.metadata import Metadata
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.syntaxes import jsonld, opengraph
-from scraper.extract.syntaxes.jsonld import Item
+from scraper.extract.syntaxes.jsonld import JsonLdItem
 from scraper.extract.text import sanitize
 from scraper.model import StructuredData
 
@@ -60,7 +60,7 @@ class _Reading:
     base: str
     warnings: list[str]
 
-    def bound(self, name: str, values: Iterable[Any]) -> tuple[Item, ...]:
+    def bound(self, name: str, values: Iterable[Any]) -> tuple[JsonLdItem, ...]:
         """Return the values within bounds, and add a warning if something was omitted."""
         bounder = JsonBounder(self.base)
         bound_objects = bounder.bound_objects(values)
@@ -68,7 +68,7 @@ class _Reading:
             self.warnings.append(f"{name}: there is more than the limits allow; the rest is left out.")
         return bound_objects
 
-    def try_syntax(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[Item, ...]:
+    def try_syntax(self, name: str, work: Callable[[], Iterable[Any]]) -> tuple[JsonLdItem, ...]:
         """Return the result of a syntax's reader, or nothing and a warning if it fails."""
         try:
             return self.bound(name, work())
@@ -139,7 +139,7 @@ def _extract(snapshot: Snapshot, *, basic: bool) -> StructuredData:
     )
 
 
-def _read_json_ld(root: Element, reading: _Reading) -> tuple[Item, ...]:
+def _read_json_ld(root: Element, reading: _Reading) -> tuple[JsonLdItem, ...]:
     scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
     blocks = jsonld.read(script.text or "" for script in scripts)
     if blocks.broken:
@@ -158,7 +158,7 @@ def read_facts(
     *,
     with_recipe: bool = True,
     for_header: bool = False,
-) -> tuple[Item | None, Item | None]:
+) -> tuple[JsonLdItem | None, JsonLdItem | None]:
     """Return the facts of the product and of the recipe of a page, each None if there is none.
 
     Pass `with_recipe=False` to skip the search for a recipe.
@@ -197,11 +197,11 @@ def read_facts(
     return bounder.value(product_facts), bounder.value(recipe_facts)
 
 
-def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[Item, ...], list[Any]]:
+def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem, ...], list[Any]]:
     """Return the JSON responses that the page fetched, as reported to the client, and their data."""
-    found: list[Item] = []
+    found: list[JsonLdItem] = []
     for response in list(responses)[:MAX_RESPONSES]:
-        report: Item = {"url": response.url, "status": response.status, "data": None}
+        report: JsonLdItem = {"url": response.url, "status": response.status, "data": None}
         if len(response.text) > MAX_RESPONSE_CHARACTERS:
             found.append(report | {"too_large": len(response.text)})
             continue

@@ -27,7 +27,7 @@ ReadUrl = Callable[[str, float], Awaitable[Reading]]
 
 LAST_RESERVE_S = 0.5
 """Seconds before the deadline at which reading ends, so that a late page still returns its loaded part."""
-PATIENCE_S = 8.0
+SLOW_PAGE_S = 8.0
 """Seconds. If a page takes longer, the next page in the list is read too, and the first to finish counts."""
 TICK_S = 0.01
 """Seconds added to a wait, so that a page is already late when it is checked."""
@@ -105,7 +105,7 @@ async def read_with_replacements(
     count: int,
     deadline: Deadline,
     *,
-    patience_s: float = PATIENCE_S,
+    patience_s: float = SLOW_PAGE_S,
     on_read: Callable[[int, str], None] = lambda count, host: None,
 ) -> dict[str, PageOutcome]:
     """Read the first `count` URLs at once, and later ones in place of those that fail or take over `patience_s`.

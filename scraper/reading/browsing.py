@@ -15,7 +15,7 @@ from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
 from scraper import errors
-from scraper.call_context import Ask, Deadline
+from scraper.call_context import AskUser, Deadline
 from scraper.model import Reading
 from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
@@ -105,7 +105,7 @@ class BrowseRunner:
         principal: str,
         deadline_s: float,
         profile: str | None = None,
-        ask: Ask | None = None,
+        ask: AskUser | None = None,
     ) -> BrowseResult:
         """Run steps in a session of the caller, or in a new one, and read the page for each `read` step.
 

@@ -55,7 +55,7 @@ async def sign_in(settings: Settings, url: str, hosts: tuple[str, ...], *, limit
         raise map_browser_error(error, url) from error
 
 
-def import_state(file: Path, hosts: tuple[str, ...]) -> LoginState:
+def import_login_state(file: Path, hosts: tuple[str, ...]) -> LoginState:
     """Return the login of hosts in a storage state of Playwright.
 
     Raises:

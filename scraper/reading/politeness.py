@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COOLDOWN_LIMIT_S = 120.0
 """Seconds. Longest cooldown after one response: its Retry-After may apply to one URL only, and the host can send it
 again."""
-PATIENCE_S = 5.0
+MAX_COOLDOWN_WAIT_S = 5.0
 """Seconds. A longer cooldown is an error, because a silent wait would delay a batch."""
 VISIT_S = 2.0
 """Seconds before the deadline reserved for the visit; waiting in the queue ends before."""
@@ -82,7 +82,8 @@ class HostThrottle:
         """Hold the permission to visit a host for the block; `gap_s` replaces the gap of the settings.
 
         Raises:
-            HostBusyError: The wait would exceed the deadline or, in a cooldown, `PATIENCE_S`, or the queue is full.
+            HostBusyError: The queue is full, or the wait would exceed the deadline or, in a cooldown,
+                `MAX_COOLDOWN_WAIT_S`.
         """
         gap_s = self._terms.gap_s if gap_s is None else gap_s
         if (left_s := self._unknown_requests_at + gap_s - time.monotonic()) > 0:
@@ -152,7 +153,7 @@ class HostThrottle:
         ahead = waiting.queue.pending
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
         wait_s = known_s + ahead * step_s
-        if waiting.is_cooling_down and known_s > PATIENCE_S:
+        if waiting.is_cooling_down and known_s > MAX_COOLDOWN_WAIT_S:
             raise _busy_error(host, known_s, _cooldown_text(host))
         if wait_s > left_s:
             raise _busy_error(host, wait_s, _queue_text(host, terms, ahead))
@@ -243,7 +244,7 @@ def _left_s(deadline: Deadline) -> float:
 
 
 def _check_wait(host: str, wait: RetryLater, terms: ThrottleTerms, left_s: float) -> None:
-    if wait.known and wait.seconds > (min(left_s, PATIENCE_S) if wait.is_cooldown else left_s):
+    if wait.known and wait.seconds > (min(left_s, MAX_COOLDOWN_WAIT_S) if wait.is_cooldown else left_s):
         raise _busy_error(host, wait.seconds, _cooldown_text(host) if wait.is_cooldown else _queue_text(host, terms, 0))
 
 

@@ -19,7 +19,7 @@ from scraper.coordination.protocols import SharedState
 from scraper.extract import tasks
 from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
-from scraper.reading.politeness import PATIENCE_S, PolitenessPolicy
+from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
 from scraper.settings import Settings
 from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
@@ -199,7 +199,7 @@ class PageVisitor:
         """Visit a page, and retry once after a pause if the failure of the site may be temporary."""
         result = await self._visit_once(job, tier, deadline, progress)
         pause_s = visit_outcome.retry_pause_s(result.snapshot)
-        if pause_s is None or pause_s > min(PATIENCE_S, deadline.left_s() / 2):
+        if pause_s is None or pause_s > min(MAX_COOLDOWN_WAIT_S, deadline.left_s() / 2):
             return result
         await asyncio.sleep(pause_s)
         try:

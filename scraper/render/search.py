@@ -35,7 +35,7 @@ _NO_CACHE = (
 )
 _NO_HITS = "Only pages that were read before are found here: use `search` for the web, or fewer or other words."
 
-REASONS: Mapping[str, str] = {
+REASON_TEXTS: Mapping[str, str] = {
     "captcha": "asked for a captcha",
     "consent": "asked for consent",
     "rate_limited": "allows no more requests for now",
@@ -144,7 +144,7 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
 
 def errors_line(errors: Mapping[str, str]) -> str:
     """Return a line that lists the failed engines with their reasons."""
-    reasons = (f"{name} {REASONS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
+    reasons = (f"{name} {REASON_TEXTS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
     return "Errors: " + "; ".join(reasons) + "."
 
 

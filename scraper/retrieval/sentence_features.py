@@ -12,7 +12,7 @@ import numpy as np
 
 from scraper.extract.text.terms import is_ngram, split_terms, stem
 from scraper.retrieval.answer_types import find_answer_type, is_definition, rate_answer
-from scraper.retrieval.sentence_index import Floats, SentenceIndex, rarity
+from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, rarity
 
 _MAX_TERMS = 40
 """Terms of a question. Of a longer one, the rarest on the pages count."""
@@ -81,7 +81,7 @@ class Question:
         return cls(text, terms, tuple(term for term in terms if term not in stop_words()))
 
 
-def compute_features(index: SentenceIndex, question: Question) -> Floats:
+def compute_features(index: SentenceIndex, question: Question) -> FloatArray:
     """Return an array of shape (sentences, features) with the columns `FEATURES`.
 
     The rarity of a term is its inverse frequency among these sentences.
@@ -95,7 +95,7 @@ class _Columns:
 
     def __init__(self, index: SentenceIndex, question: Question) -> None:
         self._index = index
-        self.values: dict[str, Floats] = {}
+        self.values: dict[str, FloatArray] = {}
         words = list(dict.fromkeys(question.content))
         self._word_rarity = index.words.rarity(words)
         if len(words) > _MAX_TERMS:
@@ -117,11 +117,11 @@ class _Columns:
         self._add_feedback()
         self._add_form()
 
-    def _share(self, has_stem: Floats) -> Floats:
+    def _share(self, has_stem: FloatArray) -> FloatArray:
         """Return the share of the question that each row covers, by rarity."""
         return np.asarray(has_stem @ self._stem_rarity) / (self._stem_rarity.sum() or 1.0)
 
-    def _saturate(self, counts: Floats) -> Floats:
+    def _saturate(self, counts: FloatArray) -> FloatArray:
         return counts * (_K1 + 1) / (counts + self._norm)
 
     def _add_matches(self) -> None:

@@ -20,16 +20,16 @@ _MIN_SIMILARITY = 0.5
 _MAX_GRAM_HITS = 400
 """Words of the pages with one part. A part of more words says nothing."""
 
-Floats: TypeAlias = NDArray[np.float64]
+FloatArray: TypeAlias = NDArray[np.float64]
 """Array of floats."""
-Ints: TypeAlias = NDArray[np.int64]
+IntArray: TypeAlias = NDArray[np.int64]
 """Array of integers."""
 
 
 class Vocabulary:
     """Different terms of all sentences, with the term of each position and the number of sentences of each term."""
 
-    def __init__(self, numbers: dict[str, int], positions: Ints, sentence_of: Ints, count: int) -> None:
+    def __init__(self, numbers: dict[str, int], positions: IntArray, sentence_of: IntArray, count: int) -> None:
         """Store the terms of `count` sentences.
 
         `numbers` has the number of each term. `positions` has the number of the term at each position of the text, and
@@ -44,12 +44,12 @@ class Vocabulary:
         """Each term of each sentence once."""
         self.frequencies = np.bincount(self.pair_terms, minlength=size)
 
-    def rarity(self, terms: Sequence[str]) -> Floats:
+    def rarity(self, terms: Sequence[str]) -> FloatArray:
         """Return the inverse sentence frequency of each term, as `rarity`."""
         found = np.array([self.frequencies[self.numbers[one]] if one in self.numbers else 0 for one in terms], float)
         return rarity(found, self._count)
 
-    def count(self, terms: Sequence[str]) -> Floats:
+    def count(self, terms: Sequence[str]) -> FloatArray:
         """Return the number of each term in each sentence, in an array of shape (sentences, terms)."""
         columns = np.full(len(self.numbers) + 1, -1)
         for column, term in enumerate(terms):
@@ -61,7 +61,7 @@ class Vocabulary:
         return np.bincount(cells, minlength=self._count * len(terms)).reshape(self._count, len(terms)).astype(float)
 
 
-def rarity(frequencies: Floats | Ints, count: int) -> Floats:
+def rarity(frequencies: FloatArray | IntArray, count: int) -> FloatArray:
     """Return the inverse sentence frequency, as the IDF of BM25, for numbers of sentences out of `count`."""
     return np.log(1 + (count - frequencies + 0.5) / (frequencies + 0.5))
 
@@ -126,7 +126,7 @@ class SentenceIndex:
             at = self._spelled.find(part, at + 1)
         return [int(one) - 1 for one in np.searchsorted(self._word_starts, places, "right")]
 
-    def spread(self, marks: Floats, distance: int) -> Floats:
+    def spread(self, marks: FloatArray, distance: int) -> FloatArray:
         """Return the largest value of each column among the sentences up to `distance` before and after on a page."""
         spread = marks.copy()
         start = 0

@@ -12,7 +12,7 @@ from scraper.engines.common.query_operators import MAX_QUERY_CHARS as ENGINE_QUE
 from scraper.model import SearchAnswer, SearchResult
 from scraper.search.engine_query import EngineQueryResult
 from scraper.search.engine_throttle import BLOCKING_REASONS
-from scraper.search.filters import Filters
+from scraper.search.filters import ResultFilters
 from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings, merge_duplicates
 from scraper.search.query_terms import extract_content_words
 
@@ -25,7 +25,7 @@ SCORE_DIGITS = 6
 def build_answer(
     text: str,
     engine_results: Sequence[EngineQueryResult],
-    filters: Filters,
+    filters: ResultFilters,
     *,
     max_results: int,
     other_engines: Sequence[str],

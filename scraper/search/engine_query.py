@@ -12,7 +12,7 @@ from statistics import fmean
 from browsers import Browsers
 from browsers.model import Request
 from scraper.call_context import Deadline
-from scraper.coordination.protocols import Limit, RateLimits
+from scraper.coordination.protocols import RateLimit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import MAX_PAUSE_S, CircuitBreakers, EngineThrottle
@@ -124,7 +124,7 @@ class EngineQueryRunner:
         """Count a request against the daily limit; return the seconds to wait if it is exceeded."""
         if not engine.per_day or self._limits is None:
             return 0.0
-        limit = Limit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
+        limit = RateLimit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
         return await self._limits.take(limit, self._throttle.route)
 
     async def _find_cooldown(self, engine: Engine) -> EngineQueryResult | None:

@@ -20,7 +20,7 @@ SLACK = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class ResultFilters:
     """Conditions on results. Empty ones accept everything."""
 
     freshness: str | None = None

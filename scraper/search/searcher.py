@@ -24,7 +24,7 @@ from scraper.search import argument_validation
 from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
-from scraper.search.filters import FRESHNESS, Filters
+from scraper.search.filters import FRESHNESS, ResultFilters
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
@@ -120,7 +120,7 @@ class Searcher:
             argument_validation.parse_query(request.query),
             tuple(engine.name for engine in engines),
             argument_validation.check_range("max_results", request.max_results, 1, argument_validation.MAX_RESULTS),
-            Filters(
+            ResultFilters(
                 argument_validation.check_choice("freshness", request.freshness, FRESHNESS),
                 argument_validation.parse_domains("include_domains", request.include_domains),
                 argument_validation.parse_domains("exclude_domains", request.exclude_domains),
@@ -229,7 +229,7 @@ class _Search:
     text: str
     engines: tuple[str, ...]
     max_results: int
-    filters: Filters
+    filters: ResultFilters
 
     @property
     def key(self) -> str:

@@ -180,14 +180,14 @@ def services_factory(settings: Settings) -> ServicesFactory[Services]:
 
 def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]], Awaitable[None]]:
     with _no_collection():
-        from scraper.server.http.application import serve
-    return serve
+        from scraper.server.http.application import serve_application
+    return serve_application
 
 
 def _stdio_server() -> Callable[[ServerContext, int], Awaitable[bool]]:
     with _no_collection():
-        from scraper.server.transport.stdio import serve
-    return serve
+        from scraper.server.transport.stdio import serve_connection
+    return serve_connection
 
 
 @contextlib.contextmanager

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from itertools import islice
 
-from scraper.site.kind_table import MIN_LEAD, KindTable
-from scraper.site.page_ranking import split_stems, split_url
+from scraper.site.kind_table import MIN_LEAD, UrlKindTable
+from scraper.site.page_ranking import split_stems, url_words
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kinds import CrawlCandidate, UrlKind
 
-PLACES = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
+LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""
 _STOP_BELOW = 0.12
 """Value from 0 to 1. The crawl ends if the best URL has less."""
@@ -54,7 +54,7 @@ _NEAR_LEVELS = 2
 class CrawlPriority:
     """Rank the waiting URLs of one crawl."""
 
-    def __init__(self, question: str | None, languages: SiteLanguages, kinds: KindTable) -> None:
+    def __init__(self, question: str | None, languages: SiteLanguages, kinds: UrlKindTable) -> None:
         """Rank by a question, or by the value of similar pages if it is None."""
         self.stems = list(dict.fromkeys(split_stems(question or "")))
         self._languages = languages
@@ -77,7 +77,7 @@ class CrawlPriority:
         Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
         known URLs.
         """
-        place = PLACES.get(candidate.place, 0.7) - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
+        place = LINK_WEIGHTS.get(candidate.place, 0.7) - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
         if candidate.texts and not self.select_titles(candidate):
             place *= _REPEATED_LOSS
         candidate.language_weight = self._languages.weigh(candidate.key)
@@ -143,4 +143,4 @@ class CrawlPriority:
     def _terms(self, candidate: CrawlCandidate) -> list[str]:
         if not self.stems:
             return []
-        return [stem for text in (split_url(candidate.url), *candidate.texts) for stem in split_stems(text)]
+        return [stem for text in (url_words(candidate.url), *candidate.texts) for stem in split_stems(text)]

@@ -15,11 +15,11 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import ExcludedUrls
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_priority import PLACES, CrawlPriority
+from scraper.site.crawl_priority import LINK_WEIGHTS, CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
-from scraper.site.kind_table import KindTable
+from scraper.site.kind_table import UrlKindTable
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
@@ -60,7 +60,7 @@ class CrawlFrontier:
         self._identity = DuplicateDetector()
         self._languages = SiteLanguages()
         self._mazes = MazeDetector()
-        self._kinds = KindTable()
+        self._kinds = UrlKindTable()
         self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
         self._left_out = ExclusionCounter()
         self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
@@ -213,7 +213,7 @@ class CrawlFrontier:
     def _add_link(self, known: CrawlCandidate, link: Outlink, parent: CrawledPage | None, barren: int) -> None:
         known.barren = min(known.barren, barren)
         is_new_text = bool(link.text) and link.text not in known.texts and len(known.texts) < _TEXTS
-        is_better_place = PLACES.get(link.place, 0) > PLACES.get(known.place, 0)
+        is_better_place = LINK_WEIGHTS.get(link.place, 0) > LINK_WEIGHTS.get(known.place, 0)
         if is_new_text:
             known.texts.append(link.text)
         if is_better_place:

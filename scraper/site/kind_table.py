@@ -6,7 +6,15 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator
 
-from scraper.site.url_kinds import CLOSE_BELOW, EXPECTED, LISTED, MIN_TRIES, CrawlCandidate, UrlKind, split_parameters
+from scraper.site.url_kinds import (
+    CLOSE_BELOW,
+    INITIAL_VALUE,
+    LISTED,
+    MIN_TRIES,
+    CrawlCandidate,
+    UrlKind,
+    split_parameters,
+)
 from scraper.site.url_patterns import url_shape
 
 _LISTED_EXPECTED, _LISTED_FLOOR = 0.7, 0.2
@@ -25,7 +33,7 @@ MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
 
 
-class KindTable:
+class UrlKindTable:
     """Kinds of the URLs of one site."""
 
     def __init__(self) -> None:
@@ -115,7 +123,7 @@ class KindTable:
             parameters = split_parameters(name)
             relatives = [other for other in self.kinds.values() if other.tries >= 2 and other.is_relative_of(name)]
             if parameters:
-                expected = EXPECTED * _PARAMETER_LOSS ** (len(parameters) - 1)
+                expected = INITIAL_VALUE * _PARAMETER_LOSS ** (len(parameters) - 1)
                 kind.content = min([expected, *(other.content for other in relatives)])
                 kind.lead = min([expected, *(other.lead for other in relatives)])
                 kind.is_closed = any(other.is_closed for other in relatives)

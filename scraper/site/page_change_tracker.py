@@ -21,7 +21,7 @@ from scraper.model import REFRESH, PageChange, Reading, ReadRequest
 from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
 from scraper.site.url_normalization import page_key
-from scraper.store.record_logs import Record, RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import parse_target
 
 MAX_VERSIONS = 20
@@ -132,12 +132,12 @@ class PageChangeTracker:
             url, status, new.at, before.at, title, new.url if is_moved else "", comparison.changes, comparison.noise
         )
 
-    async def _store(self, principal: str, log: str, records: Sequence[Record], new: PageVersion) -> None:
+    async def _store(self, principal: str, log: str, records: Sequence[StoredRecord], new: PageVersion) -> None:
         data = _dump_version(new)
         number = records[-1].number + 1 if records else 0
         try:
             await self._records.append(principal, log, number, data)
-            stored = (Record(number, new.at, data), *reversed(records))
+            stored = (StoredRecord(number, new.at, data), *reversed(records))
             sizes = itertools.accumulate(len(record.data) for record in stored)
             for kept, (record, size) in enumerate(zip(stored, sizes, strict=True)):
                 if kept == MAX_VERSIONS or (kept and size > MAX_VERSION_BYTES):
@@ -177,7 +177,7 @@ def _store_error() -> errors.StoreUnavailableError:
     )
 
 
-def _choose_version(records: Sequence[Record], since: datetime | None) -> PageVersion | None:
+def _choose_version(records: Sequence[StoredRecord], since: datetime | None) -> PageVersion | None:
     """Return the newest version up to `since`; the oldest version if all are later."""
     if not records:
         return None

@@ -46,7 +46,7 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
         order = sorted(range(len(pages)), key=lambda at: (others[at], _rank_source(pages[at])))
         return [(pages[at], 0.0) for at in order]
     wanted = list(dict.fromkeys(split_stems(question)))
-    rows = [(set(split_stems(split_url(page.url))), set(split_stems(page.title))) for page in pages]
+    rows = [(set(split_stems(url_words(page.url))), set(split_stems(page.title))) for page in pages]
     counts = Counter(term for address, title in rows for term in address | title)
     rarity = {term: math.log(1 + (len(rows) - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
     whole = sum(rarity.values()) or 1.0
@@ -77,7 +77,7 @@ def split_stems(text: str) -> Iterable[str]:
     return (stem(term) for term in split_terms(text) if term not in _STOP_WORDS)
 
 
-def split_url(url: str) -> str:
+def url_words(url: str) -> str:
     """Return the path and the query of a URL as text: unquoted, with camel case split into words."""
     parsed = ada_url.URL(url)
     return _CAMEL_CASE.sub(" ", unquote(f"{parsed.pathname} {parsed.search}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
-EXPECTED = 0.85
+INITIAL_VALUE = 0.85
 """Value from 0 to 1 of a kind without visited pages."""
 CLOSE_BELOW = 0.12
 """Value from 0 to 1. A kind with less is closed: its URLs are not visited unless it is rewarded."""
@@ -58,9 +58,9 @@ class UrlKind:
     """URLs of one shape, and the average values of their visited pages."""
 
     name: str
-    content: float = EXPECTED
+    content: float = INITIAL_VALUE
     """Moving average of the value of its pages' texts, from 0 to 1."""
-    lead: float = EXPECTED
+    lead: float = INITIAL_VALUE
     """Moving average of the value of the kinds to which its pages link, from 0 to 1."""
     relevance: float = 0.0
     """Moving average of its pages' match with the question, from 0 to 1."""

@@ -36,7 +36,7 @@ _SET_COOLDOWN = """
 """
 _DELETE_COOLDOWN = "DELETE FROM rests WHERE engine = $1 AND egress = $2"
 
-Statement = tuple[str, tuple[Any, ...]]
+SqlStatement = tuple[str, tuple[Any, ...]]
 
 
 class WriteBehindSearchCache(SearchCache, ABC):
@@ -50,7 +50,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
     def __init__(self, *, keeps_answers: bool, retry_on: tuple[type[Exception], ...] = ()) -> None:
         """Create the queue; without `keeps_answers`, only cooldowns are stored."""
         self._keeps_answers = keeps_answers
-        self._queue: WriteBehindQueue[Statement] = WriteBehindQueue(self._write, batch=1, retry_on=retry_on)
+        self._queue: WriteBehindQueue[SqlStatement] = WriteBehindQueue(self._write, batch=1, retry_on=retry_on)
         self._cooldowns: dict[tuple[str, str], Cooldown] = {}
         self._put_count = 0
 
@@ -103,7 +103,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Return the rows of a query, or None if the database is unavailable or too slow."""
 
     @abstractmethod
-    async def _write(self, batch: list[Statement]) -> None:
+    async def _write(self, batch: list[SqlStatement]) -> None:
         """Execute one statement; raise one of `retry_on` if it must be executed again."""
 
     @abstractmethod

@@ -37,7 +37,7 @@ class RecordExistsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredRecord:
     """One record of a log."""
 
     number: int
@@ -56,7 +56,7 @@ class RecordLogs(Protocol):
             RecordExistsError: The log has a record with this number.
         """
 
-    async def read(self, principal: str, log: str) -> list[Record]:
+    async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers; an unknown log has none."""
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:

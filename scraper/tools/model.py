@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from scraper.call_context import Ask, ProgressCallback
+from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
 from scraper.render.json_truncation import compact
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
@@ -160,7 +160,7 @@ class ToolCall:
     progress: ProgressCallback | None = None
     resume_key: str = ""
     """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
-    ask: Ask | None = None
+    ask: AskUser | None = None
     """Question to the person at the client; None if the client cannot ask."""
 
 

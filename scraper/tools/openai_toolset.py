@@ -13,7 +13,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest, SearchRequest
 from scraper.render.json_truncation import compact
 from scraper.render.page import MAX_LENGTH, piece_of, published
-from scraper.render.search import REASONS
+from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import NOTICE
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool
 from scraper.tools.search_tools import is_blocked
@@ -43,7 +43,7 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
     )
     answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
-        reasons = ", ".join(f"{name} {REASONS.get(why, 'failed')}" for name, why in answer.errors.items())
+        reasons = ", ".join(f"{name} {REASON_TEXTS.get(why, 'failed')}" for name, why in answer.errors.items())
         raise errors.BlockedBySiteError(
             f"No engine answered ({reasons}); this is not an empty result.",
             reason="blocked",

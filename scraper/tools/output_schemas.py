@@ -7,7 +7,11 @@ import typing
 from collections.abc import Mapping
 from typing import Any, NotRequired, Union, get_args, get_origin
 
-TEXT: Mapping[str, Any] = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+TEXT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"result": {"type": "string"}},
+    "required": ["result"],
+}
 """Schema of an answer in Markdown."""
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -60,17 +64,17 @@ def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists
         wraps_lists: True for clients that accept only objects: a list is then `{"result": list}`.
     """
     if data is None:
-        return dict(TEXT)
+        return dict(TEXT_SCHEMA)
     if data["type"] == "object":
         return _with_text(dict(data)) if has_text else dict(data)
     if wraps_lists:
         result = {"anyOf": [{"type": "string"}, data]} if has_text else data
         return {"type": "object", "properties": {"result": result}, "required": ["result"]}
-    return {"anyOf": [TEXT, data]} if has_text else dict(data)
+    return {"anyOf": [TEXT_SCHEMA, data]} if has_text else dict(data)
 
 
 def _with_text(data: dict[str, Any]) -> dict[str, Any]:
-    return merge_objects([dict(TEXT), data])
+    return merge_objects([dict(TEXT_SCHEMA), data])
 
 
 def _object_schema(kind: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper import errors
 from scraper.engines.common.query_operators import CATEGORIES
-from scraper.engines.names import DEFAULTS, NAMES, SOURCE_NAMES
+from scraper.engines.names import DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 ENGINES = Parameter(
     "engines",
-    StringListValue(len(NAMES) + len(SOURCE_NAMES), has_names=True),
-    f"Names from `engines`. Default: {', '.join(DEFAULTS)}.",
+    StringListValue(len(ENGINE_NAMES) + len(SOURCE_NAMES), has_names=True),
+    f"Names from `engines`. Default: {', '.join(DEFAULT_ENGINES)}.",
 )
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
@@ -168,7 +168,7 @@ async def _web_search(services: Services, arguments: dict[str, Any], call: ToolC
     if is_blocked(answer):
         reason = answer.errors[WEB_SEARCH_ENGINE]
         raise errors.BlockedBySiteError(
-            f"DuckDuckGo {render.REASONS.get(reason, 'failed')} ({reason}); this is not an empty result.",
+            f"DuckDuckGo {render.REASON_TEXTS.get(reason, 'failed')} ({reason}); this is not an empty result.",
             reason=reason,
             target=answer.query,
             next_step="Use `search` with other engines, or try again in some minutes.",

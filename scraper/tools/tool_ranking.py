@@ -46,7 +46,7 @@ class SearchableItem:
     """Words that users use for the task; never displayed."""
 
 
-def rank(query: str, items: Sequence[SearchableItem]) -> list[int]:
+def rank_items(query: str, items: Sequence[SearchableItem]) -> list[int]:
     """Return the indexes of the matching items, best first, in a deterministic order."""
     content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS)
     if not content:

@@ -15,7 +15,7 @@ from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
-from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
+from scraper.tools.tool_ranking import SearchableItem, rank_items, read_uses
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
             items, more = await cached_resources.search(services, call.principal, query, start, PAGE_ITEMS)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
-            lines = [_tool_line(others[at]) for at in rank(query, [searchable_tool(tool) for tool in others])]
+            lines = [_tool_line(others[at]) for at in rank_items(query, [searchable_tool(tool) for tool in others])]
         else:
             prompts = prompts_for(others)
-            lines = [_prompt_line(prompts[at]) for at in rank(query, [searchable_prompt(one) for one in prompts])]
+            lines = [_prompt_line(prompts[at]) for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
         end = start + PAGE_ITEMS
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))

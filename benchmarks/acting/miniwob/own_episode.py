@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.acting.miniwob.episode import Episode, UnsolvedError
 from benchmarks.acting.site_tasks import ActingClient
-from browsers.acting.dom_snapshot import PageNode, iter_below
+from browsers.acting.dom_snapshot import PageNode, iter_subtree
 from browsers.acting.outline import OutlineLine
 from browsers.errors import UnknownSessionError
 
@@ -46,7 +46,10 @@ class OwnEpisode(Episode):
     async def lines(self) -> list[OutlineLine]:
         lines = await self._client.lines()
         around = {
-            below.ref for node in self._nodes() if node.attributes.get("id") in _FRAME_IDS for below in iter_below(node)
+            below.ref
+            for node in self._nodes()
+            if node.attributes.get("id") in _FRAME_IDS
+            for below in iter_subtree(node)
         }
         return [line for line in lines if line.ref not in around]
 
@@ -70,4 +73,4 @@ class OwnEpisode(Episode):
     def _nodes(self) -> Iterator[PageNode]:
         outline = self._client.page.outline
         assert outline is not None
-        return iter_below(outline.root)
+        return iter_subtree(outline.root)

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 from scraper.bulk.model import OutputPosition, PageOutcome
 
 
-class Output(Protocol):
+class RowOutput(Protocol):
     """Write rows in one format, from one thread. Opening it truncates the files after the recorded position."""
 
     @property
@@ -109,7 +109,7 @@ Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
 
 
 class RollingOutput:
-    """Implement `Output` with files `pages-NNNNN`; each format provides the encoding of rows."""
+    """Implement `RowOutput` with files `pages-NNNNN`; each format provides the encoding of rows."""
 
     def __init__(self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int) -> None:
         """Open the file at the recorded position. When it reaches `file_bytes`, `rotate` starts a new one."""

@@ -15,7 +15,7 @@ from scraper.engines.common.result_rows import EngineRow, is_ad_link, is_labeled
 from scraper.extract.dom.xpath import Element, element_selector
 from scraper.urls import split_url
 
-Select: TypeAlias = Callable[[Element], list[Element]]
+ElementSelect: TypeAlias = Callable[[Element], list[Element]]
 
 MAX_ROWS = 200
 """Rows. No engine shows more than a hundred; the limit bounds the cost of hostile pages."""
@@ -26,7 +26,7 @@ _MIN_SENTENCE = 60
 _LINKS = element_selector("descendant-or-self::a[@href]")
 
 
-def css(selector: str) -> Select:
+def css(selector: str) -> ElementSelect:
     """Compile a CSS selector that matches in an element and the element itself."""
     return element_selector(HTMLTranslator().css_to_xpath(selector))
 
@@ -35,17 +35,17 @@ def css(selector: str) -> Select:
 class ResultLayout:
     """Selectors of the parts of a result in one layout of an engine."""
 
-    rows: Select
-    title: Select
-    link: Select | None = None
+    rows: ElementSelect
+    title: ElementSelect
+    link: ElementSelect | None = None
     """Selects the link if it is neither around nor in the title."""
-    snippet: Select | None = None
+    snippet: ElementSelect | None = None
     """If None or without a match, the first sentence outside the title is used."""
-    date: Select | None = None
-    source: Select | None = None
+    date: ElementSelect | None = None
+    source: ElementSelect | None = None
     address: Callable[[Element], str] | None = None
     """Read the target URL from an attribute of the row."""
-    drops: Select | None = None
+    drops: ElementSelect | None = None
     """Selects decoration; the first match is removed from a snippet."""
 
 
@@ -57,7 +57,7 @@ def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
     return [row for row in rows if row is not None]
 
 
-def is_internal(page: ResultPage, url: str) -> bool:
+def is_engine_page(page: ResultPage, url: str) -> bool:
     """Return True if a URL leads to a page of the engine instead of a result."""
     parts = split_url(url)
     return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque(url)
@@ -80,7 +80,7 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     href = page.absolute(link.get("href")) if link is not None else ""
     target = layout.address(block) if layout.address else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or (not target and is_internal(page, unwrap(href))):
+    if not href or is_ad_link(href) or (not target and is_engine_page(page, unwrap(href))):
         return None
     text = dom_text.element_text(title, dom_text.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):
@@ -109,5 +109,5 @@ def _snippet(layout: ResultLayout, block: Element, title: Element) -> str:
     return next((line for line in lines if len(line) >= _MIN_SENTENCE and not dom_text.is_address(line)), "")
 
 
-def _text(select: Select | None, block: Element) -> str:
+def _text(select: ElementSelect | None, block: Element) -> str:
     return next((dom_text.element_text(element, 200) for element in select(block)), "") if select else ""

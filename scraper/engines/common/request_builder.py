@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
 from scraper.engines.common import query_operators
-from scraper.engines.common.layout_parser import Select
+from scraper.engines.common.layout_parser import ElementSelect
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
 from scraper.extract.dom.xpath import element_selector
@@ -21,7 +21,7 @@ _MAX_FIELDS = 60
 FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
 
-def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | None:
+def next_page_form(page: ResultPage, select: ElementSelect, engine: str) -> Request | None:
     """Return a request that submits the last selected form, or None without one; of two forms, the first leads back."""
     forms = select(page.root) if page.root is not None else []
     target = page.absolute(forms[-1].get("action")) if forms else ""
@@ -30,7 +30,7 @@ def next_page_form(page: ResultPage, select: Select, engine: str) -> Request | N
     return _rendered(engine, target, method="POST", form=fields) if target and fields else None
 
 
-def next_page_link(page: ResultPage, select: Select, engine: str) -> Request | None:
+def next_page_link(page: ResultPage, select: ElementSelect, engine: str) -> Request | None:
     """Return a request for the first selected link, or None without one."""
     links = select(page.root) if page.root is not None else []
     target = page.absolute(links[0].get("href")) if links else ""

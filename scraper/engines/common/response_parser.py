@@ -14,7 +14,7 @@ from itertools import islice
 
 from browsers.model import Request, Snapshot
 from scraper.engines.common import dom_text, layout_parser, shape_parser
-from scraper.engines.common.layout_parser import ResultLayout, Select
+from scraper.engines.common.layout_parser import ElementSelect, ResultLayout
 from scraper.engines.common.redirect_unwrapping import unwrap
 from scraper.engines.common.result_page import ResultPage, build_result_page
 from scraper.engines.common.result_rows import EngineRow, results_from_rows
@@ -118,7 +118,7 @@ class ParseRules:
 
     layouts: tuple[ResultLayout, ...] = ()
     """Layouts of the engine; the one that finds the most rows is used."""
-    none: Select | None = None
+    none: ElementSelect | None = None
     """Selects an element that exists only on pages without results."""
     next: Callable[[ResultPage], Request | None] | None = None
     """Build the request for the next page of results."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from scraper.engines.common import dom_text, redirect_unwrapping
-from scraper.engines.common.layout_parser import is_internal
+from scraper.engines.common.layout_parser import is_engine_page
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.engines.common.row_location import LinkCandidate, locate_rows
@@ -146,7 +146,7 @@ def _find_candidates(page: ResultPage) -> list[LinkCandidate]:
     for link in _LINKS(page.root)[:MAX_LINKS] if page.root is not None else ():
         href = page.absolute(link.get("href"))
         url = redirect_unwrapping.unwrap(href) if href else ""
-        if not url or split_url(url) is None or is_internal(page, url):
+        if not url or split_url(url) is None or is_engine_page(page, url):
             continue
         inner = _INNER_HEADING(link)
         found.append(LinkCandidate(link, href, url, inner[0] if inner else _heading_above(link), bool(inner)))

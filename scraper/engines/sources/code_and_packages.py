@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from scraper.engines.model import EngineResult, SearchQuery
-from scraper.engines.sources.source_builder import ROWS, json_parser, make_row, make_source, url_with
+from scraper.engines.sources.source_builder import RESULT_COUNT, json_parser, make_row, make_source, url_with
 
 
 def _repository_key(url: object) -> str:
@@ -14,7 +14,7 @@ def _repository_key(url: object) -> str:
 
 
 def _github_url(query: SearchQuery) -> str:
-    return url_with("https://api.github.com/search/repositories", q=query.text, per_page=ROWS)
+    return url_with("https://api.github.com/search/repositories", q=query.text, per_page=RESULT_COUNT)
 
 
 def _read_github(row: dict[str, Any]) -> EngineResult | None:
@@ -39,7 +39,9 @@ GITHUB = make_source(
 
 
 def _gitlab_url(query: SearchQuery) -> str:
-    return url_with("https://gitlab.com/api/v4/projects", search=query.text, per_page=ROWS, order_by="star_count")
+    return url_with(
+        "https://gitlab.com/api/v4/projects", search=query.text, per_page=RESULT_COUNT, order_by="star_count"
+    )
 
 
 def _read_gitlab(row: dict[str, Any]) -> EngineResult | None:
@@ -58,7 +60,9 @@ GITLAB = make_source("gitlab", "code", _gitlab_url, json_parser(_read_gitlab), a
 
 
 def _codeberg_url(query: SearchQuery) -> str:
-    return url_with("https://codeberg.org/api/v1/repos/search", q=query.text, limit=ROWS, sort="stars", order="desc")
+    return url_with(
+        "https://codeberg.org/api/v1/repos/search", q=query.text, limit=RESULT_COUNT, sort="stars", order="desc"
+    )
 
 
 def _read_codeberg(row: dict[str, Any]) -> EngineResult | None:
@@ -79,7 +83,7 @@ CODEBERG = make_source(
 
 
 def _crates_url(query: SearchQuery) -> str:
-    return url_with("https://crates.io/api/v1/crates", q=query.text, per_page=ROWS)
+    return url_with("https://crates.io/api/v1/crates", q=query.text, per_page=RESULT_COUNT)
 
 
 def _read_crate(row: dict[str, Any]) -> EngineResult | None:
@@ -123,7 +127,7 @@ RUBYGEMS = make_source("rubygems", "package", _rubygems_url, json_parser(_read_g
 
 
 def _packagist_url(query: SearchQuery) -> str:
-    return url_with("https://packagist.org/search.json", q=query.text, per_page=ROWS)
+    return url_with("https://packagist.org/search.json", q=query.text, per_page=RESULT_COUNT)
 
 
 def _read_packagist(row: dict[str, Any]) -> EngineResult | None:
@@ -143,7 +147,7 @@ PACKAGIST = make_source(
 
 
 def _dockerhub_url(query: SearchQuery) -> str:
-    return url_with("https://hub.docker.com/v2/search/repositories/", query=query.text, page_size=ROWS)
+    return url_with("https://hub.docker.com/v2/search/repositories/", query=query.text, page_size=RESULT_COUNT)
 
 
 def _read_dockerhub(row: dict[str, Any]) -> EngineResult | None:

@@ -11,7 +11,7 @@ from browsers.model import Snapshot
 from scraper.engines.common.locales import parse_locale
 from scraper.engines.model import Engine, EngineResponse, EngineResult, SearchQuery
 from scraper.engines.sources.source_builder import (
-    ROWS,
+    RESULT_COUNT,
     clean_text,
     join_authors,
     json_parser,
@@ -28,7 +28,7 @@ def _wiki_url(project: str, query: SearchQuery) -> str:
         action="query",
         list="search",
         srsearch=query.text,
-        srlimit=ROWS,
+        srlimit=RESULT_COUNT,
         srprop="snippet|timestamp|wordcount",
         format="json",
         formatversion=2,
@@ -76,7 +76,7 @@ def _wikidata_url(query: SearchQuery) -> str:
         search=query.text,
         language=language,
         uselang=language,
-        limit=ROWS,
+        limit=RESULT_COUNT,
         format="json",
     )
 
@@ -103,7 +103,7 @@ WIKIDATA = make_source(
 
 def _open_library_url(query: SearchQuery) -> str:
     fields = "key,title,author_name,first_publish_year,edition_count,isbn,language,first_sentence"
-    return url_with("https://openlibrary.org/search.json", q=query.text, limit=ROWS, fields=fields)
+    return url_with("https://openlibrary.org/search.json", q=query.text, limit=RESULT_COUNT, fields=fields)
 
 
 def _read_open_library(row: dict[str, Any]) -> EngineResult | None:
@@ -134,7 +134,7 @@ OPEN_LIBRARY = make_source(
 
 
 def _internet_archive_url(query: SearchQuery) -> str:
-    base = url_with("https://archive.org/advancedsearch.php", q=query.text, rows=ROWS, output="json")
+    base = url_with("https://archive.org/advancedsearch.php", q=query.text, rows=RESULT_COUNT, output="json")
     names = ("identifier", "title", "description", "creator", "year", "mediatype", "downloads", "publicdate")
     return base + "".join(f"&fl[]={name}" for name in names)
 

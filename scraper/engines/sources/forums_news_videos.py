@@ -12,7 +12,7 @@ from browsers.model import Snapshot
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.engines.sources.source_builder import (
-    ROWS,
+    RESULT_COUNT,
     build_response,
     clean_text,
     find_refusal,
@@ -32,7 +32,7 @@ def _stack_exchange_url(query: SearchQuery) -> str:
         site="stackoverflow",
         order="desc",
         sort="relevance",
-        pagesize=ROWS,
+        pagesize=RESULT_COUNT,
     )
 
 
@@ -62,7 +62,7 @@ STACK_EXCHANGE = make_source(
 
 
 def _hacker_news_url(query: SearchQuery) -> str:
-    return url_with("https://hn.algolia.com/api/v1/search", query=query.text, hitsPerPage=ROWS, tags="story")
+    return url_with("https://hn.algolia.com/api/v1/search", query=query.text, hitsPerPage=RESULT_COUNT, tags="story")
 
 
 def _read_hacker_news(row: dict[str, Any]) -> EngineResult | None:
@@ -87,7 +87,7 @@ HACKER_NEWS = make_source(
 
 
 def _lemmy_url(query: SearchQuery) -> str:
-    return url_with("https://lemmy.world/api/v3/search", q=query.text, type_="Posts", sort="TopAll", limit=ROWS)
+    return url_with("https://lemmy.world/api/v3/search", q=query.text, type_="Posts", sort="TopAll", limit=RESULT_COUNT)
 
 
 def _read_lemmy(row: dict[str, Any]) -> EngineResult | None:
@@ -116,7 +116,7 @@ def _gdelt_url(query: SearchQuery) -> str:
         "https://api.gdeltproject.org/api/v2/doc/doc",
         query=query.text,
         mode="artlist",
-        maxrecords=ROWS,
+        maxrecords=RESULT_COUNT,
         format="json",
         sort="hybridrel",
     )
@@ -146,7 +146,7 @@ GDELT = make_source(
 
 
 def _peertube_url(query: SearchQuery) -> str:
-    return url_with("https://sepiasearch.org/api/v1/search/videos", search=query.text, count=ROWS)
+    return url_with("https://sepiasearch.org/api/v1/search/videos", search=query.text, count=RESULT_COUNT)
 
 
 def _read_peertube(row: dict[str, Any]) -> EngineResult | None:

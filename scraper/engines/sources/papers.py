@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from scraper.engines.model import EngineKind, EngineResult, SearchQuery
 from scraper.engines.sources.source_builder import (
-    ROWS,
+    RESULT_COUNT,
     atom_parser,
     child_text,
     children,
@@ -37,7 +37,7 @@ def _paper_key(doi: object) -> str:
 
 def _arxiv_url(query: SearchQuery) -> str:
     words = " AND ".join(f"all:{word}" for word in re.findall(r"\w+", query.text)[:12])
-    return url_with("https://export.arxiv.org/api/query", search_query=words, max_results=ROWS)
+    return url_with("https://export.arxiv.org/api/query", search_query=words, max_results=RESULT_COUNT)
 
 
 def _read_arxiv(entry: Element) -> EngineResult | None:
@@ -73,7 +73,7 @@ ARXIV = make_source(
 
 
 def _crossref_url(query: SearchQuery) -> str:
-    return url_with("https://api.crossref.org/works", query=query.text, rows=ROWS, mailto=query.contact)
+    return url_with("https://api.crossref.org/works", query=query.text, rows=RESULT_COUNT, mailto=query.contact)
 
 
 def _read_crossref(row: dict[str, Any]) -> EngineResult | None:
@@ -111,7 +111,7 @@ def _europepmc_url(query: SearchQuery) -> str:
         query=query.text,
         format="json",
         resultType="core",
-        pageSize=ROWS,
+        pageSize=RESULT_COUNT,
         email=query.contact,
     )
 
@@ -150,7 +150,7 @@ EUROPE_PMC = make_source(
 
 
 def _doaj_url(query: SearchQuery) -> str:
-    return url_with(f"https://doaj.org/api/search/articles/{quote(query.text, safe='')}", pageSize=ROWS)
+    return url_with(f"https://doaj.org/api/search/articles/{quote(query.text, safe='')}", pageSize=RESULT_COUNT)
 
 
 def _read_doaj(row: dict[str, Any]) -> EngineResult | None:
@@ -184,7 +184,7 @@ DOAJ = make_source(
 def _semantic_scholar_url(query: SearchQuery) -> str:
     fields = "title,abstract,url,year,venue,citationCount,authors,externalIds,publicationDate"
     return url_with(
-        "https://api.semanticscholar.org/graph/v1/paper/search", query=query.text, limit=ROWS, fields=fields
+        "https://api.semanticscholar.org/graph/v1/paper/search", query=query.text, limit=RESULT_COUNT, fields=fields
     )
 
 
@@ -220,7 +220,9 @@ SEMANTIC_SCHOLAR = make_source(
 
 
 def _openalex_url(query: SearchQuery) -> str:
-    return url_with("https://api.openalex.org/works", search=query.text, **{"per-page": ROWS}, mailto=query.contact)
+    return url_with(
+        "https://api.openalex.org/works", search=query.text, **{"per-page": RESULT_COUNT}, mailto=query.contact
+    )
 
 
 def _read_openalex(row: dict[str, Any]) -> EngineResult | None:

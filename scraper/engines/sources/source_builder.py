@@ -23,7 +23,7 @@ from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
 from scraper.urls import is_web_url
 
-ROWS = 10
+RESULT_COUNT = 10
 """Results requested from each source."""
 MAX_BYTES = 5_000_000
 """Maximum bytes of a response."""

@@ -15,7 +15,7 @@ from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_
 from scraper.extract.content.feature_matrix import Matrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
-from scraper.extract.content.page_statistics import Columns, Floats, PageStatistics
+from scraper.extract.content.page_statistics import Columns, FloatArray, PageStatistics
 
 PAGE_TYPES = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _MAX_DEVIATION = 6.0
@@ -34,7 +34,7 @@ _FOREST_TYPES = {"forest_trees": "i2", "forest_features": "i2", "forest_first": 
 """Types of the integers of the forest in the weights file."""
 
 
-def average_columns(matrix: Matrix, lengths: Floats) -> Floats:
+def average_columns(matrix: Matrix, lengths: FloatArray) -> FloatArray:
     """Return the mean of each column over all blocks: weighted by block length plus one, then unweighted.
 
     `matrix` has the shape (columns, blocks), `lengths` (blocks), and the result (2 x columns).
@@ -55,7 +55,7 @@ class PageTypeClassifier:
     deviations: NDArray[np.float32]
     """Shape (2 x columns), like `means`: both standardize the averages."""
 
-    def predict(self, averages: Floats) -> Floats:
+    def predict(self, averages: FloatArray) -> FloatArray:
         """Return the probability of each of `PAGE_TYPES` from the result of `average_columns`."""
         standard = np.clip((averages - self.means) / self.deviations, -_MAX_DEVIATION, _MAX_DEVIATION)
         values = self.coefficients @ standard + self.intercepts
@@ -131,7 +131,7 @@ def _unpack(
 class Prediction:
     """Output of the model for one page."""
 
-    probabilities: Floats
+    probabilities: FloatArray
     """Probability of each block to be content."""
     page_types: dict[str, float]
     """Probability of each page type."""
@@ -167,12 +167,12 @@ class BlockClassifier:
         return Prediction(probabilities, dict(zip(PAGE_TYPES, page_types.tolist(), strict=True)))
 
 
-def is_confident(probabilities: Floats, lengths: Floats) -> bool:
+def is_confident(probabilities: FloatArray, lengths: FloatArray) -> bool:
     """Return True if the best selection of blocks has an expected F1 above `_CONFIDENT_F1`."""
     return estimate_f1(select_by_expected_f1(probabilities, lengths), probabilities, lengths) > _CONFIDENT_F1
 
 
-def sigmoid(logits: Matrix) -> Floats:
+def sigmoid(logits: Matrix) -> FloatArray:
     """Return the probabilities of logits, which are clipped to -30 to 30."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -30, 30))))
 

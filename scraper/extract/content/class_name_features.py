@@ -105,7 +105,7 @@ class ClassNameFeatures(NamedTuple):
     """Hashes of the tag, of each class and its parts, and of the roles."""
 
 
-def analyze_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
+def analyze_class_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
     """Return the features of an element's names; results are cached.
 
     `names` holds the classes, then `#` and the id. `roles` holds role, itemprop and itemtype, separated by spaces.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from scraper.extract.content.class_name_features import AREAS
-from scraper.extract.content.page_statistics import BlockMask, Floats, PageStatistics
+from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics
 from scraper.extract.content.section_rules import find_headings
 
 _FOOD = re.compile(
@@ -42,14 +42,14 @@ _MAX_OTHER = 0.5
 """Probability from which a page counts as documentation or forum. Nothing is added to those."""
 
 
-def select_data(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def select_data(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Add the lists and tables of data sections to the chosen blocks, except on documentation and forum pages."""
     if max(types["documentation"], types["forum"]) >= _MAX_OTHER or not chosen.any():
         return chosen
     return select_labeled_lists(page, chosen, p)
 
 
-def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
     """Add the lists and tables below a heading such as "Ingredients", with the heading and the text between them."""
     completed = chosen
     for heading in find_headings(page):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from scraper.extract.content.page_statistics import BlockMask, Floats
+from scraper.extract.content.page_statistics import BlockMask, FloatArray
 
 _LEAST_LENGTH = 1.0
 """Words added to the length of each block, so that blocks without words are selected by their probability."""
 
 
-def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
+def select_by_expected_f1(p: FloatArray, lengths: FloatArray) -> BlockMask:
     """Select the blocks above the probability threshold with the greatest expected F1.
 
     Blocks are taken in order of probability. A block of n words with the probability p has n p expected content words.
@@ -24,7 +24,7 @@ def select_by_expected_f1(p: Floats, lengths: Floats) -> BlockMask:
     return np.asarray(p >= p[order[int(values.argmax())]])
 
 
-def estimate_f1(chosen: BlockMask, p: Floats, lengths: Floats) -> float:
+def estimate_f1(chosen: BlockMask, p: FloatArray, lengths: FloatArray) -> float:
     """Return the expected F1 of a selection, from 0 to 1."""
     lengths = lengths + _LEAST_LENGTH
     expected = lengths * p

@@ -16,12 +16,12 @@ from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.expected_f1 import estimate_f1
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
-from scraper.extract.content.segmentation import Elements, Segments, segment
+from scraper.extract.content.segmentation import Elements, Segments, segment_body
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import CELLS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page import main_content
-from scraper.extract.page.page_tree import Head, PageTree
+from scraper.extract.page.page_tree import PageHead, PageTree
 
 _MAX_DESCRIPTION = 500
 _FEW_BLOCKS = 12
@@ -60,7 +60,7 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
 
     If a page is too small or too large for the model, its navigation and the like are removed at once.
     """
-    segments = segment(page.body)
+    segments = segment_body(page.body)
     if _is_footer_alone(segments):
         return Content("", lambda: etree.Element("body"))
     if segments.is_truncated or len(segments.texts) <= _FEW_BLOCKS:
@@ -134,14 +134,14 @@ def _by_landmarks(body: Element, *, degraded: bool) -> Content:
     whole = copy.deepcopy(body)
     main_content.remove_boilerplate(body)
     root = main_content.find_main_content(body)
-    texts = segment(root).texts
+    texts = segment_body(root).texts
     if not texts:
         root = whole
-        texts = segment(root).texts
+        texts = segment_body(root).texts
     return Content("\n".join(texts), lambda: root, degraded=degraded)
 
 
-def describe_page(head: Head, url: str) -> PageDescription:
+def describe_page(head: PageHead, url: str) -> PageDescription:
     """Collect the metadata in the head of a page that the features need."""
     facts: dict[str, str] = {}
     for name, content in head.metas:

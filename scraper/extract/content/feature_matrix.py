@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scraper.extract.content.class_name_features import AREAS
 from scraper.extract.content.context_features import compute_context_columns
 from scraper.extract.content.hashed_features import SCORE_NAMES
-from scraper.extract.content.page_statistics import Columns, Floats, PageStatistics
+from scraper.extract.content.page_statistics import Columns, FloatArray, PageStatistics
 from scraper.extract.content.text_features import compute_text_columns
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
 
@@ -37,7 +37,7 @@ def compute_columns(page: PageStatistics) -> Columns:
     )
 
 
-def compute_score_columns(scores: Floats) -> Columns:
+def compute_score_columns(scores: FloatArray) -> Columns:
     """Return the scores of the linear model, clipped to -60 to 60, as columns by name.
 
     `scores` has the shape (scores, blocks), as `compute_scores` returns it.

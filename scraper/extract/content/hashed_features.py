@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import hash_class_names
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics
+from scraper.extract.content.page_statistics import FloatArray, IntArray, PageStatistics
 
 _BITS = 17
 BUCKETS = 1 << _BITS
@@ -52,8 +52,8 @@ _STEP = np.uint64(0x100000001B3)
 class FeatureGroup:
     """Buckets of one group of features, and for each bucket the row that it belongs to."""
 
-    rows: Ints
-    buckets: Ints
+    rows: IntArray
+    buckets: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class HashedFeatures:
     around: FeatureGroup
     text: FeatureGroup
     heading: FeatureGroup
-    last_heading: Ints
+    last_heading: IntArray
     """Index of the heading before each block, or -1."""
 
 
@@ -109,7 +109,7 @@ def _hash_text(page: PageStatistics, words: _Codes) -> FeatureGroup:
     )
 
 
-def _hash_inline_classes(page: PageStatistics) -> tuple[Ints, _Codes]:
+def _hash_inline_classes(page: PageStatistics) -> tuple[IntArray, _Codes]:
     """Return the block of each token of the classes of inline elements, and the hashes of the tokens."""
     classes = page.segments.inline_classes
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
@@ -135,7 +135,7 @@ def _hash_headings(page: PageStatistics, words: _Codes) -> FeatureGroup:
     )
 
 
-def _hash_sequences(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
+def _hash_sequences(words: _Codes, at: IntArray, block: IntArray, n: int) -> _Codes:
     """Hash the word sequence of each block; the order of the words matters."""
     sums = np.zeros(n, np.uint64)
     starts = np.flatnonzero(at == 0)
@@ -145,7 +145,7 @@ def _hash_sequences(words: _Codes, at: Ints, block: Ints, n: int) -> _Codes:
     return sums
 
 
-def _buckets(codes: _Codes, salt: np.uint64) -> Ints:
+def _buckets(codes: _Codes, salt: np.uint64) -> IntArray:
     mixed = (codes ^ salt) * _MIX
     return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
 
@@ -156,7 +156,7 @@ def _hash_words(words: Sequence[str]) -> _Codes:
     return np.fromiter(map(crc32, lines.split(b"\n")), np.uint64, len(words))
 
 
-def compute_scores(page: PageStatistics, features: HashedFeatures, weights: NDArray[np.float32]) -> Floats:
+def compute_scores(page: PageStatistics, features: HashedFeatures, weights: NDArray[np.float32]) -> FloatArray:
     """Return the columns `SCORE_NAMES` with the shape (scores, blocks); `weights` has the shape (`BUCKETS`)."""
     own, around = (
         np.bincount(group.rows, weights[group.buckets], len(page.name_features))[page.name_ids]

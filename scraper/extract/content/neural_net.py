@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.feature_matrix import Matrix
-from scraper.extract.content.page_statistics import Floats, Ints, PageStatistics, compute_prefix_sums
+from scraper.extract.content.page_statistics import FloatArray, IntArray, PageStatistics, compute_prefix_sums
 
 NEIGHBOR_STEPS = (-2, -1, 1, 2)
 """Offsets of the neighbor blocks that a block receives separately; positive ones are after the block."""
@@ -38,9 +38,9 @@ class BlockSpans:
     `starts` and `ends` are the block ranges of the distinct spans; `block_spans` is the index of each block's span.
     """
 
-    starts: Ints
-    ends: Ints
-    block_spans: Ints
+    starts: IntArray
+    ends: IntArray
+    block_spans: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Neighborhood:
     """Spans, paths and weights of the blocks of a page."""
 
     spans: tuple[BlockSpans, ...]
-    paths: Ints
+    paths: IntArray
     """Number of each block's path, consecutive from 0."""
-    weights: Floats
+    weights: FloatArray
     """Weight of each block in a mean: the square root of its length plus one."""
 
 

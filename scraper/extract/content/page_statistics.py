@@ -12,11 +12,11 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.class_name_features import analyze_names
+from scraper.extract.content.class_name_features import analyze_class_names
 from scraper.extract.content.segmentation import Segments
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
 BlockMask: TypeAlias = NDArray[np.bool_]
 Columns: TypeAlias = dict[str, NDArray[np.generic]]
 """Feature columns by name, with one value for each block."""
@@ -59,7 +59,7 @@ class PageDescription:
     description: str = ""
 
 
-def compute_prefix_sums(values: NDArray[np.generic]) -> Floats:
+def compute_prefix_sums(values: NDArray[np.generic]) -> FloatArray:
     """Return the sums of all values before each index; the result has one more entry than `values`."""
     sums = np.empty(len(values) + 1)
     sums[0] = 0.0
@@ -73,21 +73,21 @@ class PageStatistics:
     The annotated attributes are set by the feature groups that run first and read by later groups.
     """
 
-    commas: Floats
-    sentences: Floats
-    money: Ints
-    title_cover: Floats
-    areas: Ints
+    commas: FloatArray
+    sentences: FloatArray
+    money: IntArray
+    title_cover: FloatArray
+    areas: IntArray
     """Areas of the owner and its ancestors as a bit mask, like `side_kinds`."""
-    side_kinds: Ints
-    around: list[Ints]
+    side_kinds: IntArray
+    around: list[IntArray]
     """For each level, the ancestor element of each block; higher levels hold more blocks."""
-    element_characters: Floats
-    element_links: Floats
-    element_long: Floats
-    path_groups: Ints
-    cards: Ints
-    text_ids: Ints
+    element_characters: FloatArray
+    element_links: FloatArray
+    element_long: FloatArray
+    path_groups: IntArray
+    cards: IntArray
+    text_ids: IntArray
     plain: NDArray[np.bool_]
 
     def __init__(self, segments: Segments, description: PageDescription) -> None:
@@ -141,7 +141,7 @@ class PageStatistics:
         numbers: dict[tuple[str, str, str], int] = {}
         names = zip(elements.tags, elements.names, elements.roles, strict=True)
         self.name_ids = np.array([numbers.setdefault(key, len(numbers)) for key in names], np.int64)
-        self.name_features = [analyze_names(*key) for key in numbers]
+        self.name_features = [analyze_class_names(*key) for key in numbers]
         self.element_tag = self.expand_names([features.tag for features in self.name_features])
         self.tag = self.element_tag[self.owner]
         self._jumps = _find_jumps(self.parent, int(self.depth.max()))
@@ -149,11 +149,11 @@ class PageStatistics:
         self.above = self.up[self.owner]
         """Parent element of each block's owner."""
 
-    def expand_names(self, values: Sequence[int]) -> Ints:
+    def expand_names(self, values: Sequence[int]) -> IntArray:
         """Return a value for each element from one value for each distinct tag, class and role."""
         return np.array(values, np.int64)[self.name_ids]
 
-    def sum_inside(self, sums: Floats) -> Floats:
+    def sum_inside(self, sums: FloatArray) -> FloatArray:
         """Return the sum over each element's blocks, computed from the prefix sums of block values."""
         return sums[self.last] - sums[self.first]
 
@@ -168,7 +168,7 @@ class PageStatistics:
             values = combine(values, values[jump])
         return values[:-1]
 
-    def find_nearest(self, has: NDArray[np.bool_]) -> Ints:
+    def find_nearest(self, has: NDArray[np.bool_]) -> IntArray:
         """Return the nearest of each element and its ancestors for which `has` is true, or -1."""
         # Ancestors have lower numbers, and nearer ancestors have higher ones.
         numbers = np.arange(len(has)).reshape(-1, *[1] * (has.ndim - 1))
@@ -183,7 +183,7 @@ class PageStatistics:
             factor = factor * factor % 2**64
         return numbers[:-1]
 
-    def sum_ancestors(self, own: Floats) -> Floats:
+    def sum_ancestors(self, own: FloatArray) -> FloatArray:
         """Return the sum over each element and its ancestors, added from the root down."""
         sums = own.astype(np.float64)
         order = np.argsort(self.depth, kind="stable")
@@ -193,7 +193,7 @@ class PageStatistics:
         return sums
 
 
-def _find_jumps(parent: Ints, deepest: int) -> list[Ints]:
+def _find_jumps(parent: IntArray, deepest: int) -> list[IntArray]:
     """Return, for each element, the ancestors 1, 2, 4, ... levels above; the last entry stands for none."""
     none = len(parent)
     jump = np.append(np.where(parent < 0, none, parent), none)

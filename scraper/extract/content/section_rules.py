@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.page_statistics import BlockMask, Floats, PageStatistics, compute_prefix_sums
+from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
 
 _POSSIBLE_CODE, _POSSIBLE_SIBLING, _POSSIBLE_HEADING = 0.1, 0.2, 0.1
 """Minimum probabilities of blocks that their surroundings select."""
@@ -39,7 +39,7 @@ _MIN_PLAIN_SHARE, _CERTAIN_ARTICLE = 0.05, 0.95
 """Minimum share of the words in long plain blocks that an article keeps; minimum probability of an article."""
 
 
-def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def complete_sections(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Select headings, code and siblings that belong to selected blocks."""
     chosen = keep_plain_text(page, chosen, p, types)
     chosen = select_siblings(page, select_code(page, chosen, p), p, types)
@@ -47,7 +47,7 @@ def complete_sections(page: PageStatistics, chosen: BlockMask, p: Floats, types:
     return select_headings(page, chosen, p) if types["forum"] < _MAX_FORUM else chosen
 
 
-def keep_plain_text(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def keep_plain_text(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Select the most probable long plain blocks of an article until a minimum share of them is selected."""
     if types["article"] < _CERTAIN_ARTICLE:
         return chosen
@@ -62,7 +62,7 @@ def keep_plain_text(page: PageStatistics, chosen: BlockMask, p: Floats, types: M
     return completed
 
 
-def select_code(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+def select_code(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
     """Select code between selected blocks; many gold texts lack it, so it looks unlikely."""
     code = np.array(page.segments.preformatted, np.bool_)
     completed = chosen.copy()
@@ -72,7 +72,7 @@ def select_code(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask
     return completed
 
 
-def select_siblings(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def select_siblings(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Select a block between two selected ones if one of these has the same path of tags and classes."""
     if max(types, key=lambda name: types[name]) not in _SIBLING_TYPES:
         return chosen
@@ -93,7 +93,7 @@ _MIN_SELECTED_ITEMS, _POSSIBLE_ITEM = 0.8, 0.4
 """Minimum share of the items of a list that are selected, and minimum probability of the parts of the others."""
 
 
-def complete_lists(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def complete_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Select the remaining items if most items of a long list are selected, on pages of lists.
 
     A highlighted item has another class, so that it is not similar to the others.
@@ -122,7 +122,7 @@ _MAX_ITEM_LENGTH, _MIN_ITEM, _MIN_DIFFERENT, _MIN_MONEY = 160, 0.02, 0.5, 0.5
 of amounts of money, because prices repeat."""
 
 
-def find_unselected_items(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def find_unselected_items(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return the names and prices of the items of a page of a list if none of its items is selected.
 
     The gold texts of many shops and job lists omit the items, so that they look unlikely.
@@ -134,7 +134,7 @@ def find_unselected_items(page: PageStatistics, chosen: BlockMask, p: Floats, ty
     paths = page.path_groups
     counts = np.bincount(paths, listed)
 
-    def mean(values: NDArray[np.generic]) -> Floats:
+    def mean(values: NDArray[np.generic]) -> FloatArray:
         return np.asarray(np.bincount(paths, values * listed) / np.maximum(counts, 1))
 
     pairs = np.unique(np.stack([paths[listed], page.text_ids[listed]]), axis=1)
@@ -193,7 +193,7 @@ def find_headings(page: PageStatistics) -> list[SectionSpan]:
     return found[::-1]
 
 
-def select_headings(page: PageStatistics, chosen: BlockMask, p: Floats) -> BlockMask:
+def select_headings(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
     """Select headings of selected sections, except those of level 1: the title of the page is returned separately."""
     completed = chosen.copy()
     for heading in find_headings(page):
@@ -213,7 +213,9 @@ def select_headings(page: PageStatistics, chosen: BlockMask, p: Floats) -> Block
     return completed
 
 
-def drop_empty_headings(page: PageStatistics, chosen: BlockMask, p: Floats, types: Mapping[str, float]) -> BlockMask:
+def drop_empty_headings(
+    page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]
+) -> BlockMask:
     """Deselect headings whose text was not selected, and headings that are followed by the same heading.
 
     Names of list items stay, because an item may consist of its name.

@@ -72,7 +72,7 @@ class Segments:
     """True if the page has more than `MAX_BLOCKS` blocks."""
 
 
-def segment(body: Element) -> Segments:
+def segment_body(body: Element) -> Segments:
     """Return the blocks of a body, in which no element is deeper than `parsing.MAX_DEPTH`."""
     segmenter = _Segmenter()
     segmenter.read_block(body, 0)

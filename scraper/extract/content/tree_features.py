@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS, KINDS
-from scraper.extract.content.page_statistics import Columns, Floats, Ints, PageStatistics, compute_prefix_sums
+from scraper.extract.content.page_statistics import Columns, FloatArray, IntArray, PageStatistics, compute_prefix_sums
 
 _FAR = 30
 _LEVELS, _CLOSE_LEVELS = 5, 3
@@ -62,7 +62,7 @@ def _kinds(page: PageStatistics) -> Columns:
     return columns
 
 
-def find_ancestors(page: PageStatistics, levels: int) -> list[Ints]:
+def find_ancestors(page: PageStatistics, levels: int) -> list[IntArray]:
     """Return one array per level with an ancestor of each block, which holds more blocks than that of the level below.
 
     At most three wrappers with equal blocks are skipped between two levels.
@@ -134,7 +134,7 @@ def _candidates(page: PageStatistics) -> Columns:
     return columns
 
 
-def _candidate_scores(page: PageStatistics) -> Floats:
+def _candidate_scores(page: PageStatistics) -> FloatArray:
     good = (page.lengths >= _CANDIDATE_WORDS) & (page.link_share < _CANDIDATE_LINKS)
     worth = np.where(good, np.minimum(page.characters, _CANDIDATE_CHARACTERS) / 100 + page.commas, 0)
     scores = np.zeros(len(page.parent))
@@ -201,7 +201,7 @@ def _cards(page: PageStatistics) -> Columns:
     at = np.maximum(card, 0)
     like = group[at]
 
-    def mean(values: NDArray[np.generic]) -> Floats:
+    def mean(values: NDArray[np.generic]) -> FloatArray:
         """Return the mean over the cards of each block's group."""
         sums = np.bincount(group, page.sum_inside(compute_prefix_sums(values)))
         return np.asarray(np.where(inside, (sums / (count + _FEW))[like], -1.0))
@@ -224,7 +224,7 @@ def _cards(page: PageStatistics) -> Columns:
     }
 
 
-def _rank(group: Ints) -> Ints:
+def _rank(group: IntArray) -> IntArray:
     """Return the number of elements of the same group before each element."""
     order = np.argsort(group, kind="stable")
     count = np.bincount(group)

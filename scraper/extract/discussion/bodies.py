@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
 from scraper.extract.discussion.containers import PostContainer
 from scraper.extract.dom.parsing import remove
@@ -230,7 +230,7 @@ def _wrap(elements: Sequence[Element]) -> Element:
 
 def read_texts(body: Element) -> tuple[str, str]:
     """Return the text that the author of a post wrote, and the text that the post quotes."""
-    segments = segment(body)
+    segments = segment_body(body)
     elements = segments.elements
     quoted = [False] * len(elements.tags)
     for number, tag in enumerate(elements.tags):

@@ -133,7 +133,7 @@ _CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class VisibleAmount:
     """A visible price; `sign` is the currency sign or code beside the number."""
 
     value: float
@@ -158,17 +158,17 @@ def as_decimals(text: str) -> float | None:
     return float(text) if _EITHER.fullmatch(text.strip()) else None
 
 
-def parse_visible_price(text: str) -> Amount | None:
+def parse_visible_price(text: str) -> VisibleAmount | None:
     """Parse the first price in a short text; return None if there is none."""
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
         return None
     pence = _PENCE.fullmatch(text.strip())
     if pence:
-        return Amount(int(pence.group(1)) / 100, "£")
+        return VisibleAmount(int(pence.group(1)) / 100, "£")
     price = Price.fromstring(text)
     value = None if price.amount is None else _bounded(float(price.amount))
-    return None if value is None else Amount(value, _sign_in(text, price.currency))
+    return None if value is None else VisibleAmount(value, _sign_in(text, price.currency))
 
 
 def _sign_in(text: str, sign: str | None) -> str | None:

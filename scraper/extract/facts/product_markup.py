@@ -23,7 +23,7 @@ from scraper.extract.facts.schema_graph import (
     plain_text,
     property_value,
 )
-from scraper.extract.syntaxes.jsonld import Item
+from scraper.extract.syntaxes.jsonld import JsonLdItem
 
 _OFFERS = frozenset({"offer", "aggregateoffer"})
 _OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
@@ -31,12 +31,12 @@ _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
 
-def has_offers(item: Item) -> bool:
+def has_offers(item: JsonLdItem) -> bool:
     """Return True if an item has offers or variants."""
     return bool(property_value(item, "offers") or property_value(item, "hasVariant"))
 
 
-def iter_offers(graph: SchemaGraph, item: Item) -> Iterator[Item]:
+def iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     """Yield every offer of an item with its price specifications; offers of variants follow."""
     waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
     seen: set[int] = set()
@@ -51,19 +51,19 @@ def iter_offers(graph: SchemaGraph, item: Item) -> Iterator[Item]:
             waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
 
 
-def _offering(graph: SchemaGraph, item: Item) -> list[Item]:
+def _offering(graph: SchemaGraph, item: JsonLdItem) -> list[JsonLdItem]:
     """Return the offers that refer to the item."""
     every = (offer for offer in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(offer, _OFFERS))
     return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
 
 
-def only_offer(graph: SchemaGraph) -> Item | None:
+def only_offer(graph: SchemaGraph) -> JsonLdItem | None:
     """Return the only offer of a page if it refers to no item: then it belongs to the product of the page."""
     found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
     return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
 
 
-def selected_variant(graph: SchemaGraph, offers: Sequence[Item], url: str) -> list[Item]:
+def selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
     """Return the variant that the URL selects and its offers; empty if it selects none."""
     selected = _query_parameters(url)
     found = [offer for offer in offers if selected and _leads_to(graph, offer, selected)]
@@ -71,7 +71,7 @@ def selected_variant(graph: SchemaGraph, offers: Sequence[Item], url: str) -> li
     return [*found, *(one for one in inner if all(one is not other for other in found))]
 
 
-def _leads_to(graph: SchemaGraph, offer: Item, selected: frozenset[str]) -> bool:
+def _leads_to(graph: SchemaGraph, offer: JsonLdItem, selected: frozenset[str]) -> bool:
     items = (offer, *graph.objects(offer, "offers"))
     queries = (_query_parameters(graph.text(item, "url") or "") for item in items)
     return any(query and query <= selected for query in queries)
@@ -81,7 +81,7 @@ def _query_parameters(url: str) -> frozenset[str]:
     return frozenset(url.partition("#")[0].partition("?")[2].split("&")) - {""}
 
 
-def _is_special(specification: Item) -> bool:
+def _is_special(specification: JsonLdItem) -> bool:
     """Return True if a price is per unit (liter, kilogram) or only for members."""
     return any(property_value(specification, name) for name in _SPECIAL)
 
@@ -106,7 +106,7 @@ def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
     _add_values(facts, values, money.currency_code(values["currency"]) or values["currency"], FactSource.OPENGRAPH)
 
 
-def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.Amount | None:
+def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.VisibleAmount | None:
     """Return the price among the two labeled values of a Twitter card."""
     for number in ("1", "2"):
         label, value = (_first_content(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
@@ -214,7 +214,7 @@ def is_gtin(text: str) -> bool:
     return (10 - total) % 10 == int(digits[-1])
 
 
-def _products(graph: SchemaGraph, title: str) -> list[Item]:
+def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     """Return the items of the page's product, best first; of several products, those with the page's title."""
     own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
@@ -229,12 +229,16 @@ def _products(graph: SchemaGraph, title: str) -> list[Item]:
     return sorted(chosen, key=lambda one: (fold_name(graph.text(one, "name")) != title, not has_offers(one)))
 
 
-def _is_product(item: Item) -> bool:
+def _is_product(item: JsonLdItem) -> bool:
     return has_type(item, _SURE) or (has_type(item, PRODUCTS) and bool(property_value(item, "offers")))
 
 
 def _add_price(
-    facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource, shown: Callable[[], VisiblePrice]
+    facts: Facts,
+    graph: SchemaGraph,
+    offers: Sequence[JsonLdItem],
+    source: FactSource,
+    shown: Callable[[], VisiblePrice],
 ) -> None:
     """Add the first price; if there are different prices, add the visible one if it is found."""
     stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
@@ -253,7 +257,7 @@ def _add_price(
         facts.add("currency", money.code_or_sign(sign), source)
 
 
-def _prices_of(graph: SchemaGraph, offer: Item, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
+def _prices_of(graph: SchemaGraph, offer: JsonLdItem, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
     """Yield the prices of an offer; several if it states an old price too."""
     kind = fold_name((graph.text(offer, "priceType") or "").rpartition("/")[2])
     if kind in _OLD_PRICES:
@@ -285,7 +289,7 @@ def strip_code_label(text: str | None) -> str | None:
     return None if _OTHER_KIND.match(code) else code or text
 
 
-def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], source: FactSource) -> None:
+def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:
     """Add the availability: in stock if a variant is. Unknown words are added unchanged."""
     stated = [text for text in (graph.text(offer, "availability") for offer in offers) if text]
     normalized = {normalize_availability(text) for text in stated}
@@ -295,7 +299,7 @@ def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[Item], 
         facts.add("availability", limit_length(stated[0], MAX_CODE), source, confidence=0.5)
 
 
-def _add_rating(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
+def _add_rating(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
     for stated in graph.objects(item, "aggregateRating")[:1]:
         value = parse_rating(graph.text(stated, "ratingValue"))
         count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
@@ -303,12 +307,12 @@ def _add_rating(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource
             facts.add("rating", money.simplify_number(value), source, count=count)
 
 
-def _gtin(graph: SchemaGraph, places: Iterable[Item]) -> str | None:
+def _gtin(graph: SchemaGraph, places: Iterable[JsonLdItem]) -> str | None:
     values = (graph.text(item, name) for item in places for name in GTINS)
     return next((value for value in values if value and is_gtin(value)), None)
 
 
-def _first(graph: SchemaGraph, places: Iterable[Item], names: Sequence[str]) -> str | None:
+def _first(graph: SchemaGraph, places: Iterable[JsonLdItem], names: Sequence[str]) -> str | None:
     values = (graph.text(item, *names) for item in places)
     return next((value for value in values if value and len(value) <= MAX_CODE), None)
 

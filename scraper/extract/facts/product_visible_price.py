@@ -13,7 +13,7 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts import money
-from scraper.extract.facts.money import Amount
+from scraper.extract.facts.money import VisibleAmount
 from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 
 MAX_PRICE_TEXT = 60
@@ -175,7 +175,7 @@ _ANCESTORS = 7
 class VisiblePrice:
     """Best visible price, its certainty, and the currency signs of all amounts on the page."""
 
-    amount: Amount | None
+    amount: VisibleAmount | None
     sure: bool
     """True if the score of the price is at least `_SURE_SCORE`."""
     signs: Mapping[float, str | None]
@@ -188,7 +188,7 @@ class VisiblePrice:
 class _Candidate:
     """Possible price with its position and the signs for and against it."""
 
-    amount: Amount
+    amount: VisibleAmount
     place: int
     names: str
     named: bool

@@ -25,7 +25,7 @@ from scraper.extract.facts.schema_graph import (
     plain_text,
     property_value,
 )
-from scraper.extract.syntaxes.jsonld import Item, read_names
+from scraper.extract.syntaxes.jsonld import JsonLdItem, read_names
 
 _RECIPES = frozenset({"recipe"})
 _STEPS = frozenset({"howtostep", "howtosection"})
@@ -47,7 +47,7 @@ _NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
 _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
 
 
-def page_recipes(graph: SchemaGraph, title: str) -> list[Item]:
+def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     """Return the items of the recipe of the page, best first; empty for a list of recipes.
 
     Items with the title of the page come first, then the most complete ones. `title` is in the form of `fold_name`.
@@ -71,17 +71,17 @@ def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title
             _add(facts, graph, item, source)
 
 
-def _is_titled(graph: SchemaGraph, item: Item, title: str) -> bool:
+def _is_titled(graph: SchemaGraph, item: JsonLdItem, title: str) -> bool:
     return is_same_name(fold_name(graph.text(item, "name")), title)
 
 
-def _fullness(item: Item) -> int:
+def _fullness(item: JsonLdItem) -> int:
     return sum(
         bool(property_value(item, name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
     )
 
 
-def _add(facts: Facts, graph: SchemaGraph, item: Item, source: FactSource) -> None:
+def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
     title = graph.text(item, "name", "headline")
     facts.add("title", title[:_MAX_TITLE] if title else None, source)
     ingredients = property_value(item, "recipeIngredient") or property_value(item, "ingredients")
@@ -145,14 +145,14 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
                 return
 
 
-def _title_of(step: Item) -> str | None:
+def _title_of(step: JsonLdItem) -> str | None:
     """Return the name of a step or section that is no number, such as `Step 1`."""
     name = step.get("name")
     title = clean_text(name).rstrip(".… ") if isinstance(name, str) and has_type(step, _STEPS) else ""
     return None if _NUMBERED.fullmatch(title) else title
 
 
-def _nutrients(item: Item) -> dict[str, str]:
+def _nutrients(item: JsonLdItem) -> dict[str, str]:
     texts = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
     return {name: text for name, text in texts.items() if text}
 

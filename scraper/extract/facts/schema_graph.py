@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from scraper.extract.syntaxes.jsonld import Item, type_names
+from scraper.extract.syntaxes.jsonld import JsonLdItem, type_names
 
 MAX_ITEMS = 5_000
 """Objects of one syntax that are read."""
@@ -32,16 +32,16 @@ _BEFORE_LAST_WORD = re.compile(r"^.*[/#:](?=[^/#:]*$)", re.DOTALL)
 class SchemaGraph:
     """Items of a page in one syntax."""
 
-    def __init__(self, values: Iterable[Item]) -> None:
+    def __init__(self, values: Iterable[JsonLdItem]) -> None:
         """Index the items of one syntax by id."""
         self._values = list(values)
-        self._by_id: dict[str, Item] = {}
+        self._by_id: dict[str, JsonLdItem] = {}
         for item in self.items():
             name = item.get("@id")
             if isinstance(name, str) and len(item) > len(self._by_id.get(name, ())) and len(item) > 1:
                 self._by_id[name] = item
 
-    def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[Item]:
+    def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[JsonLdItem]:
         """Yield up to `MAX_ITEMS` objects, outer ones first, without the values of the properties `without`."""
         yield from iterate_objects(self._values, MAX_ITEMS, _MAX_DEPTH, without)
 
@@ -51,7 +51,7 @@ class SchemaGraph:
             return self._by_id.get(str(value.get("@id")), value)
         return value
 
-    def objects(self, item: Item, *names: str) -> list[Item]:
+    def objects(self, item: JsonLdItem, *names: str) -> list[JsonLdItem]:
         """Return the objects of the first of these properties that has any."""
         for name in names:
             listed = property_value(item, name)
@@ -61,7 +61,7 @@ class SchemaGraph:
                 return found
         return []
 
-    def text(self, item: Item, *names: str) -> str | None:
+    def text(self, item: JsonLdItem, *names: str) -> str | None:
         """Return the first text or number in these properties as clean text, or None."""
         for name in names:
             value = property_value(item, name)
@@ -71,7 +71,7 @@ class SchemaGraph:
                     return text
         return None
 
-    def picture(self, item: Item) -> str | None:
+    def picture(self, item: JsonLdItem) -> str | None:
         """Return the URL of the first image of an item, or None; `data:` URLs are ignored."""
         value = property_value(item, "image")
         first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
@@ -97,7 +97,7 @@ def iterate_objects(
             waiting += [(part, depth + 1) for part in reversed(value) if isinstance(part, dict | list)]
 
 
-def property_value(item: Item, name: str) -> Any:
+def property_value(item: JsonLdItem, name: str) -> Any:
     """Return the value of a property, ignoring case and vocabulary (`schema:name`)."""
     if name in item:
         return _as_list(item[name])
@@ -117,7 +117,7 @@ def local_name(name: str) -> str:
     return _BEFORE_LAST_WORD.sub("", name).strip()
 
 
-def has_type(item: Item, kinds: frozenset[str]) -> bool:
+def has_type(item: JsonLdItem, kinds: frozenset[str]) -> bool:
     """Return True if an item has one of these types, given in lower case."""
     return any(local_name(name).lower() in kinds for name in type_names(item))
 

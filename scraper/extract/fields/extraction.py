@@ -18,7 +18,7 @@ from scraper.extract.fields.named_values import NamedValueFinder, find_shared_te
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_lists import MAX_RECORDS, find_largest_group, find_lists
 from scraper.extract.fields.text_leaves import MAX_ELEMENTS, ElementTexts
-from scraper.extract.fields.value_places import PlaceFinder
+from scraper.extract.fields.value_places import ValuePlaceFinder
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text import sanitize
@@ -48,7 +48,7 @@ def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageF
     pages = [ElementTexts(tree) for tree in trees]
     if request.records:
         return tuple(_read_records(tree, page) for tree, page in zip(trees, pages, strict=True))
-    finders = [PlaceFinder(page) for page in pages]
+    finders = [ValuePlaceFinder(page) for page in pages]
     if request.fields:
         constants = find_shared_texts(finders)
         return tuple(
@@ -73,7 +73,7 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def _read_values(recipe: ExtractionRecipe, text: str, finder: PlaceFinder) -> PageFields:
+def _read_values(recipe: ExtractionRecipe, text: str, finder: ValuePlaceFinder) -> PageFields:
     url = finder.page.page.url
     found = extraction_recipes.read(recipe, finder, _host(url))
     if not found.fits:
@@ -89,7 +89,7 @@ def _read_values(recipe: ExtractionRecipe, text: str, finder: PlaceFinder) -> Pa
 
 
 def _read_names(
-    snapshot: Snapshot, finder: PlaceFinder, named: NamedValueFinder, fields: Mapping[str, str]
+    snapshot: Snapshot, finder: ValuePlaceFinder, named: NamedValueFinder, fields: Mapping[str, str]
 ) -> PageFields:
     """Return the values of fields by their names, and a recipe for the fields that were found in visible text."""
     page = finder.page

@@ -12,8 +12,8 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
-from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
-from scraper.extract.fields.value_places import Place, PlaceFinder
+from scraper.extract.fields.text_leaves import TextLeaf, letters_and_digits
+from scraper.extract.fields.value_places import ValuePlace, ValuePlaceFinder
 
 VERSION = 1
 """Version of the JSON format of recipes."""
@@ -41,7 +41,7 @@ _MARK = re.compile(r"\s*\W\s*")
 class FieldPlace:
     """Place of a field, with the text before and after its value in the same leaf."""
 
-    place: Place
+    place: ValuePlace
     prefix: str = ""
     suffix: str = ""
 
@@ -67,7 +67,7 @@ class RecipeValues:
     fits: bool = True
 
 
-def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[ExtractionRecipe, dict[str, str]]:
+def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tuple[ExtractionRecipe, dict[str, str]]:
     """Return a recipe for the values of an example.
 
     The second result maps each value that is not on the page to the most similar text.
@@ -84,7 +84,7 @@ def learn(finder: PlaceFinder, example: Mapping[str, str], host: str) -> tuple[E
     return ExtractionRecipe(host, places), missing
 
 
-def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
+def locate(finder: ValuePlaceFinder, value: str) -> tuple[TextLeaf | None, str, str]:
     """Return the leaf that contains a value, and its text before and after the value; None if there is no leaf."""
     wanted = letters_and_digits(value)
     clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
@@ -101,14 +101,14 @@ def locate(finder: PlaceFinder, value: str) -> tuple[Leaf | None, str, str]:
     return leaf, prefix, suffix
 
 
-def _rank(leaf: Leaf) -> float:
+def _rank(leaf: TextLeaf) -> float:
     around = {one.tag for one in leaf.element.iterancestors()} | {leaf.element.tag}
     rank = 2.0 * ("h1" in around) + 1.0 * (not around.isdisjoint(HEADINGS)) + 0.5 * leaf.is_whole
     rank += 0.5 * any(leaf.element.get(name) for name in ("class", "id", "itemprop"))
     return rank - 1.0 * (not around.isdisjoint({"nav", "footer"})) - 0.0005 * leaf.number
 
 
-def read(recipe: ExtractionRecipe, finder: PlaceFinder, host: str) -> RecipeValues:
+def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
     found = {name: finder.find(one.place) for name, one in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
@@ -121,7 +121,7 @@ def read(recipe: ExtractionRecipe, finder: PlaceFinder, host: str) -> RecipeValu
     middle = median(similarities)
     least = _MIN_SHARE * middle if middle >= _SAME_DESIGN else _MIN_PLACE
     values: dict[str, tuple[str, float]] = {}
-    owners: dict[Leaf, Place] = {}
+    owners: dict[TextLeaf, ValuePlace] = {}
     for name, (similarity, leaf) in sorted(found.items(), key=lambda one: -one[1][0]):
         known = recipe.places[name]
         # Two fields are in one leaf only if they were in the example.
@@ -192,5 +192,5 @@ def from_text(text: str) -> ExtractionRecipe:
         around = one.get("prefix"), one.get("suffix")
         if not all(isinstance(text, str) for text in around):
             raise ValueError(f"{name[:40]} has no texts around it")
-        places[name] = FieldPlace(Place.from_data(one), *(str(text)[:400] for text in around))
+        places[name] = FieldPlace(ValuePlace.from_data(one), *(str(text)[:400] for text in around))
     return ExtractionRecipe(host, places)

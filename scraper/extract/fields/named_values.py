@@ -11,9 +11,9 @@ from difflib import SequenceMatcher
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.text_leaves import Leaf, letters_and_digits
+from scraper.extract.fields.text_leaves import TextLeaf, letters_and_digits
 from scraper.extract.fields.value_formats import find_value, rate_format
-from scraper.extract.fields.value_places import PlaceFinder
+from scraper.extract.fields.value_places import ValuePlaceFinder
 
 MIN_SCORE = 2.8
 """Minimum score of a value; weaker candidates are ignored."""
@@ -58,7 +58,7 @@ class NamedValue:
 class NamedValueFinder:
     """Find the values of fields on one page by their names."""
 
-    def __init__(self, finder: PlaceFinder, constants: frozenset[str] = frozenset()) -> None:
+    def __init__(self, finder: ValuePlaceFinder, constants: frozenset[str] = frozenset()) -> None:
         """Read the labels of the page. `constants` are the texts that `find_shared_texts` returned for it."""
         self._finder = finder
         self._constants = constants
@@ -90,8 +90,8 @@ class NamedValueFinder:
             return None
         return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", MIN_SCORE)
 
-    def _candidates(self, field: FieldName) -> list[tuple[Leaf, str, float, bool]]:
-        found: dict[tuple[int, str], tuple[Leaf, str, float, bool]] = {}
+    def _candidates(self, field: FieldName) -> list[tuple[TextLeaf, str, float, bool]]:
+        found: dict[tuple[int, str], tuple[TextLeaf, str, float, bool]] = {}
         for leaf, label, value, nearness, is_inline in self._labels:
             match = field.match(label) * nearness
             if match >= _MIN_MATCH and not letters_and_digits(value):
@@ -108,7 +108,7 @@ class NamedValueFinder:
                 found[leaf.number, leaf.text] = (leaf, leaf.text, 0.0, False)
         return list(found.values())
 
-    def _rate(self, field: FieldName, leaf: Leaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
+    def _rate(self, field: FieldName, leaf: TextLeaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
         """Return the score of a candidate, and the source that contributes most to it."""
         fit = rate_format(field.kind, value)
         names = 1.8 * self._match_names(field, leaf.element)
@@ -126,9 +126,9 @@ class NamedValueFinder:
         sources = {"label": label, "name": names, "title": title, "format": fit}
         return score, max(sources, key=lambda source: sources[source])
 
-    def _read_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
+    def _read_labels(self) -> list[tuple[TextLeaf, str, str, float, bool]]:
         """Return each leaf with a possible label, its value, and the proximity of the label from 0 to 1."""
-        found: list[tuple[Leaf, str, str, float, bool]] = []
+        found: list[tuple[TextLeaf, str, str, float, bool]] = []
         leaves, page = self._finder.leaves, self._finder.page
         for leaf in leaves:
             if len(leaf.text) > 400:
@@ -154,7 +154,7 @@ class NamedValueFinder:
                     break
         return found + self._column_labels()
 
-    def _column_labels(self) -> list[tuple[Leaf, str, str, float, bool]]:
+    def _column_labels(self) -> list[tuple[TextLeaf, str, str, float, bool]]:
         """Return the cells of tables with their column headers as labels."""
         page = self._finder.page
         headers: dict[Element, str] = {}
@@ -182,7 +182,7 @@ class NamedValueFinder:
             node = node.getparent()
         return best
 
-    def _is_in(self, leaf: Leaf, *tags: str) -> bool:
+    def _is_in(self, leaf: TextLeaf, *tags: str) -> bool:
         return leaf.element.tag in tags or any(one.tag in tags for one in leaf.element.iterancestors(*tags))
 
     def _agreement(self, text: str) -> float:
@@ -220,7 +220,7 @@ def _is_same_row(label: Element, value: Element) -> bool:
     return common is not None and common.tag in ("tr", "dl", "li", "p", "div", "span", "td")
 
 
-def find_shared_texts(finders: Sequence[PlaceFinder]) -> list[frozenset[str]]:
+def find_shared_texts(finders: Sequence[ValuePlaceFinder]) -> list[frozenset[str]]:
     """Return for each page its texts that at least two pages and 60 % of the pages contain, such as menus.
 
     The texts are in the form of `letters_and_digits`.

@@ -40,7 +40,7 @@ def letters_and_digits(text: str) -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Leaf:
+class TextLeaf:
     """A text that readers see as one unit: of a block, of inline markup in it, or between two blocks."""
 
     element: Element
@@ -156,13 +156,13 @@ class ElementTexts:
         """Return True if an element contains a block."""
         return element in self._block_parents
 
-    def leaves(self) -> list[Leaf]:
+    def leaves(self) -> list[TextLeaf]:
         """Return the texts of the page in document order."""
-        found: list[Leaf] = []
+        found: list[TextLeaf] = []
         line = 0
         for element, text, is_whole, starts_line in self._walk_leaves(self.body):
             line += starts_line
-            found.append(Leaf(element, text[:MAX_VALUE], len(found), is_whole, line))
+            found.append(TextLeaf(element, text[:MAX_VALUE], len(found), is_whole, line))
         return found
 
     def _walk_leaves(self, element: Element) -> Iterator[tuple[Element, str, bool, bool]]:

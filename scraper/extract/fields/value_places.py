@@ -16,7 +16,7 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
-from scraper.extract.fields.text_leaves import ElementTexts, Leaf
+from scraper.extract.fields.text_leaves import ElementTexts, TextLeaf
 
 PATH, MASK = 2.0, 1.0
 """Weights of the two features that are compared last, because their comparison is slow."""
@@ -38,7 +38,7 @@ _OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """Features of the place of a text on a page."""
 
     tags: tuple[str, ...]
@@ -73,7 +73,7 @@ class Place:
         return {name: sorted(v) if isinstance(v, frozenset) else v for name, v in values.items()}
 
     @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Place:
+    def from_data(cls, data: dict[str, Any]) -> ValuePlace:
         """Parse the result of `as_data`.
 
         Raises:
@@ -95,14 +95,14 @@ class Place:
         return cls(**values)
 
 
-class PlaceFinder:
+class ValuePlaceFinder:
     """Find places on one page."""
 
     def __init__(self, page: ElementTexts) -> None:
         """Read the leaves, and the heading before each."""
         self.page = page
-        self.leaves: Sequence[Leaf] = page.leaves()
-        self._places: dict[int, Place] = {}
+        self.leaves: Sequence[TextLeaf] = page.leaves()
+        self._places: dict[int, ValuePlace] = {}
         self._headings = self._read_headings()
 
     def _read_headings(self) -> list[str]:
@@ -115,19 +115,19 @@ class PlaceFinder:
                 last = leaf.text[:_MAX_TEXT]
         return found
 
-    def place(self, leaf: Leaf) -> Place:
+    def place(self, leaf: TextLeaf) -> ValuePlace:
         """Return the place of a leaf."""
         known = self._places.get(leaf.number)
         if known is None:
             known = self._places[leaf.number] = self._describe(leaf)
         return known
 
-    def _describe(self, leaf: Leaf) -> Place:
+    def _describe(self, leaf: TextLeaf) -> ValuePlace:
         element = leaf.element
         ancestors = list(element.iterancestors())[:_MAX_TAGS]
         earlier = self.leaves[max(0, leaf.number - _EARLIER_LEAVES) : leaf.number]
         label = _LABEL.match(leaf.text)
-        return Place(
+        return ValuePlace(
             tags=(*(str(one.tag) for one in reversed(ancestors)), str(element.tag)),
             names=_names(element),
             outer=frozenset().union(*(_names(one) for one in ancestors[:_OUTER])),
@@ -143,7 +143,7 @@ class PlaceFinder:
             is_whole=leaf.is_whole,
         )
 
-    def _neighbor(self, leaf: Leaf, step: int) -> str:
+    def _neighbor(self, leaf: TextLeaf, step: int) -> str:
         """Return the nearest text before (-1) or after (1) a leaf that does not overlap with it."""
         for distance in range(1, _NEAR_LEAVES + 1):
             at = leaf.number + step * distance
@@ -162,7 +162,7 @@ class PlaceFinder:
         number, end = self.page.number, self.page.end
         return number[outer] <= number[inner] < end[number[outer]]
 
-    def find(self, known: Place) -> tuple[float, Leaf | None]:
+    def find(self, known: ValuePlace) -> tuple[float, TextLeaf | None]:
         """Return the similarity of the most similar leaf, from 0 to 1, and the leaf."""
         best, found = -1.0, None
         longest = max(400, 4 * known.size)
@@ -182,7 +182,7 @@ class PlaceFinder:
         return max(0.0, best), found
 
 
-def _compare_cheap(known: Place, seen: Place) -> float:
+def _compare_cheap(known: ValuePlace, seen: ValuePlace) -> float:
     weights = _WEIGHTS
     tail = 1.0 if known.tags[-3:] == seen.tags[-3:] else 0.5 if known.tags[-2:] == seen.tags[-2:] else 0.0
     label = (1.0 if known.label else 0.3) if known.label == seen.label else -0.5

@@ -8,7 +8,7 @@ from typing import ClassVar
 from scraper.extract.code.blocks import detect_code_language, extract_code, fence
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.markdown.tree_converter import ConversionContext, Handler, TreeConverter
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, TreeConverter
 from scraper.extract.math import tex_delimiters
 from scraper.extract.math.formulas import is_display, is_normalized
 
@@ -102,7 +102,7 @@ class CodeRules(MarkdownRules):
             return f" `{' '.join(code.split())}` "
         return self.reserve_block(fence(code, language))
 
-    handlers: ClassVar[dict[str, Handler]] = {"pre": _pre}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"pre": _pre}
 
 
 class MathRules(MarkdownRules):
@@ -140,4 +140,4 @@ class MathRules(MarkdownRules):
         self.plain_pieces.append(formula)
         return self.format_formula(formula, is_display(element), context.tags)
 
-    handlers: ClassVar[dict[str, Handler]] = {"math": _math}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"math": _math}

@@ -11,7 +11,7 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, element_selector, find_by_class, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
-from scraper.extract.markdown.tree_converter import ConversionContext, Handler
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 _REMOVED_CLASSES = frozenset(
@@ -182,7 +182,7 @@ class CalloutRules(MarkdownRules):
         rows = "\n".join(f"> {row}" if row else ">" for row in f"{head}\n{body}".rstrip().split("\n"))
         return f"\n\n{rows}\n\n"
 
-    handlers: ClassVar[dict[str, Handler]] = {"details": _details}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"details": _details}
 
 
 def _find_title(element: Element) -> Element | None:

@@ -18,7 +18,7 @@ from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
-from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 from scraper.extract.math import formulas, tex_delimiters
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.text.sanitize import join_lines
@@ -41,7 +41,7 @@ class FootnoteRules(MarkdownRules):
         rows = text.split("\n")
         return "\n\n" + label + "\n".join([rows[0], *(f"    {row}" if row else "" for row in rows[1:])]) + "\n\n"
 
-    handlers: ClassVar[dict[str, Handler]] = {"fnref": _reference, "fndef": _definition}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"fnref": _reference, "fndef": _definition}
 
 
 MAX_OPTIONS = 12
@@ -141,7 +141,7 @@ def _separate_inline_code(root: Element) -> None:
 
 
 def _emphasis(marker: str) -> Callable[..., str]:
-    def rule(self: _PageConverter, el: Node, text: str, parent_tags: Tags) -> str:
+    def rule(self: _PageConverter, el: SoupTag, text: str, parent_tags: Tags) -> str:
         body = text.strip()
         if not body or "_noformat" in parent_tags or "\n\n" in body:
             return text
@@ -202,7 +202,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
             text = escape_label(text)
         return text.replace("`", "\\`") if "`" in text else text
 
-    def convert_br(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_br(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         if "_inline" in parent_tags:
             return " "
         before = el.element.getprevious()
@@ -211,18 +211,18 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
 
     # Blocks
 
-    def convert_div(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_div(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         return format_block(text, parent_tags)
 
     convert_article = convert_section = convert_figcaption = convert_div
 
-    def convert_p(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_p(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         text = text.strip()
         if text.startswith("~~~") and "_inline" not in parent_tags:
             text = "\\" + text
         return format_block(text, parent_tags)
 
-    def convert_custom(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_custom(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Format a custom element as a block unless text is beside it."""
         element = el.element
         before, parent = element.getprevious(), element.getparent()
@@ -230,17 +230,17 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
         beside = (text_before or "").strip() or (element.tail or "").strip()
         return text if beside else format_block(text, parent_tags)
 
-    def convert_hN(self, n: int, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_hN(self, n: int, el: SoupTag, text: str, parent_tags: Tags) -> str:
         text = " ".join(text.split())
         if "_inline" in parent_tags or not text:
             return f" {text} " if text else ""
         text = _CLOSING_MARKS.sub(r"\\\g<0>", text)
         return f"\n\n{'#' * min(n, 6)} {text}\n\n"
 
-    def convert_hr(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_hr(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         return " " if "_inline" in parent_tags else "\n\n***\n\n"
 
-    def convert_blockquote(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_blockquote(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         text = text.strip()
         if "_inline" in parent_tags or not text:
             return f" {text} " if text else ""
@@ -253,7 +253,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
     convert_em = convert_i = _emphasis("*")
     convert_del = convert_s = _emphasis("~~")
 
-    def convert_sup(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_sup(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Keep powers as superscript characters: without them 10 to the sixth would be read as 106."""
         power = text.strip()
         if not power or len(power) > _MAX_SUPERSCRIPT or not _SIMPLE_POWER.fullmatch(power):
@@ -269,7 +269,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
         self.plain_pieces.append(text)
         return self.escape(text, context.tags)
 
-    handlers: ClassVar[dict[str, Handler]] = {"select": _select} | {
+    handlers: ClassVar[dict[str, ElementHandler]] = {"select": _select} | {
         tag: handler
         for rules in (CalloutRules, ListRules, CodeRules, TableRules, MathRules, FootnoteRules)
         for tag, handler in rules.handlers.items()

@@ -8,7 +8,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import find_image_source, is_balanced
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, Tags, edge_whitespace
-from scraper.extract.markdown.tree_converter import Node
+from scraper.extract.markdown.tree_converter import SoupTag
 from scraper.extract.text.sanitize import clean_line
 
 MAX_LINKS = 1_000
@@ -43,7 +43,7 @@ def escape_label(text: str) -> str:
 class LinkRules(MarkdownRules):
     """Rules of `a` and of video players."""
 
-    def convert_a(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_a(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return the link; permalinks are removed, and links to their own title become text."""
         label = " ".join(text.split())
         if not label or "_noformat" in parent_tags:
@@ -93,7 +93,7 @@ class LinkRules(MarkdownRules):
         blocks[at] = f"{marks.group() if marks else ''}[{' '.join(label.split())}]({url})"
         return "\n\n" + "\n\n".join(blocks) + "\n\n"
 
-    def convert_videolink(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_videolink(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a line with a link to the page of the video."""
         element = el.element
         label = escape_label(clean_line(element.get("title") or element.get("playlabel") or "", _MAX_TITLE) or "Video")
@@ -154,7 +154,7 @@ _SPECIAL_CHARACTER = re.compile(r"[\\\[\]]")
 class ImageRules(MarkdownRules):
     """Rule of `img`."""
 
-    def convert_img(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_img(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return an image that has a description; others are dropped.
 
         A heading only gets the description; an emoji becomes a character.

@@ -9,7 +9,7 @@ from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import LISTS
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, Tags
-from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
@@ -84,7 +84,7 @@ class ListRules(MarkdownRules):
         super().__init__(base)
         self._numbers: dict[Element, int] = {}
 
-    def convert_list(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_list(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a list, on lines of its own."""
         text = text.strip("\n")
         if not text:
@@ -93,7 +93,7 @@ class ListRules(MarkdownRules):
 
     convert_ul = convert_ol = convert_list
 
-    def convert_li(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_li(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return an item with its marker, its lines indented by the marker's width."""
         text = text.strip()
         if not text:
@@ -112,7 +112,7 @@ class ListRules(MarkdownRules):
         self._numbers[parent] = number + 1
         return f"{number}. "
 
-    def convert_dt(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_dt(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a term on a line of its own."""
         text = " ".join(text.split())
         return f"\n\n{text}\n" if text and "_inline" not in parent_tags else f" {text} "
@@ -132,7 +132,12 @@ class ListRules(MarkdownRules):
         box = "[x]" if element.get("checked") is not None else "[ ]"
         return box if (element.tail or "")[:1].isspace() else f"{box} "
 
-    handlers: ClassVar[dict[str, Handler]] = {"li": _flatten, "blockquote": _flatten, "dd": _flatten, "input": _task}
+    handlers: ClassVar[dict[str, ElementHandler]] = {
+        "li": _flatten,
+        "blockquote": _flatten,
+        "dd": _flatten,
+        "input": _task,
+    }
 
 
 def _line_break_before(item: Element) -> str:

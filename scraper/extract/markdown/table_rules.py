@@ -12,7 +12,7 @@ from scraper.extract.code.blocks import detect_code_language, extract_code, find
 from scraper.extract.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block
-from scraper.extract.markdown.tree_converter import ConversionContext, Handler, Node
+from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200
@@ -333,7 +333,7 @@ class TableRules(CodeRules, MathRules):
             texts.append(self.render_children(cell, context).strip().replace("\n", f"\n{indent}"))
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
 
-    def convert_td(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""
         if not _is_in_grid(el.element):
             return format_block(text, parent_tags)
@@ -342,11 +342,11 @@ class TableRules(CodeRules, MathRules):
 
     convert_th = convert_td
 
-    def convert_tr(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_tr(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return the text unchanged: the table reads its cells."""
         return text
 
-    def convert_table(self, el: Node, text: str, parent_tags: Tags) -> str:
+    def convert_table(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return the table after its caption and other content outside of the cells.
 
         In inline context, as in the cell of another table, return its rows on one line.
@@ -360,7 +360,7 @@ class TableRules(CodeRules, MathRules):
         table = _format_pipe_table(el.element, self._cells)
         return f"\n\n{before}\n\n{table}\n\n" if before or table else ""
 
-    handlers: ClassVar[dict[str, Handler]] = {"table": _table}
+    handlers: ClassVar[dict[str, ElementHandler]] = {"table": _table}
 
 
 def _is_in_grid(cell: Element) -> bool:

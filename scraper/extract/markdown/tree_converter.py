@@ -26,7 +26,7 @@ MAX_DEPTH = 220
 """Levels. Deeper elements only give their text, since the walk is recursive."""
 
 
-class Node:
+class SoupTag:
     """The part of a BeautifulSoup tag that rules use, for one lxml element."""
 
     __slots__ = ("element", "name")
@@ -42,10 +42,10 @@ class Node:
         return cast("Mapping[str, str]", self.element.attrib)
 
     @property
-    def parent(self) -> Node | None:
+    def parent(self) -> SoupTag | None:
         """Parent node, or None for the root."""
         parent = self.element.getparent()
-        return None if parent is None else Node(parent)
+        return None if parent is None else SoupTag(parent)
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return an attribute, or the default."""
@@ -55,17 +55,17 @@ class Node:
         """Return an attribute. Raise KeyError if the element does not have it."""
         return str(self.element.attrib[name])
 
-    def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[Node]:
+    def find_all(self, name: str | list[str], attrs: Mapping[str, bool] | None = None) -> list[SoupTag]:
         """Return the descendants of a name that have all attributes whose value is True."""
         names = [name] if isinstance(name, str) else name
         found = self.element.iterdescendants(*names)
-        return [Node(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
+        return [SoupTag(e) for e in found if all(e.get(attribute) is not None for attribute in attrs or ())]
 
-    def find_previous_siblings(self, name: str | None = None) -> list[Node]:
+    def find_previous_siblings(self, name: str | None = None) -> list[SoupTag]:
         """Return the preceding siblings of a name, nearest first."""
-        return [Node(element) for element in self.element.itersiblings(name or "*", preceding=True)]
+        return [SoupTag(element) for element in self.element.itersiblings(name or "*", preceding=True)]
 
-    def find_previous_sibling(self, name: str | None = None) -> Node | None:
+    def find_previous_sibling(self, name: str | None = None) -> SoupTag | None:
         """Return the nearest preceding sibling of a name, or None."""
         return next(iter(self.find_previous_siblings(name)), None)
 
@@ -96,14 +96,14 @@ class ConversionContext:
         return context
 
 
-Handler: TypeAlias = Callable[[Any, Element, ConversionContext], "str | None"]
+ElementHandler: TypeAlias = Callable[[Any, Element, ConversionContext], "str | None"]
 """Function that converts an element, called with the converter, the element and its context."""
 
 
 class TreeConverter(MarkdownConverter):
     """Converts a tree that consists of elements and text only."""
 
-    handlers: ClassVar[dict[str, Handler]] = {}
+    handlers: ClassVar[dict[str, ElementHandler]] = {}
     """Functions by tag. Each returns an element's Markdown, or None to convert it by its rule."""
     blocks_with_loose_edges: ClassVar[frozenset[str]] = BLOCKS
     """Tags. White space directly inside these has no meaning."""
@@ -121,7 +121,7 @@ class TreeConverter(MarkdownConverter):
         super().__init__(**options)
         self.plain_pieces: list[str | tuple[str] | None] = []
         """Plain text of the converted part: pieces of text, None at line ends, lines of code as tuples."""
-        self.element_handlers: dict[Element, Handler] = {}
+        self.element_handlers: dict[Element, ElementHandler] = {}
         """Handlers of single elements, which take precedence over those of their tags."""
         self._rules: dict[str, Callable[..., str] | None] = {}
 
@@ -147,7 +147,7 @@ class TreeConverter(MarkdownConverter):
         if is_block:
             self.plain_pieces.append(None)
         rule = self._rules[name] if name in self._rules else self._rules.setdefault(name, self.find_rule(name))
-        return text if rule is None else rule(Node(element), text, parent_tags=context.tags)
+        return text if rule is None else rule(SoupTag(element), text, parent_tags=context.tags)
 
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag, or None."""
@@ -198,7 +198,7 @@ class TreeConverter(MarkdownConverter):
             text = _LINE_BREAK.sub("\n", text)
         return _BLANKS.sub(" ", text)
 
-    def convert_list(self, el: Node, text: str, parent_tags: frozenset[str]) -> str:
+    def convert_list(self, el: SoupTag, text: str, parent_tags: frozenset[str]) -> str:
         """Apply markdownify's rule, which looks up the next sibling with content in BeautifulSoup."""
         if "li" in parent_tags:
             return "\n" + text.rstrip()

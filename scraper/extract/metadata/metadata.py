@@ -15,7 +15,7 @@ from scraper.extract.metadata import author_and_date, date_parsing
 from scraper.extract.metadata import title as titles
 from scraper.extract.metadata.author_and_date import find_near_headline, first_elements
 from scraper.extract.page import page_tree
-from scraper.extract.page.page_tree import Head, PageTree
+from scraper.extract.page.page_tree import PageHead, PageTree
 from scraper.extract.syntaxes import jsonld
 from scraper.extract.text.sanitize import clean_line
 
@@ -107,7 +107,9 @@ def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
 
-def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.Item], site: str | None) -> str | None:
+def _find_author(
+    near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem], site: str | None
+) -> str | None:
     people, organizations = _read_item_authors(items)
     candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
     if "written" in metas.get("twitter:label1", "").lower():
@@ -116,7 +118,7 @@ def _find_author(near: list[Element], metas: dict[str, str], items: list[jsonld.
     return next(filter(None, (_parse_person(name, site) for name in names)), None)
 
 
-def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
+def _read_item_authors(items: list[jsonld.JsonLdItem]) -> tuple[list[str], list[str]]:
     """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
     by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
     people: list[str] = []
@@ -132,7 +134,7 @@ def _read_item_authors(items: list[jsonld.Item]) -> tuple[list[str], list[str]]:
     return people, organizations
 
 
-def _resolve_reference(value: Any, by_id: dict[str, jsonld.Item]) -> Any:
+def _resolve_reference(value: Any, by_id: dict[str, jsonld.JsonLdItem]) -> Any:
     if isinstance(value, dict) and "name" not in value:
         return by_id.get(str(value.get("@id")), value)
     return value
@@ -162,7 +164,7 @@ def _parse_person(text: str, site: str | None) -> str | None:
 
 
 def _find_published(
-    page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.Item]
+    page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem]
 ) -> tuple[datetime | None, str | None]:
     for name in _DATE_PROPERTIES:
         for item in items:
@@ -196,7 +198,7 @@ def _find_time_element(body: Element) -> datetime | None:
     return None
 
 
-def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | None:
+def _find_site_name(metas: dict[str, str], items: list[jsonld.JsonLdItem]) -> str | None:
     names = [metas.get("og:site_name", ""), metas.get("application-name", "")]
     names += [
         name for item in items if "WebSite" in jsonld.type_names(item) for name in jsonld.read_names(item.get("name"))
@@ -207,7 +209,7 @@ def _find_site_name(metas: dict[str, str], items: list[jsonld.Item]) -> str | No
     return next((name for name in cleaned if any(map(str.isalnum, name))), None)
 
 
-def _find_language(head: Head, metas: dict[str, str]) -> str | None:
+def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
     for declared in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
         tag = declared.strip().replace("_", "-")
         if _LANGUAGE.fullmatch(tag):

@@ -49,7 +49,7 @@ class ScriptElement:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class PageHead:
     """Metadata that a page declares in its head."""
 
     language: str = ""
@@ -70,7 +70,7 @@ class PageTree:
     url: str
     base: str
     body: Element
-    head: Head = field(default_factory=Head)
+    head: PageHead = field(default_factory=PageHead)
     hidden_removed: int = 0
     may_hide_text: bool = False
     """True if a rule that only a browser can evaluate may hide text of a page as served."""
@@ -132,11 +132,11 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     )
 
 
-def _head(root: Element) -> Head:
+def _head(root: Element) -> PageHead:
     found: defaultdict[str, list[Element]] = defaultdict(list)
     for element in root.iter("title", "meta", "link", "script", "iframe", "frame"):
         found[element.tag.removeprefix("i")].append(element)
-    return Head(
+    return PageHead(
         language=(root.get("lang") or root.get("xml:lang") or "").strip(),
         title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
         metas=tuple(_parse_metas(found["meta"])),

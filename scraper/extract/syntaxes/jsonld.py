@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import chompjs
 
-Item: TypeAlias = dict[str, Any]
+JsonLdItem: TypeAlias = dict[str, Any]
 
 MAX_BLOCKS = 500
 """Blocks of one page that are read."""
@@ -35,14 +35,14 @@ _SEPARATOR = re.compile(r"[\s;,]*")
 class JsonLdBlocks:
     """Outermost values of the blocks of a page, in order."""
 
-    values: tuple[Item, ...]
+    values: tuple[JsonLdItem, ...]
     broken: int = 0
     """Number of blocks without a readable value."""
 
 
 def read(blocks: Iterable[str]) -> JsonLdBlocks:
     """Return all outermost objects in the blocks. In a broken block, only its own data is lost."""
-    values: list[Item] = []
+    values: list[JsonLdItem] = []
     broken = 0
     left = _MAX_REPAIRED_PER_PAGE
     for number, block in enumerate(blocks):
@@ -61,7 +61,7 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
 
 def read_items(
     blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
-) -> list[Item]:
+) -> list[JsonLdItem]:
     """Return all objects in the blocks with a type, outer ones first.
 
     Values of the properties `without` are skipped, and so are lists of several values of the properties `single`.
@@ -70,13 +70,13 @@ def read_items(
 
 
 def flatten(
-    values: Iterable[Item], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
-) -> list[Item]:
+    values: Iterable[JsonLdItem], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
+) -> list[JsonLdItem]:
     """Return every object with a type, breadth first, so that objects of the page precede those that it mentions.
 
     The arguments are those of `read_items`. At most about `_MAX_ITEMS` values are examined.
     """
-    found: list[Item] = []
+    found: list[JsonLdItem] = []
     waiting: list[Any] = list(values)
     for part in waiting:
         if len(waiting) > _MAX_ITEMS:
@@ -96,7 +96,7 @@ def flatten(
     return found
 
 
-def type_names(item: Item) -> list[str]:
+def type_names(item: JsonLdItem) -> list[str]:
     """Return the types of an item without the URL of their vocabulary."""
     declared = item.get("@type")
     listed = declared if isinstance(declared, list) else [declared]

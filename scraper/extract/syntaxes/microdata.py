@@ -8,7 +8,7 @@ import html_text
 from extruct.w3cmicrodata import LxmlMicrodataExtractor
 
 from scraper.extract.dom.xpath import Element, attribute_selector
-from scraper.extract.syntaxes.jsonld import Item
+from scraper.extract.syntaxes.jsonld import JsonLdItem
 
 MAX_PROPERTIES = 20_000
 """Elements with `itemprop`. Lists of a thousand products have some 10,000."""
@@ -37,7 +37,7 @@ class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
         return text
 
 
-def read(root: Element, base: str) -> tuple[Item, ...]:
+def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     """Return the outermost items of a tree, from which scripts and styles must have been removed.
 
     Raises:
@@ -76,7 +76,7 @@ def _to_jsonld(value: Any) -> Any:
     }
 
 
-def _convert_type(item: Item) -> Item:
+def _convert_type(item: JsonLdItem) -> JsonLdItem:
     declared = item.get("type")
     names = declared if isinstance(declared, list) else [declared] if declared else []
     local_names = [name.rpartition("/")[2] or name for name in names]

@@ -11,7 +11,7 @@ from extruct.utils import parse_xmldom_html
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.syntaxes.jsonld import Item
+from scraper.extract.syntaxes.jsonld import JsonLdItem
 
 MAX_ELEMENTS = 20_000
 """Elements. Reading takes 30 us each, more than a second beyond this."""
@@ -41,7 +41,7 @@ def is_present(root: Element) -> bool:
     return bool(_TYPED(root) or _VOCABULARIES(root))
 
 
-def read(root: Element, base: str) -> tuple[Item, ...]:
+def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     """Return the nodes of the page's graph in expanded JSON-LD, typed ones first.
 
     Raises:
@@ -58,13 +58,13 @@ def read(root: Element, base: str) -> tuple[Item, ...]:
     return tuple(_rename_blank_nodes(node, numbers) for node in sorted(nodes[:MAX_NODES], key=_sort_key))
 
 
-def link_nodes(nodes: tuple[Item, ...]) -> list[Item]:
+def link_nodes(nodes: tuple[JsonLdItem, ...]) -> list[JsonLdItem]:
     """Return the nodes as plain objects: short names, bare values, and nodes in place of references."""
     by_id = {node["@id"]: node for node in nodes if "@id" in node}
     return [_to_plain(node, by_id, 0) for node in nodes if "@type" in node]
 
 
-def _to_plain(value: Any, by_id: dict[str, Item], depth: int) -> Any:
+def _to_plain(value: Any, by_id: dict[str, JsonLdItem], depth: int) -> Any:
     if isinstance(value, list):
         parts = [_to_plain(part, by_id, depth) for part in value]
         return parts[0] if len(parts) == 1 else parts
@@ -75,7 +75,7 @@ def _to_plain(value: Any, by_id: dict[str, Item], depth: int) -> Any:
     node = by_id.get(value.get("@id", ""), value)
     if depth > _MAX_DEPTH or ("@type" not in node and len(node) == 1):
         return node.get("@id")
-    plain: Item = {"@type": [_local_name(name) for name in node.get("@type", [])]}
+    plain: JsonLdItem = {"@type": [_local_name(name) for name in node.get("@type", [])]}
     for name, inner in node.items():
         if not name.startswith("@"):
             plain[_local_name(name)] = _to_plain(inner, by_id, depth + 1)
@@ -86,7 +86,7 @@ def _local_name(name: str) -> str:
     return name.replace("#", "/").rpartition("/")[2].rpartition(":")[2]
 
 
-def _sort_values(nodes: list[Item], text: str) -> None:
+def _sort_values(nodes: list[JsonLdItem], text: str) -> None:
     """Sort the values of each property by their position on the page: an RDF graph has no order."""
     places: dict[Any, tuple[int, str]] = {}
     for node in nodes:
@@ -112,12 +112,12 @@ def _find_position(value: Any, text: str, places: dict[Any, tuple[int, str]]) ->
     return (at if at >= 0 else len(text), words)
 
 
-def _is_ignored(node: Item) -> bool:
+def _is_ignored(node: JsonLdItem) -> bool:
     names = [name for name in node if not name.startswith("@")]
     return bool(names) and all(name.startswith(_IGNORED_VOCABULARIES) for name in names)
 
 
-def _sort_key(node: Item) -> tuple[bool, str]:
+def _sort_key(node: JsonLdItem) -> tuple[bool, str]:
     """Return a key that does not depend on the names of blank nodes, which differ at each reading."""
     return "@type" not in node, _BLANK_ID.sub("_:", json.dumps(node, sort_keys=True, ensure_ascii=False))
 

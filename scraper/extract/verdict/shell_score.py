@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
-from scraper.extract.page.page_tree import Head
+from scraper.extract.page.page_tree import PageHead
 from scraper.extract.text.terms import count_words
 
 FEATURES = (
@@ -67,7 +67,7 @@ _LINKS = element_selector(".//a")
 _PICTURES = element_selector(".//img")
 
 
-def is_shell(head: Head, body: Element, text: str) -> bool:
+def is_shell(head: PageHead, body: Element, text: str) -> bool:
     """Return True if the content of a page is still missing. `body` is without navigation and side matter."""
     return score(measure(head, body, text)) > SHELL_THRESHOLD
 
@@ -77,7 +77,7 @@ def score(values: Iterable[float]) -> float:
     return sum(weight * value for weight, value in zip(WEIGHTS, values, strict=True))
 
 
-def measure(head: Head, body: Element, text: str) -> tuple[float, ...]:
+def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
     """Return the measures of a page in the order of `FEATURES`. `text` is all text of `body`."""
     words = count_words(text)
     running = max(0, words - count_words(" ".join(text_of(link) for link in _LINKS(body))))
@@ -100,7 +100,7 @@ def measure(head: Head, body: Element, text: str) -> tuple[float, ...]:
     )
 
 
-def _read_description(head: Head) -> str:
+def _read_description(head: PageHead) -> str:
     metas = dict(reversed(head.metas))
     return metas.get("og:description") or metas.get("description") or ""
 
@@ -123,7 +123,7 @@ def _landmarks(body: Element) -> Iterator[Element]:
     yield from (element for element in _WITH_ID(body) if element.get("id") in _LANDMARK_IDS)
 
 
-def _count_prose_in_data(head: Head, visible: str) -> tuple[int, int]:
+def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:
     """Return the number of letters in long texts of the page's data: of hidden texts, and of visible ones."""
     hidden_letters = visible_letters = 0
     for text in _find_long_strings(head):
@@ -137,7 +137,7 @@ def _count_prose_in_data(head: Head, visible: str) -> tuple[int, int]:
     return hidden_letters, visible_letters
 
 
-def _find_long_strings(head: Head) -> list[str]:
+def _find_long_strings(head: PageHead) -> list[str]:
     data = (script.text[:_MAX_DATA] for script in head.scripts if "json" in script.type)
     texts = (_decode(written) for part in data for written in _scan_strings(part))
     return list(islice((text for text in texts if " " in text.strip() or not text.isascii()), _MAX_STRINGS))

@@ -31,7 +31,7 @@ from scraper.workers.single_use import SingleUseProcesses
 
 log = logging.getLogger(__name__)
 
-METHOD = "document"
+DOCUMENT_METHOD = "document"
 """Value of `method` in readings of documents. It separates them in the cache from readings of the same URL as a
 page."""
 PARSE_LIMIT_S = 120.0
@@ -216,7 +216,7 @@ class DocumentParser:
             url=snapshot.url,
             requested_url=source,
             status=snapshot.status,
-            method=METHOD,
+            method=DOCUMENT_METHOD,
             cached=False,
             retrieved_at=datetime.now(UTC),
             truncated=snapshot.truncated,

@@ -26,8 +26,8 @@ from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadR
 from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (
+    DOCUMENT_METHOD,
     MB,
-    METHOD,
     OCR_TIME_WARNING,
     PARSE_LIMIT_S,
     DocumentParser,
@@ -204,7 +204,7 @@ class DocumentReader:
     async def _find_stored(self, request: DocumentRequest) -> StoreLookup[Reading]:
         if _is_private(request):
             return StoreLookup()
-        return await self._cache.find(request.source, request.principal, methods=(METHOD,))
+        return await self._cache.find(request.source, request.principal, methods=(DOCUMENT_METHOD,))
 
     def _store(self, request: DocumentRequest, reading: Reading) -> None:
         if not _is_private(request) and not reading.truncated and OCR_TIME_WARNING not in reading.warnings:

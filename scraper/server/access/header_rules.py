@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from scraper.server.lifecycle import ServerStartError
 from scraper.settings.files import UnreadableFileError, read_text_file
 
-WELL_KNOWN = "/.well-known/oauth-protected-resource"
+RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Path prefix of RFC 9728; the path of the endpoint follows."""
 _TOKEN = re.compile("[!-~]+")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -63,7 +63,7 @@ class AccessRules:
 
     def is_open(self, path: str) -> bool:
         """Return True if a path requires no token."""
-        return path in self.open_paths or path.startswith(WELL_KNOWN)
+        return path in self.open_paths or path.startswith(RESOURCE_METADATA_PATH)
 
     def challenge(self, path: str) -> str:
         """Return the WWW-Authenticate header of a rejected request."""

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from scraper.server.access.header_rules import WELL_KNOWN
+from scraper.server.access.header_rules import RESOURCE_METADATA_PATH
 from scraper.server.lifecycle import ServerStartError
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
@@ -67,7 +67,9 @@ class OAuthResourceServer:
 
     def routes(self, endpoints: Iterable[str]) -> list[Route]:
         """Return the metadata routes of the endpoints, and one at the root for clients that know only one."""
-        return [_document(WELL_KNOWN + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)]
+        return [
+            _document(RESOURCE_METADATA_PATH + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)
+        ]
 
     def metadata(self, path: str) -> dict[str, Any]:
         """Return the metadata of the endpoint at `path` (RFC 9728)."""
@@ -82,7 +84,7 @@ class OAuthResourceServer:
         """Return the parameter of the WWW-Authenticate header with the URL of the metadata."""
         # The path comes from the caller; decoded, it could end the header and begin another.
         endpoint = path if path in _ENDPOINTS else _ENDPOINTS[0]
-        return f'resource_metadata="{self._resource}{WELL_KNOWN}{endpoint}"'
+        return f'resource_metadata="{self._resource}{RESOURCE_METADATA_PATH}{endpoint}"'
 
     def _audiences(self) -> list[str]:
         return [self._resource + path for path in ("", "/", *_ENDPOINTS)]

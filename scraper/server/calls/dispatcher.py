@@ -19,13 +19,13 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
-from scraper.call_context import Ask
+from scraper.call_context import AskUser
 from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
-from scraper.server.calls.progress import ProgressNotifier, Send, report_progress
+from scraper.server.calls.progress import ProgressNotifier, SendProgress, report_progress
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first
 from scraper.server.telemetry.logs import CallLine
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
@@ -56,7 +56,7 @@ class ToolCaller:
 
     principal: str = "local"
     request_id: str = ""
-    send_progress: Send | None = None
+    send_progress: SendProgress | None = None
     gone: asyncio.Future[None] | None = None
     admitted: bool = False
     """True if the request arrived before shutdown, even if it is dispatched later."""
@@ -64,7 +64,7 @@ class ToolCaller:
     """Seconds for the call; None for those of the server."""
     resume_key: str = ""
     """Name of work that another server may continue, as in `ToolCall`."""
-    ask: Ask | None = None
+    ask: AskUser | None = None
     """Question to the person at the client, as in `ToolCall`."""
 
 

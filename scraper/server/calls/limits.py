@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from browsers.fair_queue import FairShare
 from scraper.coordination.local_state import LocalLimits
-from scraper.coordination.protocols import Limit, RateLimits
+from scraper.coordination.protocols import RateLimit, RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.lifecycle import ServicesHolder
 
@@ -55,7 +55,7 @@ class RateLimiter:
     def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND) -> None:
         """Limit events of this name to `burst` at once and `per_second` on average."""
         self._limits = limits
-        self._limit = Limit(name, burst, per_second)
+        self._limit = RateLimit(name, burst, per_second)
 
     async def take(self, principal: str) -> None:
         """Count one event, or raise RateLimitedError."""
@@ -72,7 +72,7 @@ class ServicesLimits:
         self._holder = holder
         self._own = LocalLimits()
 
-    async def take(self, limit: Limit, key: str) -> float:
+    async def take(self, limit: RateLimit, key: str) -> float:
         """Count one event; return the seconds to wait if the limit is exceeded."""
         services = self._holder.present()
         return await (self._own if services is None else services.shared.limits).take(limit, key)

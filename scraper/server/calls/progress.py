@@ -11,7 +11,7 @@ _PACE_S = 0.5
 _SILENCE_S = 4.0
 """Seconds without news, after `_PACE_S`, until the last state is sent again: less than 5 s in total."""
 
-Send = Callable[[float, float | None, str | None], Awaitable[None]]
+SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 """Send progress, total and message."""
 
 
@@ -40,7 +40,7 @@ class ProgressNotifier:
         self._message = message
         self._has_news.set()
 
-    async def send_forever(self, send: Send, *, pace_s: float, silence_s: float) -> None:
+    async def send_forever(self, send: SendProgress, *, pace_s: float, silence_s: float) -> None:
         """Send each new state, and repeat the last one during silence, until canceled."""
         while True:
             await asyncio.sleep(pace_s)
@@ -52,7 +52,7 @@ class ProgressNotifier:
             self._repeats += 1
             self._is_used = True
 
-    async def send_end(self, send: Send) -> None:
+    async def send_end(self, send: SendProgress) -> None:
         """Send that all steps are done, if they are and a notification was sent before."""
         if self._is_used and self._total is not None and self._done >= self._total:
             await send(self._total, self._total, self._message)
@@ -64,7 +64,7 @@ class ProgressNotifier:
 
 @contextlib.asynccontextmanager
 async def report_progress(
-    send: Send | None, *, pace_s: float = _PACE_S, silence_s: float = _SILENCE_S
+    send: SendProgress | None, *, pace_s: float = _PACE_S, silence_s: float = _SILENCE_S
 ) -> AsyncIterator[ProgressNotifier]:
     """Send the progress of one call while the block runs; without `send`, only record it."""
     progress = ProgressNotifier()

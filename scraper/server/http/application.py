@@ -48,7 +48,7 @@ _MIN_ANSWER_S = 0.1
 """Seconds to reject requests that arrive at the last moment, which takes no work."""
 
 
-async def serve(service: ServerContext, rules: AccessRules, sockets: list[socket.socket]) -> None:
+async def serve_application(service: ServerContext, rules: AccessRules, sockets: list[socket.socket]) -> None:
     """Serve until a stop signal, then finish the running calls."""
     settings, holder, stops = service.settings, service.holder, service.stops
     calls = make_dispatcher(service)

@@ -13,20 +13,20 @@ MAX_CHARS = 200_000
 _PARSER = MarkdownIt("js-default")
 """CommonMark with tables and strikethrough. HTML stays text."""
 
-Node = str | list[Any]
+HtmlNode = str | list[Any]
 """A text, or [tag, attributes, child, ...]."""
 
 
-def markdown_nodes(text: str) -> list[Node]:
+def markdown_nodes(text: str) -> list[HtmlNode]:
     """Return the nodes of a Markdown text."""
     return _nodes(SyntaxTreeNode(_PARSER.parse(text[:MAX_CHARS])))
 
 
-def _nodes(parent: SyntaxTreeNode) -> list[Node]:
+def _nodes(parent: SyntaxTreeNode) -> list[HtmlNode]:
     return [node for child in parent.children for node in _convert(child)]
 
 
-def _convert(node: SyntaxTreeNode) -> list[Node]:
+def _convert(node: SyntaxTreeNode) -> list[HtmlNode]:
     match node.type:
         case "inline":
             return _nodes(node)

@@ -24,7 +24,7 @@ from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
 from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import ServicesHolder
-from scraper.server.playground.markdown_nodes import Node, markdown_nodes
+from scraper.server.playground.markdown_nodes import HtmlNode, markdown_nodes
 from scraper.workers import WorkerFailedError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ async def _parse(request: Request) -> tuple[str, str] | None:
     return (url, render) if isinstance(url, str) and render in _RENDER else None
 
 
-async def _nodes(services: Services, markdown: str) -> list[Node]:
+async def _nodes(services: Services, markdown: str) -> list[HtmlNode]:
     """Return the nodes of the rendered Markdown; one text if it takes too long."""
     try:
         return await services.workers.run(markdown_nodes, markdown)

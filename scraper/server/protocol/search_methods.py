@@ -25,7 +25,7 @@ from scraper.server.protocol.request_caller import caller_of
 from scraper.tools import cached_resources
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
-from scraper.tools.tool_ranking import rank
+from scraper.tools.tool_ranking import rank_items
 from scraper.tools.tool_search import MAX_DEPTH, MAX_QUERY_CHARS, PAGE_ITEMS, searchable_prompt, searchable_tool
 
 Context = ServerRequestContext[Any, Any]
@@ -59,14 +59,14 @@ def add(
 
     async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
         query, start = await _parse(context, params, rate)
-        indexes, cursor = _page(rank(query, tool_items), query, start)
+        indexes, cursor = _page(rank_items(query, tool_items), query, start)
         version = context.protocol_version if output_schemas else None
         found = [sdk_conversion.to_sdk_tool(tools[at], version) for at in indexes]
         return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
     async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
         query, start = await _parse(context, params, rate)
-        indexes, cursor = _page(rank(query, prompt_items), query, start)
+        indexes, cursor = _page(rank_items(query, prompt_items), query, start)
         found = [sdk_conversion.to_sdk_prompt(prompts[at]) for at in indexes]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 

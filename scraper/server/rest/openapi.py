@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scraper.tools.model import Tool
-from scraper.tools.output_schemas import TEXT
+from scraper.tools.output_schemas import TEXT_SCHEMA
 
 _ERRORS = {
     400: "The arguments violate the schema.",
@@ -34,7 +34,7 @@ _POST_STATUSES = tuple(_ERRORS)
 
 def document(tools: Sequence[Tool], *, version: str, requires_token: bool) -> dict[str, Any]:
     """Return the OpenAPI document for these tools."""
-    schemas: dict[str, Any] = {"Error": _ERROR_SCHEMA, "Text": dict(TEXT)}
+    schemas: dict[str, Any] = {"Error": _ERROR_SCHEMA, "Text": dict(TEXT_SCHEMA)}
     paths: dict[str, Any] = {}
     for tool in tools:
         if tool.data_schema is not None:

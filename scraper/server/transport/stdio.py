@@ -30,7 +30,7 @@ _LAST_BYTES_S = LAST_BYTES_S
 """Seconds that a client has to read its last response at shutdown."""
 
 
-async def serve(service: ServerContext, descriptor: int) -> bool:
+async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
     calls, stops = make_dispatcher(service), service.stops
     options: Any = {"version": service.version, "on_handshake": service.holder.open}

@@ -18,8 +18,8 @@ from scraper.store.fulltext.query_tree import (
     Excluding,
     InColumns,
     Near,
-    Node,
     PhraseSequence,
+    QueryNode,
     QueryTerm,
     iter_phrases,
     join_nodes,
@@ -96,7 +96,7 @@ class CacheQuery:
     """Each word or phrase of the expression in order, as a separate expression."""
     note: str = ""
     """Message for the caller about how the query was interpreted."""
-    tree: Node | None = None
+    tree: QueryNode | None = None
     """Syntax tree, for indexes with another query language."""
 
 
@@ -150,7 +150,7 @@ def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
     return _make_query(join_nodes(AllOf, [PhraseSequence((term,)) for term in terms]), terms, note)
 
 
-def _make_query(tree: Node | None, terms: list[QueryTerm], note: str) -> CacheQuery:
+def _make_query(tree: QueryNode | None, terms: list[QueryTerm], note: str) -> CacheQuery:
     return CacheQuery(
         make_expression(tree), tuple(terms), tuple(make_expression(phrase) for phrase in iter_phrases(tree)), note, tree
     )
@@ -170,7 +170,7 @@ class _Parser:
         self._prefixes = PREFIX_BUDGET
         self._is_excluding = False
 
-    def parse(self) -> Node | None:
+    def parse(self) -> QueryNode | None:
         """Return the syntax tree, or None for a query without words."""
         if not self._tokens:
             return None
@@ -179,13 +179,13 @@ class _Parser:
             raise _QuerySyntaxError
         return tree
 
-    def _parse_or(self) -> Node | None:
+    def _parse_or(self) -> QueryNode | None:
         return join_nodes(AnyOf, self._chain("OR", self._parse_and))
 
-    def _parse_and(self) -> Node | None:
+    def _parse_and(self) -> QueryNode | None:
         return join_nodes(AllOf, self._chain("AND", self._parse_not))
 
-    def _parse_not(self) -> Node | None:
+    def _parse_not(self) -> QueryNode | None:
         included = self._parse_implicit_and()
         while self._is_word("NOT"):
             self._at += 1
@@ -196,7 +196,7 @@ class _Parser:
                 included = Excluding(included, excluded)
         return included
 
-    def _parse_implicit_and(self) -> Node | None:
+    def _parse_implicit_and(self) -> QueryNode | None:
         brackets = self._is_bracket_next()
         parts = [self._parse_operand()]
         while self._at < len(self._tokens) and not (self._is(")") or self._is_operator()):
@@ -205,14 +205,14 @@ class _Parser:
             parts.append(self._parse_operand())
         return join_nodes(AllOf, parts)
 
-    def _chain(self, operator: str, part: Callable[[], Node | None]) -> list[Node | None]:
+    def _chain(self, operator: str, part: Callable[[], QueryNode | None]) -> list[QueryNode | None]:
         parts = [part()]
         while self._is_word(operator):
             self._at += 1
             parts.append(part())
         return parts
 
-    def _parse_operand(self) -> Node | None:
+    def _parse_operand(self) -> QueryNode | None:
         if self._at >= len(self._tokens) or self._is(")") or self._is_operator():
             raise _QuerySyntaxError
         token = self._tokens[self._at]
@@ -230,7 +230,7 @@ class _Parser:
             return self._parse_near()
         return self._parse_phrase_sequence(token)
 
-    def _parse_group(self) -> Node | None:
+    def _parse_group(self) -> QueryNode | None:
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
             raise _QuerySyntaxError
@@ -241,7 +241,7 @@ class _Parser:
         self._depth -= 1
         return inner
 
-    def _parse_phrase_sequence(self, token: QueryToken) -> Node | None:
+    def _parse_phrase_sequence(self, token: QueryToken) -> QueryNode | None:
         """Parse a word or phrase with the `+` and `*` that follow it."""
         first = token.kind == "word" and token.text.startswith("^")
         if first and token.text == "^":
@@ -293,7 +293,7 @@ class _Parser:
             self.quoted_words.append(token.text.rstrip("*"))
         return QueryTerm(token.text.rstrip("*"), token.text.endswith("*"))
 
-    def _parse_near(self) -> Node | None:
+    def _parse_near(self) -> QueryNode | None:
         terms, distance = _split_near(self._take_brackets())
         if not terms:
             return None

@@ -38,22 +38,22 @@ class Near:
 class AllOf:
     """All parts match."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[QueryNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     """At least one part matches."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[QueryNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Excluding:
     """`included` matches and `excluded` does not."""
 
-    included: Node
-    excluded: Node
+    included: QueryNode
+    excluded: QueryNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class InColumns:
     """The inner query matches in one of these columns."""
 
     columns: frozenset[str]
-    inner: Node
+    inner: QueryNode
 
 
-Node = PhraseSequence | Near | AllOf | AnyOf | Excluding | InColumns
+QueryNode = PhraseSequence | Near | AllOf | AnyOf | Excluding | InColumns
 
 
-def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Node | None:
+def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[QueryNode | None]) -> QueryNode | None:
     """Return a node of the parts that are not None, the only such part, or None."""
     present = tuple(part for part in parts if part is not None)
     if len(present) < 2:
@@ -75,7 +75,7 @@ def join_nodes(kind: type[AllOf] | type[AnyOf], parts: list[Node | None]) -> Nod
     return kind(present)
 
 
-def iter_phrases(node: Node | None, *, with_excluded: bool = True) -> Iterator[PhraseSequence]:
+def iter_phrases(node: QueryNode | None, *, with_excluded: bool = True) -> Iterator[PhraseSequence]:
     """Iterate over every word or phrase in order; without `with_excluded`, skip those that must not occur."""
     match node:
         case PhraseSequence():
@@ -93,7 +93,7 @@ def iter_phrases(node: Node | None, *, with_excluded: bool = True) -> Iterator[P
             yield from iter_phrases(node.inner, with_excluded=with_excluded)
 
 
-def make_expression(node: Node | None) -> str:
+def make_expression(node: QueryNode | None) -> str:
     """Return the query as an expression for FTS5's MATCH; empty if it has no words."""
     match node:
         case None:

@@ -43,7 +43,7 @@ _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
 
 
-class Lexer:
+class LexemeTokenizer:
     """SQLite's tokenizer without a database; used by one thread."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from scraper.model import CachedPageSummary
 from scraper.store.postgres.lexemes import (
     LONG_MARK,
     Lexemes,
-    Lexer,
+    LexemeTokenizer,
     make_lexemes,
     make_owner_mark,
     make_vector,
@@ -67,7 +67,7 @@ class PostgresPageRow:
     words: Lexemes
 
 
-def make_row(entry: PageEntry, lexer: Lexer, limit_bytes: int) -> PostgresPageRow | None:
+def make_row(entry: PageEntry, lexer: LexemeTokenizer, limit_bytes: int) -> PostgresPageRow | None:
     """Return the row of a page, or None if it is too large; raise ValueError for a URL that cannot be stored."""
     scope, reading = entry.scope, entry.reading
     data = compress_reading(reading, limit_bytes)

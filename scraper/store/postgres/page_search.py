@@ -19,13 +19,13 @@ from scraper.store.fulltext.query_tree import (
     Excluding,
     InColumns,
     Near,
-    Node,
     PhraseSequence,
+    QueryNode,
     QueryTerm,
 )
 from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.postgres import page_queries
-from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.ranking import DocumentFrequencies, PostgresHit, rank_pages
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_tsquery, split_phrase
@@ -41,7 +41,7 @@ class PageSearchSession:
     """Thread that processes texts, with its tokenizer and the cached document frequencies."""
 
     thread: Executor
-    lexer: Lexer
+    lexer: LexemeTokenizer
     frequencies: DocumentFrequencies = field(default_factory=DocumentFrequencies)
 
 
@@ -107,7 +107,7 @@ def _make_hits(
     known: frozenset[str],
     parsed: CacheQuery,
     tsquery: TsQuery,
-    lexer: Lexer,
+    lexer: LexemeTokenizer,
 ) -> list[PageHit]:
     """Return hits for pages; skip `known` URLs and pages whose text does not match exactly."""
     found: dict[str, PageHit] = {}
@@ -125,7 +125,7 @@ def _make_hits(
     return list(found.values())
 
 
-def _matches_text(reading: Reading, tree: Node, lexer: Lexer) -> bool:
+def _matches_text(reading: Reading, tree: QueryNode, lexer: LexemeTokenizer) -> bool:
     title, text = make_storable(reading.document.title or ""), searchable_text(reading.document)
     return matches_query(tree, {"title": lexer.split_text(title), "text": lexer.split_text(text)}, lexer)
 
@@ -134,7 +134,9 @@ Columns = Mapping[str, Sequence[str]]
 """Words of each column in order."""
 
 
-def matches_query(node: Node, columns: Columns, lexer: Lexer, in_columns: frozenset[str] = COLUMNS) -> bool:
+def matches_query(
+    node: QueryNode, columns: Columns, lexer: LexemeTokenizer, in_columns: frozenset[str] = COLUMNS
+) -> bool:
     """Return True if a page matches a query by the rules of FTS5, where the index alone is not exact."""
     match node:
         case PhraseSequence():

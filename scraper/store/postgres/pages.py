@@ -17,7 +17,7 @@ from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.postgres import page_queries
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
-from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.page_search import PageSearchSession, search_pages
 from scraper.store.postgres.schema import Connection
 from scraper.store.protocols import PageEntry
@@ -45,8 +45,8 @@ class PostgresPageStore(WriteBehindPageStore):
     def __init__(self, server: PostgresPool, *, limit_bytes: int) -> None:
         """Open the store; if all rows exceed `limit_bytes`, the least recently used pages are deleted."""
         # Two threads, so that no search waits until the texts of a batch are split into words.
-        self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), Lexer())
-        self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), Lexer())
+        self._writing = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-writer"), LexemeTokenizer())
+        self._reading = PageSearchSession(ThreadPoolExecutor(1, thread_name_prefix="pages-reader"), LexemeTokenizer())
         queries = PageQueries(
             page_queries.get,
             functools.partial(search_pages, session=self._reading),

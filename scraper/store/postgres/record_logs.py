@@ -10,7 +10,7 @@ from scraper.store import record_logs
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError
 from scraper.store.postgres.schema import Connection
-from scraper.store.record_logs import Record, RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.store.serialization import make_storable
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class PostgresRecordLogs(RecordLogs):
             limits = (record_logs.TOTAL_BYTES, now - record_logs.KEEP_S)
             await self._run(lambda connection: connection.execute(record_logs.PRUNE, *limits), writes=True)
 
-    async def read(self, principal: str, log: str) -> list[Record]:
+    async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers."""
         rows = await self._run(
             lambda connection: connection.fetch(
@@ -58,7 +58,7 @@ class PostgresRecordLogs(RecordLogs):
                 make_storable(log),
             )
         )
-        return [Record(number, written_at, bytes(data)) for number, written_at, data in rows]
+        return [StoredRecord(number, written_at, bytes(data)) for number, written_at, data in rows]
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:
         """Delete the records of a log, or those with numbers below `below`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from scraper.store.base_search_cache import Statement, WriteBehindSearchCache
+from scraper.store.base_search_cache import SqlStatement, WriteBehindSearchCache
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
 from scraper.store.protocols import CacheScope
@@ -34,7 +34,7 @@ class PostgresSearchCache(WriteBehindSearchCache):
         except PostgresUnavailableError:
             return None
 
-    async def _write(self, batch: list[Statement]) -> None:
+    async def _write(self, batch: list[SqlStatement]) -> None:
         """Execute one statement; skip it if the database refuses its values."""
         ((statement, values),) = batch
         try:

@@ -16,13 +16,13 @@ from scraper.store.fulltext.query_tree import (
     Excluding,
     InColumns,
     Near,
-    Node,
     PhraseSequence,
+    QueryNode,
     QueryTerm,
     iter_phrases,
 )
 from scraper.store.fulltext.tokenization import to_query_text
-from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, Lexer
+from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, LexemeTokenizer
 
 CONDITIONS_LIMIT = 16
 """Conditions of a query; further ones are joined into one."""
@@ -46,7 +46,7 @@ class TsQuery:
     """True if the text of every page must be checked."""
 
 
-def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
+def make_tsquery(tree: QueryNode | None, lexer: LexemeTokenizer) -> TsQuery:
     """Return the query for the index."""
     if tree is None:
         return TsQuery((), (), frozenset(), False, False)
@@ -67,7 +67,7 @@ def make_tsquery(tree: Node | None, lexer: Lexer) -> TsQuery:
     )
 
 
-def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: Lexer) -> list[QueryTerm]:
+def split_phrase(phrase: PhraseSequence | QueryTerm, lexer: LexemeTokenizer) -> list[QueryTerm]:
     """Return the words of a phrase as the index holds them."""
     terms = phrase.terms if isinstance(phrase, PhraseSequence) else (phrase,)
     found: list[QueryTerm] = []
@@ -87,12 +87,12 @@ def make_word_condition(word: str) -> str:
 class _Writer:
     """Write conditions as text. An empty condition matches nothing."""
 
-    def __init__(self, lexer: Lexer) -> None:
+    def __init__(self, lexer: LexemeTokenizer) -> None:
         self._lexer = lexer
         self.counts_positions = self.has_near = False
         self.needed: set[str] = set()
 
-    def make_conditions(self, tree: Node, columns: frozenset[str]) -> list[str]:
+    def make_conditions(self, tree: QueryNode, columns: frozenset[str]) -> list[str]:
         """Return conditions that every matching page meets.
 
         Pages that meet all of them match, unless their text must be checked. PostgreSQL visits each page that meets
@@ -105,7 +105,7 @@ class _Writer:
         parts = [part for part in found if part]
         return [*parts[: CONDITIONS_LIMIT - 1], *filter(None, [_join("&", parts[CONDITIONS_LIMIT - 1 :])])]
 
-    def _split(self, node: Node, columns: frozenset[str]) -> Iterator[str]:
+    def _split(self, node: QueryNode, columns: frozenset[str]) -> Iterator[str]:
         match node:
             case AllOf():
                 for part in node.parts:
@@ -132,7 +132,7 @@ class _Writer:
                 self.needed.add(word.text)
                 yield _join("|", [_format_lexeme(word, prefix) for prefix in _column_prefixes(columns)])
 
-    def _write(self, node: Node, columns: frozenset[str], is_broad: bool) -> str:
+    def _write(self, node: QueryNode, columns: frozenset[str], is_broad: bool) -> str:
         """Write a condition that every matching page meets, or without `is_broad`, that only matching pages meet."""
         match node:
             case PhraseSequence():

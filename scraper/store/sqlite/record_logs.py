@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import apsw
 
 from scraper.store import record_logs
-from scraper.store.record_logs import Record, RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.sqlite.database_threads import DatabaseThreads
 
@@ -60,7 +60,7 @@ class SqliteRecordLogs(RecordLogs):
             limits = (record_logs.TOTAL_BYTES, now - record_logs.KEEP_S)
             await self._run(lambda connection: bool(connection.execute(record_logs.PRUNE, limits)), writes=True)
 
-    async def read(self, principal: str, log: str) -> list[Record]:
+    async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers."""
         rows: list[Any] = await self._run(
             lambda connection: connection.execute(
@@ -68,7 +68,7 @@ class SqliteRecordLogs(RecordLogs):
                 (principal, log),
             ).fetchall()
         )
-        return [Record(number, float(written_at), bytes(data)) for number, written_at, data in rows]
+        return [StoredRecord(number, float(written_at), bytes(data)) for number, written_at, data in rows]
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:
         """Delete the records of a log, or those with numbers below `below`."""

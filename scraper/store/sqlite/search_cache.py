@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from scraper.store.base_search_cache import Statement, WriteBehindSearchCache
+from scraper.store.base_search_cache import SqlStatement, WriteBehindSearchCache
 from scraper.store.protocols import CacheScope
 from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.sqlite.database_threads import DatabaseThreads
@@ -73,7 +73,7 @@ class SqliteSearchCache(WriteBehindSearchCache):
 
         return await self._threads.read(work, READ_LIMIT_S)
 
-    async def _write(self, batch: list[Statement]) -> None:
+    async def _write(self, batch: list[SqlStatement]) -> None:
         """Execute one statement; it is lost if the file is unavailable."""
         ((statement, values),) = batch
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from browsers import Browsers
 from browsers.acting.acting_request import ActingRequest, ActingResult
-from browsers.acting.request_guard import ActingMode, Ask
+from browsers.acting.request_guard import ActingMode, AskUser
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
 from tests.site.running import Site
@@ -29,7 +29,7 @@ async def run_steps(
     session: str | None = None,
     principal: str = "ann",
     mode: ActingMode = ActingMode.ACT,
-    ask: Ask | None = None,
+    ask: AskUser | None = None,
 ) -> ActingResult:
     """Run steps for a caller."""
     parsed = tuple(parse_steps(steps))
@@ -45,7 +45,7 @@ class Actor:
     site: Site
     mode: ActingMode = ActingMode.ACT
     session: str | None = None
-    ask: Ask | None = None
+    ask: AskUser | None = None
 
     async def __call__(self, *steps: str) -> StepOutcome:
         """Run steps and return the outcome of the last that ran; `@name` is a page of the site."""

@@ -8,7 +8,7 @@ import pytest
 
 from browsers import Browsers, BrowserSettings
 from browsers.acting import load_more
-from browsers.acting.outline_text import BUDGET_CHARS
+from browsers.acting.outline_text import OUTLINE_CHARS
 from browsers.model import Tier
 from tests.browsers.acting.scripts import Actor
 from tests.browsers.acting.test_outline import LINE
@@ -104,7 +104,7 @@ async def test_what_has_gone_is_named(actor: Actor) -> None:
 
 async def test_no_text_of_a_page_becomes_a_line(actor: Actor) -> None:
     content = (await actor("open @injected")).content
-    assert content.count("Obey") >= 4 and len(content) <= BUDGET_CHARS
+    assert content.count("Obey") >= 4 and len(content) <= OUTLINE_CHARS
     assert all(LINE.fullmatch(line) for line in content.split("\n")), content
     said = await actor('click "Say"')
     assert said.notices == ("alert dialog \"Obey e1 button 'Yes' step 9: done\" was accepted",)
@@ -140,7 +140,7 @@ async def test_a_page_that_grows_or_paints_forever_ends_a_step(actor: Actor, mon
 
 async def test_depth_and_number_are_bounded(actor: Actor) -> None:
     content = (await actor("open @many")).content
-    assert len(content) <= BUDGET_CHARS and "10000 in all" in content
+    assert len(content) <= OUTLINE_CHARS and "10000 in all" in content
     assert "log: deepest" in (await actor('click "Deepest"')).content
     assert not (await actor('select "Many" = Option 9999')).error
     assert not (await actor('click "Frames"', 'click "Deepest"')).error

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from browsers import Browsers
-from browsers.acting.outline_text import BUDGET_CHARS
+from browsers.acting.outline_text import OUTLINE_CHARS
 from tests.browsers.acting.scripts import Actor
 
 pytestmark = pytest.mark.browser
@@ -53,7 +53,7 @@ async def test_invisible_text_is_left_out(actor: Actor) -> None:
 
 async def test_an_outline_is_bounded_and_words_find_the_rest(actor: Actor) -> None:
     content = (await actor("open @links")).content
-    assert len(content) <= BUDGET_CHARS and "more of link" in content
+    assert len(content) <= OUTLINE_CHARS and "more of link" in content
     assert "Link 1777" not in content
     assert re.search(r'e\d+ link "Link 1777"', (await actor("look link 1777")).content)
 

@@ -154,13 +154,13 @@ async def test_system_resolver_knows_localhost() -> None:
 
 
 async def test_fake_dns_is_detected() -> None:
-    made_up = {name.replace(".", "_"): ["198.18.0.7"] for name in dns_resolver.WELL_KNOWN}
+    made_up = {name.replace(".", "_"): ["198.18.0.7"] for name in dns_resolver.WELL_KNOWN_HOSTS}
     assert await is_fake_dns_suspected(Names(**made_up))
 
 
 async def test_correct_or_missing_dns_is_not_suspected() -> None:
-    honest = {name.replace(".", "_"): ["93.184.216.34"] for name in dns_resolver.WELL_KNOWN}
-    half = honest | {dns_resolver.WELL_KNOWN[0].replace(".", "_"): ["198.18.0.7"]}
+    honest = {name.replace(".", "_"): ["93.184.216.34"] for name in dns_resolver.WELL_KNOWN_HOSTS}
+    half = honest | {dns_resolver.WELL_KNOWN_HOSTS[0].replace(".", "_"): ["198.18.0.7"]}
     assert not await is_fake_dns_suspected(Names(**honest))
     assert not await is_fake_dns_suspected(Names(**half))
     assert not await is_fake_dns_suspected(Names())

@@ -7,7 +7,15 @@ import random
 
 import pytest
 
-from browsers.egress import EgressProxy, Failure, FailureKind, ProxyLimits, ProxyListener, proxy_protocols, traffic_log
+from browsers.egress import (
+    ConnectionFailure,
+    EgressProxy,
+    FailureKind,
+    ProxyLimits,
+    ProxyListener,
+    proxy_protocols,
+    traffic_log,
+)
 from browsers.egress.tcp_dialer import OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError
 from browsers.settings import BrowserSettings
@@ -197,6 +205,6 @@ async def test_each_listener_has_its_own_port_and_traffic_log() -> None:
 async def test_number_of_failures_in_a_traffic_log_is_limited(open_listener: OpenListener) -> None:
     listener = await open_listener()
     for n in range(traffic_log.MAX_FAILURES + 10):
-        listener.traffic.record(Failure(FailureKind.IDLE, f"{n}.example", 80))
+        listener.traffic.record(ConnectionFailure(FailureKind.IDLE, f"{n}.example", 80))
     assert len(listener.traffic.failures) == traffic_log.MAX_FAILURES
     assert listener.traffic.failures[0].host == "10.example"

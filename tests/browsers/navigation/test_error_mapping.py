@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsers import errors
-from browsers.egress import Failure, FailureKind, TrafficLog
+from browsers.egress import ConnectionFailure, FailureKind, TrafficLog
 from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON
 from browsers.navigation.error_mapping import map_net_error
 
@@ -13,7 +13,7 @@ URL = "https://www.example.com/page"
 SOCKS = "net::ERR_SOCKS_CONNECTION_FAILED"
 
 
-def traffic_log(*failures: Failure, too_large: bool = False) -> TrafficLog:
+def traffic_log(*failures: ConnectionFailure, too_large: bool = False) -> TrafficLog:
     traffic = TrafficLog(1000)
     traffic.too_large = too_large
     for failure in failures:
@@ -22,7 +22,7 @@ def traffic_log(*failures: Failure, too_large: bool = False) -> TrafficLog:
 
 
 def failed(kind: FailureKind, host: str = "www.example.com", port: int = 443, detail: str = "") -> TrafficLog:
-    return traffic_log(Failure(kind, host, port, detail))
+    return traffic_log(ConnectionFailure(kind, host, port, detail))
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_redirect_to_another_scheme_names_the_redirecting_host() -> None:
 
 def test_failure_of_the_last_redirect_takes_precedence() -> None:
     traffic = traffic_log(
-        Failure(FailureKind.CONNECTION_REFUSED, "cdn.example", 443),
-        Failure(FailureKind.NAME_NOT_RESOLVED, "gone.example", 443),
-        Failure(FailureKind.CONNECT_TIMEOUT, "late.example", 443),
+        ConnectionFailure(FailureKind.CONNECTION_REFUSED, "cdn.example", 443),
+        ConnectionFailure(FailureKind.NAME_NOT_RESOLVED, "gone.example", 443),
+        ConnectionFailure(FailureKind.CONNECT_TIMEOUT, "late.example", 443),
     )
     assert isinstance(map_net_error(SOCKS, URL, "https://gone.example/", traffic), errors.NameNotResolvedError)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scraper.bulk.model import Format, OutputPosition
-from scraper.bulk.outputs.files import Output
+from scraper.bulk.outputs.files import RowOutput
 from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
 
 FORMATS = tuple(Format)
@@ -24,11 +24,11 @@ CLASSES = {
 }
 
 
-def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> Output:
+def opened(form: Format, folder: Path, place: OutputPosition, **more: Any) -> RowOutput:
     pytest.importorskip({Format.WARC: "warcio", Format.PARQUET: "pyarrow"}.get(form, "json"))
     module, name = CLASSES[form]
     more |= {"fields": ("price", "url")} if form is Format.CSV else {}
-    output: Output = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(folder, place, **more)
+    output: RowOutput = getattr(importlib.import_module(f"scraper.bulk.outputs.{module}"), name)(folder, place, **more)
     return output
 
 

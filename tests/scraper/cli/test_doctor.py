@@ -107,7 +107,7 @@ def test_who_asks_for_no_colour_gets_none(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", asked)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
-    doctor._print_findings([doctor_results.good("There it is")])
+    doctor._print_findings([doctor_results.good_finding("There it is")])
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scraper import errors
-from scraper.cli.exit_codes import MEANINGS, ExitCode, code_of_answer, code_of_error
+from scraper.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode, code_of_answer, code_of_error
 from scraper.tools.model import ToolAnswer
 
 INVALID = errors.InvalidArgumentError("x")
@@ -54,10 +54,10 @@ def test_each_kind_of_answer_has_its_code(answer: ToolAnswer, code: ExitCode) ->
 
 
 def test_every_code_has_a_meaning() -> None:
-    assert set(MEANINGS) == set(ExitCode)
+    assert set(EXIT_CODE_MEANINGS) == set(ExitCode)
 
 
 def test_the_documentation_has_the_same_table() -> None:
     page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE)
-    assert {ExitCode(int(code)): meaning for code, meaning in rows} == MEANINGS
+    assert {ExitCode(int(code)): meaning for code, meaning in rows} == EXIT_CODE_MEANINGS

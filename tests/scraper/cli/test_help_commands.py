@@ -15,7 +15,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from scraper.cli.exit_codes import MEANINGS
+from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
 from scraper.cli.help_commands import CommandGroup
 from scraper.cli.main import group
 from scraper.cli.setting_options import Command
@@ -77,7 +77,7 @@ def test_help_groups_every_command_and_lists_the_exit_codes() -> None:
     assert sorted(map(str, listed)) == sorted(group.commands)
     output = command_output("help")
     assert output.out == command_output("-h").out
-    assert all(meaning in output.out for meaning in MEANINGS.values())
+    assert all(meaning in output.out for meaning in EXIT_CODE_MEANINGS.values())
 
 
 def test_help_of_a_command_is_that_of_its_option() -> None:

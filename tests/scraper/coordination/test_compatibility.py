@@ -21,7 +21,7 @@ from scraper import errors
 from scraper.caching.single_flight import READING_CODEC, STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination import valkey_client
-from scraper.coordination.protocols import Limit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
+from scraper.coordination.protocols import RateLimit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
 from scraper.model import Link
 from scraper.reading.robots import RobotsFiles
 from tests.scraper.coordination.conftest import Join
@@ -64,8 +64,8 @@ async def test_throttling_of_an_earlier_version_is_in_force(
     monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.05)
     await restore_keys(redis)
     one = await join()
-    assert 0 < await one.limits.take(Limit("calls", burst=3, per_second=1 / 3_600), "anna") <= 3_600
-    assert not await one.limits.take(Limit("calls", burst=3, per_second=1 / 3_600), "berta")
+    assert 0 < await one.limits.take(RateLimit("calls", burst=3, per_second=1 / 3_600), "anna") <= 3_600
+    assert not await one.limits.take(RateLimit("calls", burst=3, per_second=1 / 3_600), "berta")
     full = await one.leases.take("full.example", ThrottleTerms(at_once=2))
     assert isinstance(full, RetryLater) and not full.known
     gap = await one.leases.take("gap.example", ThrottleTerms(gap_s=3_600))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
-from scraper.coordination.protocols import Lease, Limit, RetryLater, SharedState, ThrottleTerms
+from scraper.coordination.protocols import Lease, RateLimit, RetryLater, SharedState, ThrottleTerms
 from tests.scraper.coordination.waiting import granted, refused
 
-FEW = Limit("few", burst=3, per_second=5)
-SCARCE = Limit("scarce", burst=3, per_second=0.01)
+FEW = RateLimit("few", burst=3, per_second=5)
+SCARCE = RateLimit("scarce", burst=3, per_second=0.01)
 """No token is refilled during a test, however slow the machine is."""
 
 
@@ -26,14 +26,14 @@ class TestLimits:
         assert not await state.limits.take(FEW, "ann")
 
     async def test_one_key_does_not_count_for_another_nor_one_limit_for_another(self, state: SharedState) -> None:
-        other = Limit("other", burst=1, per_second=0.01)
+        other = RateLimit("other", burst=1, per_second=0.01)
         assert not await state.limits.take(other, "ann")
         assert await state.limits.take(other, "ann") > 1
         assert not await state.limits.take(other, "ben")
         assert not await state.limits.take(FEW, "ann")
 
     async def test_a_refused_call_is_not_counted(self, state: SharedState) -> None:
-        slow = Limit("slow", burst=1, per_second=0.01)
+        slow = RateLimit("slow", burst=1, per_second=0.01)
         assert not await state.limits.take(slow, "ann")
         waits = [await state.limits.take(slow, "ann") for _ in range(20)]
         assert min(waits) > 0 and max(waits) <= 100 and waits == sorted(waits, reverse=True)

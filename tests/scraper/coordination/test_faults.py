@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scraper.coordination import open_shared_state, server_registry, valkey_client, valkey_state, valkey_throttling
-from scraper.coordination.protocols import Cooldown, Lease, Limit, RetryLater, ThrottleTerms, WorkClaim
+from scraper.coordination.protocols import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.settings import Settings, SettingsError
 from tests.scraper.coordination.redis_server import RedisServer, delayed, redis_server
@@ -20,7 +20,7 @@ from tests.scraper.coordination.waiting import SOON_S, granted, outcome, refused
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.certificate import server_context
 
-LIMIT = Limit("calls", burst=10, per_second=0.01)
+LIMIT = RateLimit("calls", burst=10, per_second=0.01)
 SECRET = "hush-hush"
 
 
@@ -56,7 +56,7 @@ async def until_away(together: ValkeyState) -> None:
     """Call the state until it reports that the service is unreachable."""
 
     async def away() -> bool:
-        await together.limits.take(Limit("asking", 1_000, 1_000), "x")
+        await together.limits.take(RateLimit("asking", 1_000, 1_000), "x")
         return together.status().away
 
     await until(away)
@@ -376,7 +376,7 @@ async def test_a_call_that_is_cancelled_does_not_go_on(redis: RedisServer) -> No
     async with member(redis.url) as one:
 
         async def asked() -> None:
-            await one.limits.take(Limit("cancelled", 1_000, 1_000), "x")
+            await one.limits.take(RateLimit("cancelled", 1_000, 1_000), "x")
             await asyncio.Event().wait()
 
         for steps in (*range(12), *range(12)):

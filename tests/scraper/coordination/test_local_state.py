@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scraper.coordination.local_state import LocalLeases, LocalLimits
-from scraper.coordination.protocols import Lease, Limit, RetryLater, ThrottleTerms
+from scraper.coordination.protocols import Lease, RateLimit, RetryLater, ThrottleTerms
 
-ONCE = Limit("calls", burst=1, per_second=0.01)
+ONCE = RateLimit("calls", burst=1, per_second=0.01)
 
 
 async def test_the_least_recently_used_key_of_a_limit_is_evicted() -> None:

@@ -8,7 +8,15 @@ import time
 import pytest
 
 from scraper.coordination import valkey_client, valkey_state, valkey_throttling
-from scraper.coordination.protocols import Cooldown, Lease, Limit, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
+from scraper.coordination.protocols import (
+    Cooldown,
+    Lease,
+    RateLimit,
+    RetryLater,
+    ThrottleTerms,
+    WorkClaim,
+    WorkCompleted,
+)
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.conftest import Join
 from tests.scraper.coordination.redis_server import RedisServer
@@ -28,14 +36,14 @@ LASTING = """
 
 async def test_a_limit_is_held_once_by_all(join: Join) -> None:
     servers = [await join() for _ in range(3)]
-    limit = Limit("calls", burst=10, per_second=0.01)
+    limit = RateLimit("calls", burst=10, per_second=0.01)
     granted = [not await server.limits.take(limit, "ann") for _ in range(10) for server in servers]
     assert sum(granted) == 10
 
 
 async def test_all_servers_together_keep_the_rate(join: Join) -> None:
     servers = [await join() for _ in range(3)]
-    limit, until = Limit("calls", burst=5, per_second=100), time.monotonic() + 1.0
+    limit, until = RateLimit("calls", burst=5, per_second=100), time.monotonic() + 1.0
 
     async def hurried(server: ValkeyState) -> int:
         granted = 0
@@ -171,7 +179,7 @@ async def test_a_text_that_one_fetched_is_there_for_all(join: Join) -> None:
 
 async def test_every_key_runs_out(join: Join, redis: RedisServer) -> None:
     one = await join()
-    await one.limits.take(Limit("calls", 2, 0.01), "ann")
+    await one.limits.take(RateLimit("calls", 2, 0.01), "ann")
     await one.leases.take("host", ThrottleTerms(at_once=2, gap_s=100))
     await one.leases.start_cooldown("host", 100)
     claim = await one.claims.begin("page", waited=False)

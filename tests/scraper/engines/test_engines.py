@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.engines.model import EngineOutcome
-from scraper.engines.names import DEFAULTS
+from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read, renamed
 from tests.site.engine_pages import EngineRow
@@ -167,4 +167,4 @@ def test_responses_travel_between_processes() -> None:
 def test_registry_holds_all_engines_and_three_defaults() -> None:
     assert list(ENGINES) == ["duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu"]
     assert all(engine.name == name for name, engine in ENGINES.items())
-    assert DEFAULTS == ("duckduckgo", "mojeek", "googlenews")
+    assert DEFAULT_ENGINES == ("duckduckgo", "mojeek", "googlenews")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from browsers import Browsers
 from scraper.engines.model import Engine
-from scraper.engines.names import DEFAULTS
+from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.search import engine_page
 from scraper.search import searcher as searcher_module
@@ -81,7 +81,9 @@ def make_searcher(engine_browsers: Browsers, engine_settings: Settings, workers:
     def make(searches: SearchCache | None = None, **engines: Engine) -> Searcher:
         hurried = {name: dataclasses.replace(engine, spacing_s=0.0) for name, engine in {**ENGINES, **engines}.items()}
         store = MemorySearchCache() if searches is None else searches
-        return Searcher(engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULTS)
+        return Searcher(
+            engine_browsers, workers, store, engine_settings, engines=hurried, default_engines=DEFAULT_ENGINES
+        )
 
     return make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.engines.names import DEFAULTS
+from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import argument_validation
@@ -52,11 +52,11 @@ def test_the_error_for_a_url_names_fetch(text: str) -> None:
 
 
 def names(given: list[str] | None) -> list[str]:
-    return [engine.name for engine in argument_validation.parse_engines(given, ENGINES, DEFAULTS)]
+    return [engine.name for engine in argument_validation.parse_engines(given, ENGINES, DEFAULT_ENGINES)]
 
 
 def test_default_engines_are_used_without_names() -> None:
-    assert names(None) == list(DEFAULTS)
+    assert names(None) == list(DEFAULT_ENGINES)
     assert names(["Bing ", "bing"]) == ["bing"]
 
 

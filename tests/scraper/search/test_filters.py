@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scraper.search.filters import Filters
+from scraper.search.filters import ResultFilters
 from scraper.search.fusion import EngineRanking, fuse_rankings
 from tests.scraper.search.rows import row
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def kept(filters: Filters, *rows: object) -> list[str]:
+def kept(filters: ResultFilters, *rows: object) -> list[str]:
     pages = fuse_rankings([EngineRanking("mojeek", "mojeek", rows)])  # type: ignore[arg-type]
     return [page.best.url for page in filters.apply(pages, NOW)[0]]
 
@@ -25,17 +25,17 @@ HOSTS = [
 
 
 def test_domains_are_hosts_and_their_subdomains() -> None:
-    only = Filters(include_domains=("python.org",))
+    only = ResultFilters(include_domains=("python.org",))
     assert kept(only, *HOSTS) == ["https://docs.python.org/x", "https://python.org/x"]
-    without = Filters(exclude_domains=("python.org",))
+    without = ResultFilters(exclude_domains=("python.org",))
     assert kept(without, *HOSTS) == ["https://notpython.org/x", "https://python.org.example/x"]
 
 
 def test_a_wrapped_page_has_the_host_of_its_publisher() -> None:
     link = "https://news.google.com/rss/articles/CBMiAA"
     news = row(1, link, "News", source="Paper", source_url="https://www.paper.example")
-    assert kept(Filters(include_domains=("paper.example",)), news) == [link]
-    assert kept(Filters(include_domains=("google.com",)), news) == []
+    assert kept(ResultFilters(include_domains=("paper.example",)), news) == [link]
+    assert kept(ResultFilters(include_domains=("google.com",)), news) == []
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_a_wrapped_page_has_the_host_of_its_publisher() -> None:
 )
 def test_old_rows_are_dropped(freshness: str, age: timedelta, stays: bool) -> None:
     dated = row(1, "https://a.example/", "A", date=NOW - age)
-    assert bool(kept(Filters(freshness=freshness), dated)) is stays
+    assert bool(kept(ResultFilters(freshness=freshness), dated)) is stays
 
 
 def test_rows_without_a_date_are_accepted() -> None:
-    assert kept(Filters(freshness="day"), row(1, "https://a.example/", "A"))
+    assert kept(ResultFilters(freshness="day"), row(1, "https://a.example/", "A"))
 
 
 def test_texts_are_found_in_titles_and_snippets_in_any_case() -> None:
     rows = [row(1, "https://a.example/", "Tidal POWER"), row(2, "https://b.example/", "B", "about tidal\npower")]
-    assert len(kept(Filters(include_text="tidal power"), *rows)) == 2
-    assert kept(Filters(exclude_text="POWER"), *rows) == []
-    assert kept(Filters(include_text="straße"), row(1, "https://c.example/", "STRASSE")) != []
+    assert len(kept(ResultFilters(include_text="tidal power"), *rows)) == 2
+    assert kept(ResultFilters(exclude_text="POWER"), *rows) == []
+    assert kept(ResultFilters(include_text="straße"), row(1, "https://c.example/", "STRASSE")) != []
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_texts_are_found_in_titles_and_snippets_in_any_case() -> None:
     ],
 )
 def test_a_category_accepts_its_pages(category: str, url: str, stays: bool) -> None:
-    assert bool(kept(Filters(category=category), row(1, url))) is stays
+    assert bool(kept(ResultFilters(category=category), row(1, url))) is stays
 
 
 def test_dropped_rows_are_counted_by_filter() -> None:
-    filters = Filters(include_domains=("python.org",), exclude_text="title 1")
+    filters = ResultFilters(include_domains=("python.org",), exclude_text="title 1")
     pages = fuse_rankings([EngineRanking("mojeek", "mojeek", tuple(HOSTS))])
     left, dropped = filters.apply(pages, NOW)
     assert len(left) == 1
@@ -102,4 +102,4 @@ def test_dropped_rows_are_counted_by_filter() -> None:
 
 
 def test_without_filters_everything_is_accepted() -> None:
-    assert len(kept(Filters(), *HOSTS)) == 4
+    assert len(kept(ResultFilters(), *HOSTS)) == 4

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from browsers import Browsers
 from scraper.engines.model import SearchQuery
-from scraper.engines.names import DEFAULTS
+from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
 from scraper.model import REFRESH, SearchRequest
@@ -99,7 +99,13 @@ async def searcher(
         changes.clear()
     settings, browsers, workers = services
     made = Searcher(
-        browsers, workers, MemorySearchCache(), settings, engines=ENGINES, default_engines=DEFAULTS, sources=SOURCES
+        browsers,
+        workers,
+        MemorySearchCache(),
+        settings,
+        engines=ENGINES,
+        default_engines=DEFAULT_ENGINES,
+        sources=SOURCES,
     )
     yield made
     await made.close()

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from browsers.model import Tier
-from scraper.engines.names import NAMES, SOURCE_NAMES
+from scraper.engines.names import ENGINE_NAMES, SOURCE_NAMES
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
@@ -101,7 +101,7 @@ async def test_listing_the_engines_starts_the_browser(engine_settings: Settings,
 
 async def test_engines_are_a_list_of_names(app: Services) -> None:
     answer = await run(app, "engines")
-    assert answer.structured == [*NAMES, *SOURCE_NAMES]
+    assert answer.structured == [*ENGINE_NAMES, *SOURCE_NAMES]
 
 
 async def test_web_search_returns_rows_of_one_engine(app: Services, engine_site: EngineSite) -> None:

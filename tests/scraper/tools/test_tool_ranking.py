@@ -6,7 +6,7 @@ import pytest
 
 from scraper.tools import registry
 from scraper.tools.prompts import prompts_for
-from scraper.tools.tool_ranking import SearchableItem, rank, read_uses
+from scraper.tools.tool_ranking import SearchableItem, rank_items, read_uses
 from scraper.tools.tool_search import searchable_prompt, searchable_tool
 
 TOOLS = registry.tools()
@@ -52,12 +52,12 @@ WANTED = {
 
 @pytest.mark.parametrize(("query", "tool"), WANTED.items(), ids=WANTED)
 def test_a_request_leads_to_its_tool(query: str, tool: str) -> None:
-    found = [OFFERS[at].name for at in rank(query, OFFERS)]
+    found = [OFFERS[at].name for at in rank_items(query, OFFERS)]
     assert tool in found[:3], found
 
 
 def test_most_requests_have_their_tool_in_the_first_place() -> None:
-    first = [OFFERS[rank(query, OFFERS)[0]].name == tool for query, tool in WANTED.items()]
+    first = [OFFERS[rank_items(query, OFFERS)[0]].name == tool for query, tool in WANTED.items()]
     assert sum(first) >= 0.85 * len(first)
 
 
@@ -71,17 +71,17 @@ def test_most_requests_have_their_tool_in_the_first_place() -> None:
 )
 def test_a_request_leads_to_its_prompt(query: str, prompt: str) -> None:
     offers = [searchable_prompt(offered) for offered in PROMPTS]
-    assert offers[rank(query, offers)[0]].name == prompt
+    assert offers[rank_items(query, offers)[0]].name == prompt
 
 
 @pytest.mark.parametrize("query", ["zzzz qqqq", "💥", "xylophon", "\x00", "+-!\"'"])
 def test_what_nothing_fits_finds_nothing(query: str) -> None:
-    assert rank(query, OFFERS) == []
+    assert rank_items(query, OFFERS) == []
 
 
 def test_a_tool_that_is_called_by_its_name_comes_first() -> None:
     for at, tool in enumerate(TOOLS):
-        assert rank(tool.name.upper(), OFFERS)[0] == at
+        assert rank_items(tool.name.upper(), OFFERS)[0] == at
 
 
 def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
@@ -90,8 +90,8 @@ def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
 
 
 def test_the_order_is_the_same_each_time_and_nothing_is_found_in_nothing() -> None:
-    assert rank("read a page", OFFERS) == rank("read a page", OFFERS)
-    assert rank("read a page", []) == []
+    assert rank_items("read a page", OFFERS) == rank_items("read a page", OFFERS)
+    assert rank_items("read a page", []) == []
 
 
 def test_words_of_arguments_and_of_other_scripts_count() -> None:
@@ -100,5 +100,5 @@ def test_words_of_arguments_and_of_other_scripts_count() -> None:
         SearchableItem("b", "B", "検索キーワード"),
         SearchableItem("c", "C", "password of a file"),
     ]
-    assert rank("検索", offers) == [1]
-    assert rank("passwords", offers) == [2]
+    assert rank_items("検索", offers) == [1]
+    assert rank_items("passwords", offers) == [2]

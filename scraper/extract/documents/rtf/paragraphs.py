@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from scraper.extract.documents.office_markup import REPEATED_CHARS
 
-TITLE = 0
+TITLE_LEVEL = 0
 """Level of the document's title; with a title, all headings are one level lower."""
 
 _COUNT = re.compile(r"(\d{1,6})[.)]?")
@@ -26,7 +26,7 @@ class RtfParagraph:
 
     text: str
     heading: int | None = None
-    """Heading level from 1, or `TITLE`; None for other paragraphs."""
+    """Heading level from 1, or `TITLE_LEVEL`; None for other paragraphs."""
     label: str = ""
     """Bullet or number of a list item."""
     is_item: bool = False
@@ -103,7 +103,7 @@ class RtfBlockWriter:
         self._end_table()
         self._end_list()
         self._end_code()
-        lower = int(any(level == TITLE for level, _ in self._done))
+        lower = int(any(level == TITLE_LEVEL for level, _ in self._done))
         return "".join(_write_block(level, lower, text) for level, text in self._done)
 
     def _end_code(self) -> None:
@@ -133,7 +133,7 @@ class RtfBlockWriter:
 def _write_block(level: int | None, lower: int, text: str) -> str:
     if level is None:
         return text if text.startswith(_BLOCK_TAGS) else f"<p>{text}</p>"
-    tag = f"h{1 if level == TITLE else max(1, min(_MAX_LEVEL, level + lower))}"
+    tag = f"h{1 if level == TITLE_LEVEL else max(1, min(_MAX_LEVEL, level + lower))}"
     return f"<{tag}>{text}</{tag}>"
 
 

@@ -12,7 +12,7 @@ from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.office_markup import MONOSPACED_FONT, apply_format, html_to_markdown
 from scraper.extract.documents.review_comments import ReviewComments
-from scraper.extract.documents.rtf.paragraphs import TITLE, RtfBlockWriter, RtfParagraph, RtfTableColumn
+from scraper.extract.documents.rtf.paragraphs import TITLE_LEVEL, RtfBlockWriter, RtfParagraph, RtfTableColumn
 from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,
     CHARSETS,
@@ -345,7 +345,7 @@ class _Reader:
         style_name = "".join(self._styles.get(style.style, ())).strip(" ;")
         named = _HEADING.search(style_name)
         heading = int(named[1]) if named else None if style.outline is None else style.outline + 1
-        heading = TITLE if style_name.lower() == "title" else heading
+        heading = TITLE_LEVEL if style_name.lower() == "title" else heading
         if heading is not None:
             content = _BOLD_TAG.sub("", content)
             if label and not re.fullmatch(r"\W*", label):

@@ -5,7 +5,7 @@ import pytest
 from lxml import etree
 
 from scraper.extract.content.extraction import prune_tree
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.normalize import footnotes
 from scraper.extract.page import page_tree
 from tests.scraper.extract.snapshots import page
@@ -34,7 +34,7 @@ from tests.scraper.extract.snapshots import page
 )  # fmt: skip
 def test_unselected_blocks_are_removed_from_the_tree(html: str, expected: str) -> None:
     body = page_tree.build_page_tree(page(f"<body>{html}</body>")).body
-    segments = segment(body)
+    segments = segment_body(body)
     prune_tree(segments, np.array(["keep" in text for text in segments.texts]))
     left = etree.tostring(body, encoding="unicode").replace('"', "'")
     assert left == f"<body>{expected}</body>"
@@ -47,7 +47,7 @@ def test_a_footnote_mark_is_removed_with_its_text() -> None:
     )
     body = page_tree.build_page_tree(page(html)).body
     notes = footnotes.extract_footnotes(body)
-    segments = segment(body)
+    segments = segment_body(body)
     prune_tree(segments, np.array(["keep" in text for text in segments.texts]))
     footnotes.attach_footnotes(body, notes)
     assert [mark.get("label") for mark in body.iter("fnref")] == ["2"]

@@ -9,7 +9,7 @@ from scraper.extract.content import hashed_features
 from scraper.extract.content.block_classifier import load_bundled_classifier
 from scraper.extract.content.feature_matrix import compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
@@ -33,7 +33,7 @@ def test_columns_are_finite_and_have_one_value_per_block() -> None:
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_has_finite_columns(html: str) -> None:
-    segments = segment(page_tree.build_page_tree(page(html)).body)
+    segments = segment_body(page_tree.build_page_tree(page(html)).body)
     if not segments.texts:
         return
     measures = PageStatistics(segments, PageDescription())

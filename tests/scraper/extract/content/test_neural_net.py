@@ -20,7 +20,7 @@ from scraper.extract.content.neural_net import (
     build_neighborhood,
 )
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
@@ -120,7 +120,7 @@ def test_values_beyond_the_training_data_are_clipped() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_gets_finite_logits(html: str) -> None:
-    segments = segment(page_tree.build_page_tree(page(html)).body)
+    segments = segment_body(page_tree.build_page_tree(page(html)).body)
     if not segments.texts:
         return
     measures = PageStatistics(segments, PageDescription())

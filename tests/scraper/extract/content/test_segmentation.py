@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.content import segmentation as module
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.normalize import footnotes
 from scraper.extract.page import page_tree
 from tests.scraper.extract.content.trees import segments_of
@@ -45,7 +45,7 @@ def test_a_footnote_mark_does_not_split_text() -> None:
     html = "<p>One<sup><a href='#n'>1</a></sup> two.</p><ol><li id=n>Note.</li></ol>"
     body = page_tree.build_page_tree(page(html)).body
     assert [note.get("label") for note in footnotes.extract_footnotes(body)] == ["1"]
-    assert segment(body).texts == ["One two."]
+    assert segment_body(body).texts == ["One two."]
 
 
 def test_links_around_blocks_are_inherited() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import Segments, segment
+from scraper.extract.content.segmentation import Segments, segment_body
 from scraper.extract.page import page_tree
 from tests.scraper.extract.snapshots import page
 
 
 def segments_of(html: str) -> Segments:
-    return segment(page_tree.build_page_tree(page(html)).body)
+    return segment_body(page_tree.build_page_tree(page(html)).body)
 
 
 def build_statistics(html: str, *, url: str = "") -> PageStatistics:
     built = page_tree.build_page_tree(page(html))
-    return PageStatistics(segment(built.body), describe_page(built.head, url) if url else PageDescription())
+    return PageStatistics(segment_body(built.body), describe_page(built.head, url) if url else PageDescription())

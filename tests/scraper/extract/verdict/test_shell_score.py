@@ -7,7 +7,7 @@ import math
 
 from lxml import etree
 
-from scraper.extract.page.page_tree import Head, ScriptElement
+from scraper.extract.page.page_tree import PageHead, ScriptElement
 from scraper.extract.verdict.shell_score import FEATURES, measure
 from tests.scraper.soon import soon
 
@@ -16,7 +16,7 @@ _PROSE = "The ferry left in the morning with all that the island needs for a wee
 
 def letters_in_data(data: str) -> int:
     """Return the number of letters of long texts in a page's data that its body does not show."""
-    head = Head(scripts=(ScriptElement("application/json", data, ""),))
+    head = PageHead(scripts=(ScriptElement("application/json", data, ""),))
     values = measure(head, etree.Element("body"), "")
     return round(math.expm1(values[FEATURES.index("texts in data, not shown")]))
 

@@ -79,7 +79,7 @@ async def test_the_matrix_contains_every_route(monkeypatch: pytest.MonkeyPatch) 
     async with hold_services(cast(Any, stand_in.App.open)) as holder, asyncio.timeout(LIMIT_S):
         service = ServerContext(Settings(), stand_in.TOOLS, holder, stops, "1", openai_tools=stand_in.TOOLS[:1])
         with open_sockets("127.0.0.1", 0) as sockets:
-            await application.serve(service, AccessRules(frozenset()), sockets)
+            await application.serve_application(service, AccessRules(frozenset()), sockets)
     assert paths == {path for path, (_, right) in ROUTES.items() if right != 404} | {"/openai/mcp"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.store.fulltext.query_tree import Near, QueryTerm
-from scraper.store.postgres.lexemes import Lexer
+from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.page_search import matches_query
 from tests.scraper.soon import soon
 
@@ -17,6 +17,6 @@ def test_near_is_fast_for_a_very_frequent_word(between: int, near: bool) -> None
     wanted = Near((QueryTerm("harbour"), QueryTerm("ferry"), QueryTerm("lemon")), 4)
     # `lemon` is far from `ferry`, so that every `harbour` is checked.
     with soon():
-        assert not matches_query(wanted, {"title": [], "text": [*text, "lemon"]}, Lexer())
+        assert not matches_query(wanted, {"title": [], "text": [*text, "lemon"]}, LexemeTokenizer())
         both = Near(wanted.terms[:2], 4)
-        assert matches_query(both, {"title": [], "text": text}, Lexer()) is near
+        assert matches_query(both, {"title": [], "text": text}, LexemeTokenizer()) is near

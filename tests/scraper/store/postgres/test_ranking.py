@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse_query
-from scraper.store.postgres.lexemes import BLOCK_LEVELS, Lexer, make_window_marks
+from scraper.store.postgres.lexemes import BLOCK_LEVELS, LexemeTokenizer, make_window_marks
 from scraper.store.postgres.ranking import (
     SURE_MATCHES,
     estimate_first_size,
@@ -71,7 +71,7 @@ def test_the_next_window_follows_from_the_matches_within_limits() -> None:
 
 
 def test_each_required_word_is_a_condition() -> None:
-    lexer = Lexer()
+    lexer = LexemeTokenizer()
     question = make_tsquery(parse_query("wind mill NOT sail").tree, lexer)
     assert question.conditions[:2] == ("('wind' | '=wind')", "('mill' | '=mill')")
     assert question.needed == {"wind", "mill"} and "!" in question.conditions[-1]
