@@ -22,7 +22,7 @@ from browsers.login_state import LoginState
 from browsers.model import Mode, Request, Snapshot, Tier
 from browsers.navigation.tab import Tab
 from browsers.navigation.visit import IsSufficient, Visit
-from browsers.pool.pool import BrowserPool, BrowserState
+from browsers.pool.browser_pool import BrowserPool, BrowserState
 from browsers.settings import BrowserSettings
 from browsers.slot_scaling import SlotScaler
 

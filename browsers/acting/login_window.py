@@ -14,7 +14,7 @@ from browsers.login_state import Cookie, LoginState
 from browsers.model import Mode, Request, ThirdParties, Tier
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.tab import Tab
-from browsers.pool.pool import BrowserPool
+from browsers.pool.browser_pool import BrowserPool
 
 MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
 """Network bytes of the window, in each direction."""

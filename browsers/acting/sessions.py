@@ -22,7 +22,7 @@ from browsers.fair_queue import FairSemaphore
 from browsers.login_state import Login, covers_host
 from browsers.model import Mode, Request, Tier
 from browsers.pool.browser_handle import BrowserHandle
-from browsers.pool.pool import BrowserPool
+from browsers.pool.browser_pool import BrowserPool
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from scraper import errors
 from scraper.bulk.model import JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.extract.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
@@ -167,7 +167,8 @@ class JobPageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # Exceptions are returned as values, so that an unexpected page affects this field only.
         (found,) = await asyncio.gather(
-            self._workers.run(tasks.extract_basic_structured, light, limit_s=STRUCTURED_LIMIT_S), return_exceptions=True
+            self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=STRUCTURED_LIMIT_S),
+            return_exceptions=True,
         )
         if isinstance(found, asyncio.CancelledError):
             raise found

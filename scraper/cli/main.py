@@ -12,8 +12,8 @@ import sys
 
 import click
 
-from scraper.cli.bulk import bulk
-from scraper.cli.cache import cache
+from scraper.cli.bulk_commands import bulk
+from scraper.cli.cache_commands import cache
 from scraper.cli.client_config import client
 from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
@@ -26,7 +26,7 @@ from scraper.cli.screenshot_commands import see
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
 from scraper.cli.server_commands import serve, stdio, version
 from scraper.cli.site_commands import changes, crawl, map_site
-from scraper.cli.watch import watch
+from scraper.cli.watch_commands import watch
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers of writing to standard output on a full disk."""

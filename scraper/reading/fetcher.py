@@ -15,7 +15,7 @@ from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.model import Reading, ReadingComparison, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
@@ -145,7 +145,7 @@ class Fetcher:
         result = await self.visitor.visit(job, deadline, ignore_progress)
         limit_s = min(_COMPARE_LIMIT_S, deadline.left_s())
         try:
-            return await self._workers.run(tasks.compare_reading, result.snapshot, limit_s=limit_s)
+            return await self._workers.run(worker_jobs.compare_reading, result.snapshot, limit_s=limit_s)
         except WorkerFailedError as error:
             message = f"The page at {job.host} could not be read: {error}."
             raise errors.ContentTooLargeError(message, target=job.url) from error

@@ -10,7 +10,7 @@ from functools import partial
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, run_in_worker, timeout_error
@@ -84,7 +84,7 @@ async def extract_fields(
     Raises:
         ContentTooLargeError: The worker did not finish.
     """
-    read = partial(tasks.extract_fields, request=request)
+    read = partial(worker_jobs.extract_fields, request=request)
     try:
         return await run_in_worker(workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline)
     except WorkerFailedError as error:

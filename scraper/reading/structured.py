@@ -11,7 +11,7 @@ from scraper.caching.read_through import LoadRequest, ReadThrough
 from scraper.caching.single_flight import STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, run_in_worker, timeout_error
@@ -105,11 +105,13 @@ class StructuredReader:
         """Return all data, or only the simple syntaxes if the full extraction fails or is too slow."""
         light = replace(snapshot, body=b"", frames=())
         try:
-            return await run_in_worker(self._workers, tasks.extract_structured, light, EXTRACT_LIMIT_S, deadline)
+            return await run_in_worker(self._workers, worker_jobs.extract_structured, light, EXTRACT_LIMIT_S, deadline)
         except WorkerFailedError as error:
             log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), error)
         try:
-            data = await run_in_worker(self._workers, tasks.extract_basic_structured, light, SIMPLE_LIMIT_S, deadline)
+            data = await run_in_worker(
+                self._workers, worker_jobs.extract_basic_structured, light, SIMPLE_LIMIT_S, deadline
+            )
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(
                 f"The structured data of the page at {host_of(snapshot.url)} could not be read: {error}.",

@@ -16,7 +16,7 @@ from browsers.model import Mode, Request, ScreenshotRequest, Snapshot, ThirdPart
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
@@ -347,12 +347,12 @@ class RenderDecider:
         # The reader uses the decoded text; the bytes are not sent to the worker.
         light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
         try:
-            return await self._run(tasks.read, light, READ_LIMIT_S)
+            return await self._run(worker_jobs.read, light, READ_LIMIT_S)
         except WorkerFailedError as error:
             if not light.html or self._deadline.left_s() <= 0:
                 raise
             log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
-            return await self._run(tasks.read_in_one_pass, light, FALLBACK_LIMIT_S)
+            return await self._run(worker_jobs.read_in_one_pass, light, FALLBACK_LIMIT_S)
 
     async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
         # As a value, so that a bug in the reader affects this page only.

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from itertools import islice
 
-from scraper.site.kind_table import MIN_LEAD, UrlKindTable
 from scraper.site.page_ranking import split_stems, url_words
 from scraper.site.site_languages import SiteLanguages
+from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate, UrlKind
 
 LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}

@@ -19,8 +19,8 @@ from scraper.site.crawl_priority import LINK_WEIGHTS, CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
-from scraper.site.kind_table import UrlKindTable
 from scraper.site.site_languages import SiteLanguages
+from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
@@ -76,7 +76,10 @@ class WebSiteReader:
         snapshot = await self._load_file(parse_target(url), MAX_BYTES)
         try:
             return await self._workers.run(
-                tasks.parse_sitemap, snapshot.body, snapshot.url, limit_s=min(LIST_LIMIT_S, self._deadline.left_s())
+                worker_jobs.parse_sitemap,
+                snapshot.body,
+                snapshot.url,
+                limit_s=min(LIST_LIMIT_S, self._deadline.left_s()),
             )
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
@@ -136,7 +139,7 @@ async def extract_links(
     if snapshot is not None:
         try:
             light = replace(snapshot, body=b"")
-            return await run_in_worker(workers, tasks.extract_outlinks, light, LINKS_LIMIT_S, deadline)
+            return await run_in_worker(workers, worker_jobs.extract_outlinks, light, LINKS_LIMIT_S, deadline)
         except WorkerFailedError:
             pass
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)

@@ -19,7 +19,7 @@ from mcp.types import EmptyResult, SetLevelRequestParams, SubscribeRequestParams
 
 from scraper.server import entrypoints
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.settings import Settings
 from scraper.tools import registry
 from tests.conformance import multi_round, resources_and_prompts, tasks, tools

@@ -49,7 +49,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
         await opened.wait()
         return await launch(*order, **how)
 
-    monkeypatch.setattr("browsers.pool.pool.launch", held)
+    monkeypatch.setattr("browsers.pool.browser_pool.launch", held)
     async with Services.open(settings) as app:
         assert not app.browsers.status().ready
         opened.set()

@@ -16,7 +16,7 @@ from benchmarks.contract.rows.testbed import Testbed
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import BURST
 from scraper.server.lifecycle import hold_services
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.tools import registry
 
 _AREAS = ("tools", "prompts", "resources")

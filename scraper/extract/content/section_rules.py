@@ -122,7 +122,9 @@ _MAX_ITEM_LENGTH, _MIN_ITEM, _MIN_DIFFERENT, _MIN_MONEY = 160, 0.02, 0.5, 0.5
 of amounts of money, because prices repeat."""
 
 
-def find_unselected_items(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
+def find_unselected_items(
+    page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]
+) -> BlockMask:
     """Return the names and prices of the items of a page of a list if none of its items is selected.
 
     The gold texts of many shops and job lists omit the items, so that they look unlikely.

@@ -12,8 +12,8 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.discussion.author_date_labels import find_labels
-from scraper.extract.discussion.bodies import copy_body, find_bodies, read_texts
-from scraper.extract.discussion.containers import PostContainer, find_containers
+from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
+from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.metadata import date_parsing

@@ -25,7 +25,7 @@ from scraper.server.http.health import Health
 from scraper.server.http.uvicorn_server import GracefulServer
 from scraper.server.lifecycle import ServerContext, last_bytes_s, wait_for_first
 from scraper.server.playground.routes import Playground
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.server.telemetry.logs import attach_handler
 from scraper.server.telemetry.metrics import Metrics
 from scraper.server.transport.json_fast_path import JsonFastPath

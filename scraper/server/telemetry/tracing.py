@@ -1,6 +1,6 @@
 """Create OpenTelemetry spans from the log events of visits and engines, below the span of their call.
 
-The SDK opens a span for each message if a provider is set before the server is built (`server.protocol.server`).
+The SDK opens a span for each message if a provider is set before the server is built (`server.protocol.mcp_server`).
 """
 
 from __future__ import annotations

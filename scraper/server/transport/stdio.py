@@ -20,7 +20,7 @@ from mcp.types import JSONRPCError, JSONRPCResponse
 
 from scraper.server.calls.dispatcher import make_dispatcher
 from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.server.transport.jsonrpc_validation import JsonRpcValidator
 from scraper.server.transport.stdio_reader import StdinReader
 

@@ -10,7 +10,7 @@ from browsers import Browsers, errors
 from browsers.acting import acting_page, sessions
 from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier
-from browsers.pool import pool
+from browsers.pool import browser_pool
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 
@@ -138,7 +138,7 @@ async def test_a_lost_tab_is_reopened_only_after_reading(browsers: Browsers, act
 async def test_a_browser_is_replaced_after_its_sessions(
     browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "DRAIN_LIMIT_S", 0.05)
+    monkeypatch.setattr(browser_pool, "DRAIN_LIMIT_S", 0.05)
     await actor("open @form")
     worn = await browsers._pool.get_handle(Tier.FULL)
     await browsers._pool._replace(Tier.FULL, worn)

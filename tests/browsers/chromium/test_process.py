@@ -139,7 +139,7 @@ async def test_error_without_threads_or_disk_names_what_to_free(
     async def fails(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("browsers.pool.pool.launch", fails)
+    monkeypatch.setattr("browsers.pool.browser_pool.launch", fails)
     refusal = await refusal_of(BrowserSettings())
     words = getattr(trouble, "strerror", None) or str(trouble)
     assert f"cannot be started: {words}." in str(refusal) and "free some" in refusal.next_step

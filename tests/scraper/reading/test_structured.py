@@ -9,7 +9,7 @@ import pytest
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
-from scraper.extract import tasks
+from scraper.extract import worker_jobs
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
 from scraper.reading.structured import StructuredReader
 from scraper.reading.visitor import VisitJob, VisitResult
@@ -96,10 +96,10 @@ async def test_files_and_text_are_not_pages() -> None:
 
 
 async def test_a_page_that_takes_too_long_gives_the_simple_part_with_a_warning() -> None:
-    found = await read(Visitor(LD), Here(fail=(tasks.extract_structured,)))
+    found = await read(Visitor(LD), Here(fail=(worker_jobs.extract_structured,)))
     assert found.json_ld and "too complex" in found.warnings[0]
 
 
 async def test_a_page_that_crashes_both_readers_is_an_error() -> None:
     with pytest.raises(errors.ContentTooLargeError, match=r"could not be read"):
-        await read(Visitor(LD), Here(fail=(tasks.extract_structured, tasks.extract_basic_structured)))
+        await read(Visitor(LD), Here(fail=(worker_jobs.extract_structured, worker_jobs.extract_basic_structured)))

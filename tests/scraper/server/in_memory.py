@@ -11,7 +11,7 @@ from mcp import Client
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.lifecycle import hold_services
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.scraper.kept_texts import KeptApp

@@ -12,8 +12,8 @@ from mcp import Client, StdioServerParameters
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
-from scraper.server.protocol import server as protocol
-from scraper.server.protocol.server import INSTRUCTIONS
+from scraper.server.protocol import mcp_server as protocol
+from scraper.server.protocol.mcp_server import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS

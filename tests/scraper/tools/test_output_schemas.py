@@ -12,7 +12,7 @@ from mcp import Client
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
-from scraper.server.protocol import server as protocol
+from scraper.server.protocol import mcp_server as protocol
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scraper.cli import watch
-from scraper.cli.watch import WatchedPage
+from scraper.cli import watch_commands
+from scraper.cli.watch_commands import WatchedPage
 from scraper.errors import BlockedBySiteError, HostDownError
 from scraper.model import PageChange
 from tests.scraper.cli.in_process import command_output
@@ -91,9 +91,9 @@ def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
 
 def test_pages_are_due_after_their_interval() -> None:
     page = WatchedPage("https://example.com/", 3_600, 0.0, 10_000.0)
-    assert not watch._is_due(page, 13_000.0)
-    assert watch._is_due(page, 13_500.0)
-    assert watch._is_due(page, 9_000.0), "a clock that was set back postpones a page"
+    assert not watch_commands._is_due(page, 13_000.0)
+    assert watch_commands._is_due(page, 13_500.0)
+    assert watch_commands._is_due(page, 9_000.0), "a clock that was set back postpones a page"
 
 
 @pytest.mark.browser
@@ -123,7 +123,7 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(tmp_path: P
 
 @pytest.mark.browser
 def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "EXEC_LIMIT_S", 0.3)
+    monkeypatch.setattr(watch_commands, "EXEC_LIMIT_S", 0.3)
     with serving(Shop) as (made, served):
         assert isinstance(made, Shop)
         env = variables(tmp_path, served)
@@ -137,8 +137,8 @@ def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
 def test_failures_of_one_kind_have_its_exit_code_also_for_several_pages() -> None:
     same, changed = (PageChange("https://example.com/", status, 0.0) for status in ("same", "changed"))
     down, blocked = HostDownError("down"), BlockedBySiteError("blocked", reason="captcha")
-    assert watch._exit_code([same, down, down], 0) == 4
-    assert watch._exit_code([blocked, same], 0) == 3
-    assert watch._exit_code([down, blocked], 0) == 1
-    assert watch._exit_code([down, changed], 0) == 10
-    assert watch._exit_code([same, same], 0) == 0
+    assert watch_commands._exit_code([same, down, down], 0) == 4
+    assert watch_commands._exit_code([blocked, same], 0) == 3
+    assert watch_commands._exit_code([down, blocked], 0) == 1
+    assert watch_commands._exit_code([down, changed], 0) == 10
+    assert watch_commands._exit_code([same, same], 0) == 0

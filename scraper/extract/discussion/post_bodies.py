@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
-from scraper.extract.discussion.containers import PostContainer
+from scraper.extract.discussion.post_containers import PostContainer
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, text_of
