@@ -41,7 +41,7 @@ from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
 
 DEFAULT_PAGES = 1_000
-"""Pages of a document read by default, the same number as `documents.pdf.pdfium_source.MAX_PAGES`."""
+"""Pages of a document read by default, the same number as `documents.pdf.liteparse_items.MAX_PAGES`."""
 WIRE_EXTRA_MB = 16
 """Megabytes that a response may have on the wire beyond the limit of its body."""
 

@@ -236,7 +236,7 @@ _BAND, _MAX_BANDS = 10.0, 400
 
 
 def _band(y: float) -> int:
-    return int(min(max(y, 0.0), _BAND * _MAX_BANDS) // _BAND)
+    return 0 if y < 0 else int(y / _BAND) if y < _BAND * _MAX_BANDS else _MAX_BANDS
 
 
 _OPEN_CELL = 8.0

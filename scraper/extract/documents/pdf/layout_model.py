@@ -82,7 +82,7 @@ class LayoutRow:
         """True if all of it is bold."""
         return all(run.bold for run in self.runs if run.text.strip())
 
-    @property
+    @cached_property
     def mono(self) -> bool:
         """True if all of its runs are `mono`."""
         return all(run.mono for run in self.runs)

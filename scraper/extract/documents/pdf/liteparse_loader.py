@@ -6,26 +6,21 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
-
-from liteparse import LiteParse, ParseError
-from liteparse.types import PageComplexityStats, StructureTree, StructureTreeElement, TextItem, WordBox
 
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.formula_layout import write_formulas
 from scraper.extract.documents.pdf.layout_model import LayoutPage, TagNode, TextRun, rotate_page
+from scraper.extract.documents.pdf.liteparse_items import PdfItem, PdfWord, parse_pdf, read_items
 from scraper.extract.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
 from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
 from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines
 from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
-
-MAX_PAGES = 1_000
-"""Pages per reading; a client requests further pages separately."""
 
 MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
@@ -41,16 +36,10 @@ _MAX_SLANT = 30.0
 _MAX_LINE_HEIGHT = 2.2
 """Maximum height of the box of one line, as a multiple of the character height."""
 _MAX_ROTATED_RUNS = 500
-_IMAGE_SHARE = 0.5
 _MIN_HIDDEN_SHARE = 0.25
 """Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
 _MAX_TREE_NODES = 200_000
 _MAX_TREE_DEPTH = 100
-
-_SMALLEST = (
-    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj "
-    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +62,6 @@ class PdfContent:
     """Text of the pages as PDFium reads it, by page."""
 
 
-def warm_up() -> None:
-    """Load PDFium, which liteparse opens with its first file."""
-    _parser(ParseRequest()).parse(_SMALLEST)
-
-
 def load(data: bytes, request: ParseRequest) -> PdfContent:
     """Return the pages of a file.
 
@@ -87,8 +71,8 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     """
     data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
     try:
-        result = _parser(request).parse(data)
-    except ParseError as error:
+        result = parse_pdf(request, data)
+    except Exception as error:  # liteparse raises errors of many kinds.
         if "password" not in str(error).lower():
             raise MalformedDocumentError(
                 "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
@@ -103,15 +87,16 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     pages = []
     for page in result.pages:
         text = texts.get(page.page_num)
+        items = read_items(page)
         if text is not None and text.hidden:
-            page.text_items = [item for one in page.text_items for item in _remove_hidden(one, text)]
-        pages.append(_convert_page(page, remaining_runs))
+            items = [item for one in items for item in _remove_hidden(one, text)]
+        pages.append(_convert_page(page, items[:remaining_runs]))
         remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta
     title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
     return PdfContent(
         tuple(pages),
-        result.total_pages or result.num_pages,
+        result.total_pages or len(result.pages),
         title=title,
         author=author,
         encrypted=bool(meta and meta.is_encrypted),
@@ -122,44 +107,10 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     )
 
 
-def find_image_pages(data: bytes, pages: Sequence[int], password: str | None) -> tuple[int, ...]:
-    """Return the pages that are mostly an image or meaningless characters."""
-    parser = _parser(ParseRequest(pages=tuple(pages), password=password), complexity=True)
-    try:
-        result = parser.parse(data)
-    except ParseError:
-        return ()
-    return tuple(page.page_num for page in result.pages if page.complexity and _is_image(page.complexity))
-
-
-def _is_image(page: PageComplexityStats) -> bool:
-    return page.full_page_image or page.largest_image_coverage > _IMAGE_SHARE or page.is_garbled
-
-
-def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
-    return LiteParse(
-        ocr_enabled=False,
-        output_format="json",
-        image_mode="off",
-        quiet=True,
-        extract_text_metadata=True,
-        extract_vector_graphics=True,
-        extract_structure_tree=True,
-        extract_form_fields=True,
-        extract_document_metadata=True,
-        emit_word_boxes=True,
-        include_complexity=complexity,
-        continue_on_page_error=True,
-        max_pages=None if request.pages else MAX_PAGES,
-        target_pages=",".join(map(str, request.pages[:MAX_PAGES])) or None,
-        password=request.password,
-    )
-
-
-def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
+def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
     """Yield an item without its hidden words."""
 
-    def is_hidden(piece: TextItem | WordBox) -> bool:
+    def is_hidden(piece: PdfItem | PdfWord) -> bool:
         box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
         hidden = sum(box.overlap(other) for other in page.hidden)
         return hidden > _MIN_HIDDEN_SHARE * box.overlap(box) and hidden > sum(map(box.overlap, page.visible))
@@ -170,25 +121,25 @@ def _remove_hidden(item: TextItem, page: PageText) -> Iterator[TextItem]:
             yield item
     elif kept:
         text, last = " ".join(word.text for word in kept), kept[-1]
-        yield replace(item, text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=kept)
+        yield item._replace(text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=tuple(kept))
 
 
-def _convert_page(page: Any, max_runs: int) -> LayoutPage:
-    angle = _find_text_angle(page.text_items)
-    texts, typed = extract_typed_lines(tuple(_convert_runs(page.text_items[:max_runs], angle)))
+def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
+    angle = _find_text_angle(items)
+    texts, typed = extract_typed_lines(tuple(_convert_runs(items, angle)))
     width, height = (
         side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
     )
     lines = find_lines(page.vector_graphics, width, height)
     runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
-    rotated, tags = _find_rotated_runs(page.text_items[:max_runs], angle), _read_tags(page.structure_tree)
+    rotated, tags = _find_rotated_runs(items, angle), _read_tags(page.structure_tree)
     converted = LayoutPage(
         page.page_num, width, height, runs, across, lines.down, tags, lines.box_across, lines.box_down, rotated
     )
     return rotate_page(converted, angle) if angle else converted
 
 
-def _convert_runs(items: list[TextItem], angle: int) -> Iterator[TextRun]:
+def _convert_runs(items: Sequence[PdfItem], angle: int) -> Iterator[TextRun]:
     """Yield the runs with the rotation of the page; drop stamps in the margin."""
     for item in items:
         text = item.text
@@ -212,12 +163,12 @@ def _read_font_name(name: str) -> tuple[bool, bool, bool]:
     return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
 
 
-def _font_size(item: TextItem) -> float:
+def _font_size(item: PdfItem) -> float:
     """Return the size in points, rounded to halves."""
     return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
 
 
-def _is_straight(item: TextItem, angle: int) -> bool:
+def _is_straight(item: PdfItem, angle: int) -> bool:
     """Return True for text with the rotation of the page, or slanted in place of an italic font.
 
     PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
@@ -229,7 +180,7 @@ def _is_straight(item: TextItem, angle: int) -> bool:
     return slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * (item.font_height or item.font_size or height)
 
 
-def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]:
+def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, ...]:
     """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
 
     They are in the order in which the lines of one header are read.
@@ -248,9 +199,9 @@ def _find_rotated_runs(items: list[TextItem], angle: int) -> tuple[TextRun, ...]
     return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
 
 
-def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
+def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
     """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
-    words = item.words if abs(item.rotation) <= _MAX_SLANT else []
+    words = item.words if abs(item.rotation) <= _MAX_SLANT else ()
     ends = tuple((word.x, word.x + word.width) for word in words)
     breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
     if not breaks:
@@ -261,7 +212,7 @@ def _split_item(item: TextItem, size: float) -> Iterator[tuple[str, float, float
         yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
 
 
-def _separate_words(item: TextItem, size: float) -> str:
+def _separate_words(item: PdfItem, size: float) -> str:
     """Return the text with spaces between words that are apart, such as a caption's label and its number."""
     text, rest = "", item.text
     for word, following in pairwise(item.words):
@@ -271,16 +222,16 @@ def _separate_words(item: TextItem, size: float) -> str:
     return text + rest
 
 
-def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
+def _read_tags(tree: Any) -> tuple[TagNode, ...]:
     """Return the structure tree, limited in size and depth."""
     remaining = _MAX_TREE_NODES
 
-    def node(element: StructureTreeElement, depth: int) -> TagNode:
+    def node(element: Any, depth: int) -> TagNode:
         nonlocal remaining
         remaining -= 1
         has_room = depth < _MAX_TREE_DEPTH and remaining > 0
         return TagNode(
-            element.type,
+            element.element_type,
             tuple(element.marked_content_ids),
             tuple(node(child, depth + 1) for child in element.children) if has_room else (),
             _span(element.attributes, "ColSpan"),
@@ -291,12 +242,12 @@ def _read_tags(tree: StructureTree | None) -> tuple[TagNode, ...]:
     return tuple(node(root, 0) for root in tree.roots) if tree else ()
 
 
-def _span(attributes: dict[str, Any], name: str) -> int:
-    value = attributes.get(name)
-    return min(100, max(1, int(value))) if isinstance(value, (int, float)) and math.isfinite(value) else 1
+def _span(attributes: Sequence[Any], name: str) -> int:
+    value = next((one.number_value for one in reversed(attributes) if one.name == name), None)
+    return min(100, max(1, int(value))) if value is not None and math.isfinite(value) else 1
 
 
-def _find_text_angle(items: Sequence[TextItem]) -> int:
+def _find_text_angle(items: Sequence[PdfItem]) -> int:
     """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
     characters: Counter[int] = Counter()
     for item in items:

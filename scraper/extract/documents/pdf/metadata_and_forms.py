@@ -73,14 +73,14 @@ def _field_name(field: Any) -> str:
 
 def _field_value(field: Any) -> str | None:
     """Return the value of a field; empty for no value, None for a field that cannot be filled in."""
-    if field.type == "checkbox":
+    if field.field_type == "checkbox":
         return "[x]" if field.checked else _UNCHECKED
-    if field.type == "radio":
+    if field.field_type == "radio":
         return clean_line(str(field.export_value or field.value or ""), _MAX_VALUE_CHARS) if field.checked else ""
-    if field.type in _CHOICES:
+    if field.field_type in _CHOICES:
         selected = ", ".join(map(str, field.selected_options or ())) or str(field.value or "")
         return clean_line(selected, _MAX_VALUE_CHARS)
-    if field.type == "text":
+    if field.field_type == "text":
         is_password = int(field.field_flags or 0) & _PASSWORD_FLAG
         return "(hidden)" if is_password and field.value else clean_line(str(field.value or ""), _MAX_VALUE_CHARS)
     return None

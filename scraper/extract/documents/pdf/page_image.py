@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.pdf import liteparse_loader, pdfium_text
+from scraper.extract.documents.pdf import liteparse_items, pdfium_text
 
 _DPI = 200
 """Dots per inch. Recognition of text of 10 points gets worse below."""
@@ -23,7 +23,7 @@ _FAST = 1
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium."""
-    liteparse_loader.warm_up()
+    liteparse_items.warm_up()
     pdfium_text.load_library()
 
 

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from types import ModuleType
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.pdf import liteparse_loader, pdfium_text
+from scraper.extract.documents.pdf import liteparse_items, liteparse_loader, pdfium_text
 from scraper.extract.documents.pdf.blocks import (
     build_blocks,
     join_paragraphs,
@@ -44,7 +44,7 @@ _VOCABULARY_PAGES = 300
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the fallback reader if `more_care` is requested."""
-    liteparse_loader.warm_up()
+    liteparse_items.warm_up()
     pdfium_text.load_library()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
@@ -76,7 +76,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
         texts.append((page.number, "\n\n".join(filter(None, (text, source.forms.get(page.number))))))
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
-    ocr_pages = liteparse_loader.find_image_pages(data, bare, request.password) if bare else ()
+    ocr_pages = liteparse_items.find_image_pages(data, bare, request.password) if bare else ()
     unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
     completed = complete_pages(data, texts, removed, request, unread, source.texts)
     return ParsedDocument(

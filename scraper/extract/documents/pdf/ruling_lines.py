@@ -6,8 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from liteparse.types import VectorGraphics
+from typing import Any
 
 from scraper.extract.documents.pdf.layout_model import RulingLine, TextRun
 
@@ -43,19 +42,21 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
     return texts, tuple(RulingLine(run.middle, run.x0, run.x1) for run in lines)
 
 
-def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> RulingLines:
+def find_lines(drawing: Any, width: float, height: float) -> RulingLines:
     """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
 
     The result is empty if the page has more than `MAX_LINES` shapes and lines.
     """
-    if drawing is None or len(drawing.shapes) + len(drawing.lines) > MAX_LINES:
+    shapes, strokes = (drawing.shapes, drawing.lines) if drawing is not None else ([], [])
+    if len(shapes) + len(strokes) > MAX_LINES:
         return RulingLines()
     across: list[RulingLine] = []
     down: list[RulingLine] = []
     boxes: list[tuple[float, float, float, float]] = []
-    for shape in drawing.shapes:
-        x, y, w, h = shape.bbox
-        if not all(map(math.isfinite, shape.bbox)) or not (shape.stroke or shape.fill):
+    for shape in shapes:
+        edges = shape.bbox
+        x, y, w, h = edges.x, edges.y, edges.width, edges.height
+        if not all(map(math.isfinite, (x, y, w, h))) or not (shape.stroke or shape.fill):
             continue
         if h <= _MAX_LINE_WIDTH < w:
             across.append(RulingLine(y + h / 2, x, x + w))
@@ -63,7 +64,7 @@ def find_lines(drawing: VectorGraphics | None, width: float, height: float) -> R
             down.append(RulingLine(x + w / 2, y, y + h))
         elif not shape.has_curve and _MIN_BOX_SIDE < w < width * 0.97 and _MIN_BOX_SIDE < h < height * 0.9:
             boxes.append((x, y, x + w, y + h))
-    for line in drawing.lines:
+    for line in strokes:
         (x0, x1), (y0, y1) = sorted((line.x1, line.x2)), sorted((line.y1, line.y2))
         if y1 - y0 <= _MAX_LINE_WIDTH < x1 - x0:
             across.append(RulingLine((y0 + y1) / 2, x0, x1))

@@ -41,7 +41,6 @@ _SAME_ROW = 0.45
 """Ratio to the line height. Runs whose centers are closer are on one line."""
 SPACE = 0.12
 """Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
-_WHITESPACE = re.compile(r"\s+")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _ENDS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
 _STARTS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
@@ -80,7 +79,7 @@ def text_of_row(row: LayoutRow) -> str:
 def text_of_runs(runs: Sequence[TextRun]) -> str:
     """Return the text of runs of one line; mostly right-to-left text is joined from the right."""
     if len(runs) == 1:
-        return _WHITESPACE.sub(" ", runs[0].text).strip()
+        return " ".join(runs[0].text.split())
     if is_right_to_left("".join(run.text for run in runs)):
         return _join_right_to_left(runs)
     pieces: list[str] = []
@@ -90,7 +89,7 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
             pieces.append(" ")
         pieces.append(run.text)
         end = run.x1
-    return _WHITESPACE.sub(" ", "".join(pieces)).strip()
+    return " ".join("".join(pieces).split())
 
 
 def is_right_to_left(text: str) -> bool:
@@ -118,7 +117,7 @@ def _join_right_to_left(runs: Sequence[TextRun]) -> str:
             pieces.append(" ")
         pieces.append(run.text)
         edge = run.x0
-    return _WHITESPACE.sub(" ", "".join(pieces)).strip()
+    return " ".join("".join(pieces).split())
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
