@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -12,6 +12,7 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.discussion.author_date_labels import find_labels
+from scraper.extract.discussion.jsonld_posts import JsonLdPost, build_body, read_posts
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
@@ -56,7 +57,7 @@ def find_discussion(page: PageTree) -> Discussion:
     labels = find_labels(page.body, page.classes)
     containers = find_containers(labels, page.url)
     if not containers:
-        return Discussion()
+        return _stated_discussion(read_posts(page))
     elements = {one.element: number for number, one in enumerate(containers)}
     discussion = Discussion()
     posts: list[Post] = []
@@ -85,6 +86,26 @@ def find_discussion(page: PageTree) -> Discussion:
         )
     discussion.posts = tuple(posts)
     discussion.remarks = _find_remarks(discussion)
+    return discussion
+
+
+def _stated_discussion(stated: Sequence[JsonLdPost]) -> Discussion:
+    """Return the discussion of posts that the page does not display; it has no elements in the page."""
+    discussion = Discussion(bodies=[build_body(post) for post in stated])
+    discussion.containers = [PostContainer(body) for body in discussion.bodies]
+    discussion.posts = tuple(
+        Post(
+            position=number,
+            author=_plain(post.author, _MAX_NAME) or None,
+            date=_plain(post.date, _MAX_DATE) or None,
+            published=date_parsing.parse_date(post.date),
+            text=clean("\n".join(post.paragraphs)[:_MAX_TEXT])[0],
+            score=post.score,
+            accepted=post.accepted,
+            reply_to=None if post.parent is None else post.parent + 1,
+        )
+        for number, post in enumerate(stated, start=1)
+    )
     return discussion
 
 
