@@ -33,6 +33,9 @@ _BLOCK_STYLE = re.compile(r"display:\s*(?:block|grid|flex)")
 _LINE_CLASS = re.compile(r"(?:^|[-_\s])(?:code-?_{0,2}line|token-line)(?!\S)")
 """Classes of elements that are displayed as a line of their own, such as `gatsby-highlight-code-line`."""
 
+_NUMBER_CLASS = re.compile(r"line[-_]?num", re.IGNORECASE)
+"""Classes of line numbers with the suffix of a build, such as `codeLineNumber_Tfdd`."""
+
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_LINES = 20_000
@@ -97,7 +100,7 @@ def _find_block_beside_numbers(row: Element) -> Element | None:
 
 def is_line_number_column(column: Element, block: Element) -> bool:
     """Return True if an element contains only the consecutive line numbers of a block."""
-    numbers = text_of(column).split()
+    numbers = " ".join(column.itertext()).split()
     if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
         return False
     first = int(numbers[0])
@@ -105,7 +108,7 @@ def is_line_number_column(column: Element, block: Element) -> bool:
         return False
     lines = len(text_of(block).strip("\n").split("\n"))
     ends = text_of(column).rstrip().count("\n")  # some lines have no number; the text may begin with a line end
-    return lines in (len(numbers), ends, ends + 1)
+    return lines == len(numbers) or (ends > 0 and lines in (ends, ends + 1))
 
 
 def _read_diff_marker(cell: Element) -> str:
@@ -152,7 +155,10 @@ def _is_plain(block: Element) -> bool:
     if next(block.iterdescendants(*_LAYOUT_TAGS), None) is not None:
         return False
     classes = set(cast("list[str]", _CLASSES(block)))
-    if any(_POPUP.search(one) or not _NOT_CODE_CLASSES.isdisjoint(one.split()) for one in classes):
+    if any(
+        _POPUP.search(one) or _NUMBER_CLASS.search(one) or not _NOT_CODE_CLASSES.isdisjoint(one.split())
+        for one in classes
+    ):
         return False
     if any(map(_LINE_CLASS.search, classes)) or ("line" in classes and _has_adjoining_lines(block)):
         return False
@@ -209,6 +215,8 @@ def _is_not_code(element: Element) -> bool:
     if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(_classes(element)):
         return True
     style = element.get("style") or ""
+    if _NUMBER_CLASS.search(element.get("class") or "") and text_of(element).strip().isdecimal():
+        return True
     return bool(_POPUP.search(element.get("class") or "")) or ("user-select" in style and "none" in style)
 
 

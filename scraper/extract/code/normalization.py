@@ -15,6 +15,10 @@ from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 _MAX_LABEL = 24
+_MIN_NUMBERED_LINES = 3
+_LONGEST_NUMBER = 6
+_MARK = "\ue000"
+"""Character for private use, which marks the numbers while the lines are compared."""
 _MAX_BAR = 60
 """Characters in the bar above a block: a language, "Copy", perhaps a file name."""
 
@@ -39,6 +43,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
         for beside in (block.getprevious(), block.getnext()):
             if beside is not None and _is_numbering(beside, block):
                 remove(beside)
+        _remove_numbers_of_lines(block)
         _remove_labels(block)
         _remove_title_bar(block)
     for box in _BOXES(root):
@@ -49,13 +54,40 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 
 def _is_numbering(beside: Element, block: Element) -> bool:
     """Return True for the line numbers of a block. Numbers in a `pre` after a block are its output."""
-    words = text_of(beside).split()
+    words = " ".join(beside.itertext()).split()
     if not NUMBERING.isdisjoint(_classes(beside)) and "".join(words).isdecimal():
         return True
     around = block.getparent()
     is_alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
-    is_before = beside.tag == "pre" and beside is block.getprevious()
+    is_before = beside.tag in ("pre", "div", "span") and beside is block.getprevious()
     return is_alone and is_before and len(words) > 1 and is_line_number_column(beside, block)
+
+
+def _remove_numbers_of_lines(block: Element) -> None:
+    """Remove the numbers at the beginning of the lines of a block if they are elements without a class."""
+    numbers = [
+        one for one in block.iter("span", "div", "td") if not len(one) and not one.get("class") and _is_number(one)
+    ]
+    if len(numbers) < _MIN_NUMBERED_LINES:
+        return
+    first = int(numbers[0].text or "0")
+    if [int(one.text or "0") for one in numbers] != list(range(first, first + len(numbers))):
+        return
+    texts = [one.text for one in numbers]
+    for one in numbers:
+        one.text = f"{_MARK}{one.text}"
+    lines = extract_code(block).split("\n")
+    for one, text in zip(numbers, texts, strict=True):
+        one.text = text
+    begin_lines = all(line.lstrip().startswith(_MARK) and line.count(_MARK) == 1 for line in lines)
+    if begin_lines and len(lines) == len(numbers) and any(len(line.split()) > 1 for line in lines):
+        for one in numbers:
+            remove(one)
+
+
+def _is_number(element: Element) -> bool:
+    text = (element.text or "").strip()
+    return text.isascii() and text.isdecimal() and len(text) < _LONGEST_NUMBER
 
 
 def _remove_labels(block: Element) -> None:

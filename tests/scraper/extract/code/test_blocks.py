@@ -199,6 +199,24 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "```\na\nb\n```",
         ),
         ("<div class=codebox><p>Code: <a href='#'>Select all</a></p><pre>a</pre></div>", "```\na\n```"),
+        (
+            "<pre><code><span class=token-line><span class=codeLineNumber_Tfdd>1</span><span>a = 1</span></span>"
+            "<span class=token-line><span class=codeLineNumber_Tfdd>2</span><span>b = 2</span></span></code></pre>",
+            "```\na = 1\nb = 2\n```",
+        ),
+        (
+            "<pre><code><span>7</span> def f():\n<span>8</span>     return 1\n<span>9</span>\n</code></pre>",
+            "```\n def f():\n     return 1\n\n```".replace("\n\n```", "\n```"),
+        ),
+        (
+            "<pre><div><span>1</span><code>a</code></div><div><span>2</span><code>b c</code></div>"
+            "<div><span>3</span><code>d</code></div></pre>",
+            "```\na\nb c\nd\n```",
+        ),
+        (
+            "<div><div><div>1</div><div>2</div><div>3</div></div><pre><code>a\nb\nc\n</code></pre></div>",
+            "```\na\nb\nc\n```",
+        ),
     ],
 )
 def test_line_numbers_and_buttons_around_code_are_removed(html: str, markdown: str) -> None:
@@ -243,7 +261,11 @@ def test_a_box_that_notes_a_language_of_people_is_no_code() -> None:
         "<pre>for i in 1..3\n  puts i\nend</pre>It prints:<pre>1\n2\n3</pre>",
         "<pre>print(1)</pre>\n<pre>1</pre>",
         "<pre>1</pre>\n<pre>print(1)</pre>",
+        "<pre><span>1</span>\n<span>2</span>\n<span>3</span></pre><pre>print(1)</pre>",
+        "<pre>seq 3</pre><pre><span>1</span> a\n<span>2</span> b\n<span>4</span> c</pre>",
     ],
 )
 def test_numbers_that_a_program_prints_are_no_numbers_of_lines(html: str) -> None:
-    assert markdown_of(f"<div>{html}</div>").count("```") == 4
+    markdown = markdown_of(f"<div>{html}</div>")
+    assert markdown.count("```") == 4
+    assert "1" in markdown
