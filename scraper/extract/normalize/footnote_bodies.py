@@ -157,6 +157,13 @@ _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _MAX_MARKS = 2_000
+_HEADING_TAGS = HEADINGS | {"p", "strong", "b", "div"}
+_NOTES = re.compile(
+    r"(?:foot|end)?notes?|(?:foot|end)notes (?:and|&) references|references|fußnoten|anmerkungen|notes de bas de page|"
+    r"notas(?: (?:al pie|de rodapé))?|note a piè di pagina|voetnoten|przypisy|сноски|примечания|脚注|注释",
+    re.IGNORECASE,
+)
+_NOTES_NAME = re.compile(r"foot-?notes|end-?notes|doc-endnotes", re.IGNORECASE)
 _LAST_RULES = 5
 """Horizontal rules at the end of a page after one of which notes are searched."""
 
@@ -191,7 +198,7 @@ def _find_notes(root: Element, labels: set[str], has_note_classes: bool) -> Iter
                 yield label, block
     yield from _find_after_rules(root, labels)
     for listing in root.iter("ol"):
-        yield from _find_in_list(listing)
+        yield from _find_in_list(listing, labels)
 
 
 def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
@@ -200,16 +207,36 @@ def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
     return text_of(block[0]).strip(" .\n[]")
 
 
-def _find_in_list(listing: Element) -> Iterator[tuple[str, Element]]:
-    """Yield the items whose ids are those of notes, or all items of a list alone in an aside."""
+def _find_in_list(listing: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
+    """Yield the items whose ids are those of notes, or all items of a list alone in an aside or named as notes."""
     around = listing.getparent()
     is_alone = around is not None and around.tag == "aside" and len(around) == 1
     start = listing.get("start") or "1"
     first = int(start) if start.isdigit() and len(start) < 4 else 1
+    # Each item has a mark: a raised number alone may be an exponent.
+    numbers = {str(number) for number in range(first, first + len(listing))}
+    heading = _find_notes_heading(listing)
+    is_named = numbers <= labels and (heading is not None or _is_named_as_notes(listing))
+    if is_named and heading is not None:
+        remove(heading)
     for number, item in enumerate(listing.iterchildren("li"), first):
         note_id = _NUMBERED_ID.fullmatch(item.get("id") or "")
-        if note_id or is_alone:
+        if note_id or is_alone or is_named:
             yield (note_id.group(1) if note_id else str(number)), item
+
+
+def _find_notes_heading(listing: Element) -> Element | None:
+    """Return the heading such as "Footnotes" before a list, or None."""
+    before = listing.getprevious()
+    is_heading = before is not None and before.tag in _HEADING_TAGS and not (before.tail or "").strip()
+    return before if is_heading and before is not None and _NOTES.fullmatch(text_of(before).strip(_MARKS)) else None
+
+
+def _is_named_as_notes(listing: Element) -> bool:
+    """Return True if the element around a list is declared as notes."""
+    around = listing.getparent()
+    names = (around.get(name) or "" for name in ("class", "role", "aria-label")) if around is not None else ()
+    return _NOTES_NAME.search(" ".join(names)) is not None
 
 
 def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:

@@ -53,6 +53,16 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
             id="a list alone in an aside",
         ),
         pytest.param(
+            "<p>One.<sup>1</sup> Two.<sup>2</sup></p><h2>Notes</h2><ol><li>First <em>note</em>.</li>"
+            "<li>Second note.</li></ol>",
+            id="a list below a heading",
+        ),
+        pytest.param(
+            "<p>One.<sup>1</sup> Two.<sup>2</sup></p><section aria-label=Footnotes><ol><li>First <em>note</em>.</li>"
+            "<li>Second note.</li></ol></section>",
+            id="a list in a section with a label",
+        ),
+        pytest.param(
             "<p>One.<sup class=footnoteref><a id='footnoteref-1' href='javascript:;'>1</a></sup> "
             "Two.<sup class=footnoteref><a id='footnoteref-2' href='javascript:;'>2</a></sup></p>"
             "<div id='footnote-1'><a href='javascript:;'>1</a>. First <em>note</em>.</div>"
@@ -133,11 +143,30 @@ def test_two_notes_with_equal_labels_get_different_ones() -> None:
         "<p>The 2<sup>nd</sup> of x<sup>2</sup></p><ol><li>a</li><li>b</li></ol>",
         "<p>See <a href='#part'>3</a></p><section id=part><h2>Three</h2><p>x</p></section>",
         "<p>m<sup>2</sup></p><hr><p>2 rooms</p>",
+        "<p>m<sup>2</sup></p><h2>Notes</h2><ol><li>a</li><li>b</li></ol>",
+        "<p>m<sup>1</sup></p><h2>Steps</h2><ol><li>a</li></ol>",
+        "<p><span class=footnote>A paragraph of small print.</span></p>",
+        "<p>Word <span class=footnote>note 1</span></p>",
         "<ul><li><a href='#a'>1</a></li></ul><p id=a>Part one of it.</p>",
     ],
 )
 def test_powers_and_section_links_are_not_footnotes(html: str) -> None:
     assert "[^" not in markdown_of(html)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "<span class=footnote>The text of the note.</span>",
+        "<sup class=footnote-ref>1<span class=footnote-text>The text of the note.</span></sup>",
+        "<span class=footnote-ref>[1] <span class='x inline-footnote'>The text of the note.</span></span>",
+    ],
+)
+def test_a_note_inside_its_sentence_is_moved_to_the_end(note: str) -> None:
+    html = f"<p>One{note} goes on <em>here</em>{note.replace('1', '2').replace('The', 'Second')}.</p>"
+    assert markdown_of(html) == (
+        "One[^1] goes on *here*[^2].\n\n[^1]: The text of the note.\n\n[^2]: Second text of the note."
+    )
 
 
 def test_a_note_whose_mark_was_removed_is_dropped() -> None:
