@@ -100,7 +100,7 @@ def _find_block_beside_numbers(row: Element) -> Element | None:
 
 def is_line_number_column(column: Element, block: Element) -> bool:
     """Return True if an element contains only the consecutive line numbers of a block."""
-    numbers = " ".join(column.itertext()).split()
+    numbers = " ".join(map(str, column.itertext())).split()
     if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
         return False
     first = int(numbers[0])

@@ -54,7 +54,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 
 def _is_numbering(beside: Element, block: Element) -> bool:
     """Return True for the line numbers of a block. Numbers in a `pre` after a block are its output."""
-    words = " ".join(beside.itertext()).split()
+    words = " ".join(map(str, beside.itertext())).split()
     if not NUMBERING.isdisjoint(_classes(beside)) and "".join(words).isdecimal():
         return True
     around = block.getparent()

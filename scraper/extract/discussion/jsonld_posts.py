@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from scraper.extract.content.segmentation import segment
+from scraper.extract.content.segmentation import segment_body
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.syntaxes import jsonld
-from scraper.extract.syntaxes.jsonld import Item, read_names, type_names
+from scraper.extract.syntaxes.jsonld import JsonLdItem, read_names, type_names
 
 _TYPE = re.compile(r"[\"'](?:https?://schema\.org/)?(?:QAPage|DiscussionForumPosting)[\"']")
 _ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment")
@@ -60,7 +60,7 @@ def read_posts(page: PageTree) -> list[JsonLdPost]:
     return threads[0]
 
 
-def _threads(values: Sequence[Any]) -> Iterator[Item]:
+def _threads(values: Sequence[Any]) -> Iterator[JsonLdItem]:
     """Yield the questions of question pages, and the postings of forums, that are not part of another item."""
     for item in jsonld.flatten(values):
         kinds = type_names(item)
@@ -70,12 +70,18 @@ def _threads(values: Sequence[Any]) -> Iterator[Item]:
             yield item
 
 
-def _objects(value: Any) -> list[Item]:
+def _objects(value: Any) -> list[JsonLdItem]:
     return [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, dict)]
 
 
 def _add(
-    found: list[JsonLdPost], item: Item, letters: str, *, parent: int | None, depth: int, is_accepted: bool = False
+    found: list[JsonLdPost],
+    item: JsonLdItem,
+    letters: str,
+    *,
+    parent: int | None,
+    depth: int,
+    is_accepted: bool = False,
 ) -> None:
     """Add a post and the answers and comments to it."""
     if depth > _MAX_DEPTH or len(found) >= _MAX_POSTS:
@@ -117,7 +123,7 @@ def _paragraphs(stated: str) -> tuple[str, ...]:
     """Return the lines of a text, which may be HTML."""
     text = html.unescape(stated)
     root = parsing.parse_html(f"<body>{text}</body>").root if _TAG.search(text) else None
-    lines = segment(root).texts if root is not None else _LINES.split(text)
+    lines = segment_body(root).texts if root is not None else _LINES.split(text)
     return tuple(line.strip() for line in lines if line.strip())
 
 
