@@ -20,7 +20,7 @@ from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTran
 from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
 from browsers.chromium.renderer_memory import RendererMemoryGuard
-from browsers.chromium.switches import LaunchPlan
+from browsers.chromium.switches import DEAD_PROXY, LaunchPlan
 from browsers.model import Tier
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 LAUNCH_LIMIT_S = 20.0
 CLOSE_LIMIT_S = 3.0
 SELF_TEST_LIMIT_S = 5.0
-DEAD_PROXY = "socks5://127.0.0.1:9"
 REASON_CHARS = 300
 _STDERR_LINE = re.compile(r"^\[pid=\d+\]\[err\] (.+)$", re.MULTILINE)
 _FATAL_WORDS = ("FATAL", "error while loading shared libraries", "sandbox")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sys
@@ -16,11 +15,13 @@ import click
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.message_rewriting import rewrite_answer
 from scraper.cli.setting_options import LOG, STORE, Command, load_settings, with_settings
+from scraper.cli.store_access import with_store
 from scraper.cli.tool_output import print_text, wants_json, with_output_options
-from scraper.settings import Settings, SettingsError
+from scraper.settings import Settings
 
 if TYPE_CHECKING:
     from scraper.caching.page_cache import PageCache
+    from scraper.store.factory import Store
 
 T = TypeVar("T")
 
@@ -146,29 +147,20 @@ def _count_pages(count: int) -> str:
 def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
     """Open the page cache without a browser, run `work` on it and return its result."""
     from scraper.caching.page_cache import PageCache
-    from scraper.store.factory import open_store
     from scraper.store.protocols import IncompleteOperationError
 
     # Problems of the cache are printed below, once.
     logging.basicConfig(level=logging.ERROR)
 
-    async def run() -> T:
-        try:
-            store = open_store(settings)
-        except SettingsError as error:
-            raise click.ClickException(str(error)) from None
-        try:
-            # A distant database would miss queries before it is connected.
-            await store.wait_connected()
-            page_cache = PageCache(store.pages, settings)
-            state = await page_cache.store.stats()
-            if not state.usable:
-                click.echo(f"The cache cannot be used: {state.problem or 'it is disabled'}.", err=True)
-                raise click.exceptions.Exit(1)
-            return await work(page_cache)
-        except IncompleteOperationError as error:
-            raise click.ClickException(f"The command was not completed: {error}.") from None
-        finally:
-            await store.close()
+    async def run(store: Store) -> T:
+        page_cache = PageCache(store.pages, settings)
+        state = await page_cache.store.stats()
+        if not state.usable:
+            click.echo(f"The cache cannot be used: {state.problem or 'it is disabled'}.", err=True)
+            raise click.exceptions.Exit(1)
+        return await work(page_cache)
 
-    return asyncio.run(run())
+    try:
+        return with_store(settings, run)
+    except IncompleteOperationError as error:
+        raise click.ClickException(f"The command was not completed: {error}.") from None

@@ -15,7 +15,8 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG, READ, STORE, Command, load_settings, with_settings
-from scraper.settings import Settings, SettingsError
+from scraper.cli.store_access import with_store
+from scraper.settings import Settings
 
 if TYPE_CHECKING:
     from scraper.store.login_profiles import LoginProfiles
@@ -126,23 +127,11 @@ def _check_display() -> None:
 
 def _with_profiles(settings: Settings, work: Callable[[LoginProfiles], Awaitable[T]]) -> T:
     """Run `work` on the profiles and return its result, without starting a browser."""
-    from scraper.store.factory import open_store
     from scraper.store.login_profiles import LoginProfiles, ProfileKeyError
-    from scraper.store.record_logs import RecordsUnavailableError
 
-    async def run() -> T:
-        try:
-            store = open_store(settings)
-        except SettingsError as error:
-            raise click.ClickException(str(error)) from None
-        try:
-            await store.wait_connected()
-            return await work(LoginProfiles(store.records, settings.data_dir, settings.profile_key))
-        except ProfileKeyError as error:
-            raise click.ClickException(str(error)) from None
-        except RecordsUnavailableError:
-            raise click.ClickException("The store of profiles cannot be used; the folder may be read-only.") from None
-        finally:
-            await store.close()
-
-    return asyncio.run(run())
+    try:
+        return with_store(
+            settings, lambda store: work(LoginProfiles(store.records, settings.data_dir, settings.profile_key))
+        )
+    except ProfileKeyError as error:
+        raise click.ClickException(str(error)) from None

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +17,9 @@ import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.setting_options import LOG, READ_MANY, STORE, Command, load_settings, with_settings
+from scraper.cli.store_access import with_store
 from scraper.errors import InvalidUrlError, ScraperError
-from scraper.settings import Settings, SettingsError
+from scraper.settings import Settings
 from scraper.urls import guess_urls, parse_target
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
     page = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time())
-    _with_records(load_settings(flags), lambda records: _write(records, page))
+    with_store(load_settings(flags), lambda store: _write(store.records, page))
     click.echo(json.dumps(asdict(page)) if as_json else f"{target} is watched every {every}.")
     return ExitCode.SUCCESS
 
@@ -86,7 +87,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
 @with_settings(LOG | STORE)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
-    pages = _with_records(load_settings(flags), _read)
+    pages = with_store(load_settings(flags), lambda store: _read(store.records))
     if as_json:
         click.echo(json.dumps([asdict(page) for page in pages]))
         return ExitCode.SUCCESS
@@ -114,7 +115,7 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
         return found
 
     try:
-        found = _with_records(load_settings(flags), work)
+        found = with_store(load_settings(flags), lambda store: work(store.records))
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -212,31 +213,6 @@ async def _write(records: RecordLogs, page: WatchedPage) -> None:
     number = rows[-1].number + 1 if rows else 0
     await records.append(_PRINCIPAL, _LOG + page.url, number, json.dumps(asdict(page)).encode())
     await records.delete(_PRINCIPAL, _LOG + page.url, below=number)
-
-
-def _with_records(settings: Settings, work: Callable[[RecordLogs], Awaitable[T]]) -> T:
-    """Open the store, run `work` on its record logs and return its result.
-
-    Raises:
-        ClickException: The store is unavailable.
-    """
-    from scraper.store.factory import open_store
-    from scraper.store.record_logs import RecordsUnavailableError
-
-    async def opened() -> T:
-        store = open_store(settings)
-        try:
-            await store.wait_connected()
-            return await work(store.records)
-        finally:
-            await store.close()
-
-    try:
-        return asyncio.run(opened())
-    except RecordsUnavailableError:
-        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _moment(seconds: float) -> str:

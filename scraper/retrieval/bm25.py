@@ -72,6 +72,11 @@ class ChunkTerms:
         )
 
 
+def inverse_document_frequency(frequency: float, documents: float) -> float:
+    """Return the IDF of BM25 for a term that `frequency` of all documents contain; never negative."""
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
 def score_chunks(question: QuestionTerms, pages: Sequence[Sequence[ChunkTerms]]) -> list[list[float]]:
     """Return a score for each chunk of each page, comparable across pages; 0 if nothing matches."""
     chunks = [chunk for page in pages for chunk in page]
@@ -101,7 +106,7 @@ def _field_scores(
     """Return the score and the covered share of the question for each chunk, with all pages in one row."""
     rows = [row for page in pages for row in page]
     found = Counter(term for counts, _ in rows for term in counts)
-    rarity = {term: math.log(1 + (len(rows) - found[term] + 0.5) / (found[term] + 0.5)) for term in sorted(query_terms)}
+    rarity = {term: inverse_document_frequency(found[term], len(rows)) for term in sorted(query_terms)}
     whole = sum(rarity.values()) or 1.0
     weighted = [weights for page in pages for weights in _weights(page)]
     return [

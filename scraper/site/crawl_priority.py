@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from itertools import islice
 
+from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.site.page_ranking import split_stems, url_words
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable
@@ -87,7 +87,7 @@ class CrawlPriority:
         found = whole = 0.0
         for term in self.stems:
             number = self._term_counts[term]
-            rarity = math.log(1 + (max(1, self._known) - number + 0.5) / (number + 0.5))
+            rarity = inverse_document_frequency(number, max(1, self._known))
             whole += rarity
             found += rarity * min(1.0, 0.7 + 0.15 * counts[term]) if counts[term] else 0.0
         return (0.15 * place + found / whole + 0.35 * candidate.parent_relevance) * candidate.language_weight

@@ -12,6 +12,7 @@ import ada_url
 
 from scraper.extract.text.terms import split_terms, stem
 from scraper.model import SitePage
+from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.site.url_normalization import find_language
 
 _SATURATION = 0.6
@@ -48,7 +49,7 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
     wanted = list(dict.fromkeys(split_stems(question)))
     rows = [(set(split_stems(url_words(page.url))), set(split_stems(page.title))) for page in pages]
     counts = Counter(term for address, title in rows for term in address | title)
-    rarity = {term: math.log(1 + (len(rows) - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
+    rarity = {term: inverse_document_frequency(counts[term], len(rows)) for term in wanted}
     whole = sum(rarity.values()) or 1.0
     scores = []
     for (address, title), is_other in zip(rows, others, strict=True):

@@ -11,14 +11,11 @@ from cssselect import HTMLTranslator
 from scraper.engines.common import dom_text
 from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.result_rows import EngineRow, is_ad_link, is_labeled_as_ad
+from scraper.engines.common.result_rows import MAX_ROWS, EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.extract.dom.xpath import Element, element_selector
 from scraper.urls import split_url
 
 ElementSelect: TypeAlias = Callable[[Element], list[Element]]
-
-MAX_ROWS = 200
-"""Rows. No engine shows more than a hundred; the limit bounds the cost of hostile pages."""
 
 _MIN_SENTENCE = 60
 """Characters. Labels and calls to action are shorter."""

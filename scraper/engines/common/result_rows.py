@@ -42,7 +42,7 @@ def is_labeled_as_ad(block: Element, title: str = "") -> bool:
 
 
 MAX_ROWS = 200
-"""Candidate links that are located as rows."""
+"""Rows of a page. No engine shows more than a hundred; the limit bounds the cost of hostile pages."""
 MIN_SNIPPET_CHARS = 40
 """Characters. Shorter texts are labels, not sentences."""
 

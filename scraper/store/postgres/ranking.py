@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
+from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_word_condition
@@ -228,7 +229,7 @@ _EXTENT = f"""
 def _compute_weight(count: float, pages: int) -> float:
     """Return BM25's inverse document frequency of a word, never negative."""
     count = min(count, COUNT_LIMIT)
-    return math.log(1 + (max(pages, count) - count + 0.5) / (count + 0.5))
+    return inverse_document_frequency(count, max(pages, count))
 
 
 def _make_statement(words: int, conditions: int) -> str:

@@ -8,11 +8,11 @@ than are worth ranking, only the newest are ranked: 13 ms.
 from __future__ import annotations
 
 import heapq
-import math
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.store.fulltext.query import CacheQuery
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _compute_weight(connection: apsw.Connection, table: str, phrase: str) -> flo
     count = float(connection.execute(statement, (phrase, COUNT_LIMIT)).get)
     # The highest number stands for the number of pages, since counting them would scan the table.
     pages = max(count, float(connection.execute(f"SELECT max(id) FROM {table}_docsize").get or 0))
-    return math.log(1 + (pages - count + 0.5) / (count + 0.5))
+    return inverse_document_frequency(count, pages)
 
 
 def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
