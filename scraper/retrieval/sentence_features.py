@@ -10,7 +10,7 @@ from importlib import resources
 
 import numpy as np
 
-from scraper.extract.text.terms import is_ngram, split_terms, stem
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_terms, stem
 from scraper.retrieval.answer_types import find_answer_type, is_definition, rate_answer
 from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, rarity
 
@@ -63,7 +63,8 @@ FEATURES = (
 @cache
 def stop_words() -> frozenset[str]:
     """Return words of many languages that occur in questions on any topic."""
-    return frozenset(split_terms(resources.files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8")))
+    others = resources.files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8")
+    return ENGLISH_STOP_WORDS.union(split_terms(others))
 
 
 @dataclass(frozen=True, slots=True)

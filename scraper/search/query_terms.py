@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.text.terms import fold_letters, is_ngram, split_terms
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms
 
 _PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
 _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+")
@@ -13,8 +13,7 @@ _BOOLEAN = re.compile(r"\b(?:OR|AND|NOT)\b")
 MIN_LETTERS = 3
 """Letters. Shorter words are too common to compare queries."""
 
-_STOP_WORDS = frozenset(
-    "the and for with from that this what which who when where why how are was were does did can you your "
+_STOP_WORDS = ENGLISH_STOP_WORDS.union(
     "der die das und mit von ist wie les des une est que pour los las del por para con una uno como che per "
     "nao com uma".split()
 )

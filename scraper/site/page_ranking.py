@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import ada_url
 
-from scraper.extract.text.terms import split_terms, stem
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, split_terms, stem
 from scraper.model import SitePage
 from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.site.url_normalization import find_language
@@ -22,11 +22,6 @@ _LENGTH_PENALTY = 0.02
 _OTHER_LANGUAGE = 0.3
 """Factor for a page whose URL names another language than the start page."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_STOP_WORDS = frozenset(
-    "a about an and any are at be between by can do does for from has have how i if in into is it its me my not of on "
-    "or our should so than that the their them then there these they this to us was we were what when where which who "
-    "whose why will with you your".split()
-)
 _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 
 
@@ -75,7 +70,7 @@ def _rank_source(page: SitePage) -> tuple[int, int]:
 
 def split_stems(text: str) -> Iterable[str]:
     """Return the stems of the words of a text, except stop words."""
-    return (stem(term) for term in split_terms(text) if term not in _STOP_WORDS)
+    return (stem(term) for term in split_terms(text) if term not in ENGLISH_STOP_WORDS)
 
 
 def url_words(url: str) -> str:

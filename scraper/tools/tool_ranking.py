@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.extract.text.terms import fold_text, split_terms
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_text, split_terms
 from scraper.retrieval.bm25 import ChunkTerms, QuestionTerms, score_chunks
 
 _TRIGRAM_WEIGHT = 0.35
@@ -26,11 +26,8 @@ ones ("serach", "reserch qustion") 0.2 and more."""
 _MIN_SHARE = 0.2
 """Minimum score of a result, relative to the best; lower scores are accidental."""
 
-_STOP_WORDS = frozenset(
-    "a about all an and any are as at be by can could do does for from get give has have help how i if in "
-    "into is it its let like make me my need of on one or our please should some something that the them "
-    "there they this to tool tools trying us use using want was we what when where which who will with would "
-    "you your".split()
+_STOP_WORDS = ENGLISH_STOP_WORDS.union(
+    "get give help let like make need one please something tool tools trying use using want".split()
 )
 """Words that occur in requests on any topic."""
 
