@@ -42,7 +42,7 @@ class _PlainBrowser:
 
 
 class _PlainWorkers:
-    async def run(self, function: object, snapshot: Snapshot, *, limit_s: float) -> Document:
+    async def run(self, function: object, snapshot: Snapshot, **limits: float) -> Document:
         return Document(snapshot.url, text=snapshot.html, markdown=snapshot.html)
 
 

@@ -34,7 +34,7 @@ from scraper.workers import WorkerPool
 log = logging.getLogger(__name__)
 
 STRUCTURED_LIMIT_S = 5.0
-"""Seconds. Extracting JSON-LD takes 5 to 20 ms; a slower page is hostile."""
+"""CPU seconds. Extracting JSON-LD takes 5 to 20 ms; a slower page is hostile."""
 _NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.OfflineError)
 """Errors that occur before any request to the host."""
 

@@ -33,7 +33,7 @@ _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"
 content are stored.
 """
 _COMPARE_LIMIT_S = 10.0
-"""Seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
+"""CPU seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
 
 BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers limit the total and share it fairly."""
@@ -143,9 +143,10 @@ class Fetcher:
         deadline = Deadline.within(deadline_s)
         job = VisitJob(cache_key(parse_target(url)), render, principal)
         result = await self.visitor.visit(job, deadline, ignore_progress)
-        limit_s = min(_COMPARE_LIMIT_S, deadline.left_s())
         try:
-            return await self._workers.run(worker_jobs.compare_reading, result.snapshot, limit_s=limit_s)
+            return await self._workers.run(
+                worker_jobs.compare_reading, result.snapshot, limit_s=_COMPARE_LIMIT_S, deadline_s=deadline.left_s()
+            )
         except WorkerFailedError as error:
             message = f"The page at {job.host} could not be read: {error}."
             raise errors.ContentTooLargeError(message, target=job.url) from error

@@ -18,7 +18,7 @@ from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 EXTRACT_LIMIT_S = 5.0
-"""Seconds per page. Extracting fields takes 30 ms; a slower page is hostile."""
+"""CPU seconds per page. Extracting fields takes 30 ms; a slower page is hostile."""
 _RESERVE_S = 2.0
 """Seconds before the deadline reserved for extraction from the visited pages."""
 _SHOWN_URLS = 200

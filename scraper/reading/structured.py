@@ -22,9 +22,9 @@ from scraper.workers import WorkerFailedError, WorkerPool
 log = logging.getLogger(__name__)
 
 EXTRACT_LIMIT_S = 5.0
-"""Seconds. All syntaxes and facts take 30 to 150 ms; a slower page is hostile."""
+"""CPU seconds. All syntaxes and facts take 30 to 150 ms; a slower page is hostile."""
 SIMPLE_LIMIT_S = 3.0
-"""Seconds for the extraction without microdata, RDFa and facts."""
+"""CPU seconds for the extraction without microdata, RDFa and facts."""
 
 _READABLE_DESPITE_BLOCK = frozenset({"consent", "login"})
 """Reasons of block pages whose HTML still contains the data of the page."""

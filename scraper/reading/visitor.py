@@ -34,9 +34,9 @@ READ_RESERVE_S = 3.0
 READ_RESERVE_SHARE = 0.2
 """Upper bound of `READ_RESERVE_S` as a share of the time left."""
 READ_LIMIT_S = 5.0
-"""Seconds. The reader takes 10 to 100 ms for a page; a slower page is hostile."""
+"""CPU seconds. The reader takes 10 to 100 ms for a page; a slower page is hostile."""
 FALLBACK_LIMIT_S = 3.0
-"""Seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
+"""CPU seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
 FULL_TIER_S = 86_400.0
 """Seconds for which a host is visited with the full browser first. Block pages change, so after a day the usual browser
 is tried again."""
@@ -369,14 +369,14 @@ class RenderDecider:
 async def run_in_worker(
     workers: WorkerPool, read: Callable[[V], T], visited: V, limit_s: float, deadline: Deadline
 ) -> T:
-    """Run a function on a snapshot, or several, in a worker and return its result.
+    """Run a function on a snapshot, or several, in a worker for up to `limit_s` of CPU time, and return its result.
 
     Raises:
         WorkerFailedError: It failed, or no worker was free before the deadline.
     """
     try:
         async with asyncio.timeout(deadline.left_s()):
-            return await workers.run(read, visited, limit_s=min(limit_s, deadline.left_s()))
+            return await workers.run(read, visited, limit_s=limit_s, deadline_s=deadline.left_s())
     except TimeoutError as error:
         raise WorkerFailedError("no reader was free in time") from error
 

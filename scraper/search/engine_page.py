@@ -27,7 +27,7 @@ WALL_LIMIT_S = 15.0
 READ_RESERVE_S = 0.4
 """Seconds of the deadline reserved to parse the response."""
 PARSE_LIMIT_S = 3.0
-"""Seconds to parse a result page."""
+"""CPU seconds to parse a result page."""
 MAX_FIELDS = 60
 """Fields of a consent form that are sent."""
 
@@ -105,8 +105,14 @@ class EnginePages:
         now = datetime.now(UTC)
 
         async def fill_form(snapshot: Snapshot) -> Request | None:
-            limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
-            return await self._workers.run(form.build_request, snapshot, request.query, now, limit_s=limit_s)
+            return await self._workers.run(
+                form.build_request,
+                snapshot,
+                request.query,
+                now,
+                limit_s=PARSE_LIMIT_S,
+                deadline_s=max(0.1, request.deadline.left_s()),
+            )
 
         async def is_enough(snapshot: Snapshot) -> bool:
             return await fill_form(snapshot) is not None
@@ -141,10 +147,11 @@ class EnginePages:
 
     async def _parse(self, request: EnginePageRequest, snapshot: Snapshot) -> EngineResponse:
         """Parse the page in a worker, because result pages are large and untrusted."""
-        limit_s = min(PARSE_LIMIT_S, max(0.1, request.deadline.left_s()))
-        now = datetime.now(UTC)
+        now, left_s = datetime.now(UTC), max(0.1, request.deadline.left_s())
         try:
-            response = await self._workers.run(request.engine.parse, snapshot, now, limit_s=limit_s)
+            response = await self._workers.run(
+                request.engine.parse, snapshot, now, limit_s=PARSE_LIMIT_S, deadline_s=left_s
+            )
             return replace(response, pause_s=max(response.pause_s, parse_retry_after_s(snapshot) or 0.0))
         except WorkerFailedError as error:
             log.warning("a page of %s could not be parsed: %s", request.engine.name, error)

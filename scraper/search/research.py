@@ -46,7 +46,7 @@ MAX_DEPTH = 8
 MIN_COMPARED_URLS, MAX_COMPARED_URLS = 2, 5
 """Pages that one comparison may read."""
 SELECT_LIMIT_S = 5.0
-"""Seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
+"""CPU seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
 SELECT_RESERVE_S = 2.0
 """Seconds of the deadline reserved for the selection."""
 _SELECT_RESERVE_SHARE = 0.1
@@ -231,7 +231,6 @@ async def add_excerpts(
     read, texts = list(readings), [one.document.markdown[:MAX_CHARACTERS] for one in readings.values()]
     selection = PassageSelection((), ())
     if texts:
-        limit_s = min(SELECT_LIMIT_S, deadline.left_s())
         try:
             async with asyncio.timeout(deadline.left_s()):
                 selection = await workers.run(
@@ -242,7 +241,7 @@ async def add_excerpts(
                     least_share,
                     skips_duplicates,
                     link_tokens,
-                    limit_s=limit_s,
+                    limit_s=SELECT_LIMIT_S,
                 )
         except (WorkerFailedError, TimeoutError) as error:
             log.warning("no passages were selected: %s", error)

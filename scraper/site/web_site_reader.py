@@ -23,9 +23,9 @@ from scraper.urls import parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 LINKS_LIMIT_S = 5.0
-"""Seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
+"""CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 LIST_LIMIT_S = 20.0
-"""Seconds to parse a sitemap. The largest size that the format allows takes about four."""
+"""CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
 MAX_ROBOTS_BYTES = 500 * 1024
 """Bytes, the same limit as `reading.robots.LIMIT_BYTES`."""
 
@@ -79,7 +79,8 @@ class WebSiteReader:
                 worker_jobs.parse_sitemap,
                 snapshot.body,
                 snapshot.url,
-                limit_s=min(LIST_LIMIT_S, self._deadline.left_s()),
+                limit_s=LIST_LIMIT_S,
+                deadline_s=self._deadline.left_s(),
             )
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error

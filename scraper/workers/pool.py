@@ -24,6 +24,11 @@ FAILED_STARTS = 3
 """Consecutive failed starts after which waiting calls fail. Starts that fail together with their fork server count as
 one."""
 
+WALL_RATIO = 10
+"""Ratio of time to CPU time up to which a call may be slowed down by a busy machine. Measured: 3 s of CPU took 30 s."""
+_CHECK_S = 0.02
+"""Minimum seconds between two checks of a worker's CPU time: two ticks of the kernel's count."""
+
 PAUSE_S = 0.2
 """Seconds between a failed start and the next; doubled each time."""
 
@@ -38,6 +43,35 @@ PRELOAD = (
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+
+
+class _CallGuard:
+    """End a call that used too much CPU time, or took too long; without `/proc`, its time counts as CPU time."""
+
+    def __init__(self, worker: Worker, timer: asyncio.Timeout, limit_s: float, wall_s: float) -> None:
+        """Start now; `timer` is the timeout of the call."""
+        self.exceeded = ""
+        """Limit that the call exceeded."""
+        self._worker = worker
+        self._timer = timer
+        self._loop = asyncio.get_running_loop()
+        self._ends_at = self._loop.time() + wall_s
+        self._limit_s, self._wall_s = limit_s, wall_s
+        self._used_s = worker.cpu_s()
+        self._handle = self._loop.call_later(min(limit_s, wall_s), self._check)
+
+    def close(self) -> None:
+        """Stop checking."""
+        self._handle.cancel()
+
+    def _check(self) -> None:
+        used_s, wall_left_s = self._worker.cpu_s(), self._ends_at - self._loop.time()
+        left_s = 0.0 if self._used_s is None else self._limit_s - ((used_s or self._used_s) - self._used_s)
+        if left_s > 0 and wall_left_s > 0:
+            self._handle = self._loop.call_later(max(_CHECK_S, min(left_s, wall_left_s)), self._check)
+            return
+        self.exceeded = f"{self._wall_s:g} s" if wall_left_s <= 0 else f"{self._limit_s:g} s of CPU time"
+        self._timer.reschedule(self._loop.time())
 
 
 class WorkerPool:
@@ -86,27 +120,31 @@ class WorkerPool:
         if not self._is_lazy:
             self._start_workers()
 
-    async def run(self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0) -> T:
+    async def run(
+        self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0, deadline_s: float = math.inf
+    ) -> T:
         """Return or raise what `function(*args)` returns or raises in a worker.
 
-        A call whose worker died is tried once more. `limit_s` counts from when the call has a worker.
+        A call whose worker died is tried once more. `limit_s` limits the CPU time of the worker, `deadline_s` the time
+        since the call has a worker. That time is at most `WALL_RATIO` times `limit_s`.
 
         Raises:
-            WorkerTimeoutError: It took longer than `limit_s`; its process was killed.
+            WorkerTimeoutError: It took longer than a limit; its process was killed.
             WorkerMemoryError: It needed more memory than a worker may have.
             WorkerDiedError: Its process died, and so did the process of the second try.
             NoWorkerError: No worker can be started.
             WorkerFailedError: Its result or exception cannot be pickled.
         """
-        if limit_s <= 0:
+        wall_s = min(deadline_s, WALL_RATIO * limit_s)
+        if wall_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
-        request = dumps((limit_s, function, args))
+        request = dumps((wall_s, function, args))
         if self._is_lazy and self._is_open:
             self._start_workers()
         for is_last_try in (False, True):
             worker = await self._take()
             try:
-                result: T = await self._call(worker, request, limit_s)
+                result: T = await self._call(worker, request, limit_s, wall_s)
                 return result
             except ProcessGoneError as error:
                 if is_last_try or not self._is_open:
@@ -129,17 +167,19 @@ class WorkerPool:
             await fork_server.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _call(self, worker: Worker, request: bytes, limit_s: float) -> Any:
+    async def _call(self, worker: Worker, request: bytes, limit_s: float, wall_s: float) -> Any:
         """Run one call; replace the worker if the call did not end."""
-        timer = asyncio.timeout(limit_s)
+        timer = asyncio.timeout(None)
+        guard = _CallGuard(worker, timer, limit_s, wall_s)
         try:
             async with timer:
                 return await worker.call(request)
         except TimeoutError as error:
             if not timer.expired():
                 raise
-            raise WorkerTimeoutError(f"the call took longer than {limit_s:g} s") from error
+            raise WorkerTimeoutError(f"the call took longer than {guard.exceeded}") from error
         finally:
+            guard.close()
             if worker.is_usable and self._is_open:
                 self._idle.put_nowait(worker)
             else:

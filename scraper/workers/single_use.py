@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
-from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, wait_for_exit
+from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, read_cpu_s, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 
 JOB = "scraper.extract.documents.confined_job:parse"
@@ -228,17 +228,17 @@ class _SingleUseProcess(Channel):
 
     async def _watch(self, limits: ResourceLimits) -> None:
         """Kill the process when it exceeds its memory or stalls; without /proc only the sandbox limits it."""
-        folder, loop = f"/proc/{self._process.pid}", asyncio.get_running_loop()
-        used_ticks, active_at = -1, loop.time()
+        pid, loop = self._process.pid, asyncio.get_running_loop()
+        last_cpu_s, active_at = -1.0, loop.time()
         while not self._exit.done():
             try:
-                resident, ticks = _read_resident_bytes(f"{folder}/statm"), _read_cpu_ticks(f"{folder}/stat")
+                resident, cpu_s = _read_resident_bytes(f"/proc/{pid}/statm"), read_cpu_s(pid)
             except (OSError, IndexError, ValueError):
                 await asyncio.sleep(3_600)
                 continue
             self._resident_bytes = max(resident, self._resident_bytes)
-            if ticks != used_ticks:
-                used_ticks, active_at = ticks, loop.time()
+            if cpu_s != last_cpu_s:
+                last_cpu_s, active_at = cpu_s, loop.time()
             self._is_over_memory = resident > limits.memory_bytes
             self._is_stalled = loop.time() - active_at > limits.stalled_s
             if self._is_over_memory or self._is_stalled:
@@ -256,13 +256,6 @@ def _read_resident_bytes(statm: str) -> int:
     """Return the resident memory of a process; reading a kernel file never blocks."""
     with open(statm, encoding="ascii") as opened:
         return int(opened.read().split()[1]) * _PAGE_BYTES
-
-
-def _read_cpu_ticks(stat: str) -> int:
-    """Return the CPU time of a process, user and system, in clock ticks."""
-    with open(stat, encoding="utf-8", errors="replace") as opened:
-        fields = opened.read().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
 
 
 def _parse_object(answer: bytes) -> dict[str, Any]:

@@ -115,7 +115,7 @@ async def test_the_gap_of_the_host_is_in_each_result() -> None:
 class InlineWorkers:
     """Fake workers that run the function in this process."""
 
-    async def run(self, read: Callable[[Any], Any], argument: Any, *, limit_s: float) -> Any:
+    async def run(self, read: Callable[[Any], Any], argument: Any, **limits: float) -> Any:
         return read(argument)
 
 

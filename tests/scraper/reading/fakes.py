@@ -64,7 +64,7 @@ class ScriptedWorkers:
         self.failing: Exception | None = None
         self.reads = 0
 
-    async def run(self, function: object, snapshot: Snapshot, *, limit_s: float) -> Document:
+    async def run(self, function: object, snapshot: Snapshot, **limits: float) -> Document:
         self.reads += 1
         await asyncio.sleep(0)
         if self.failing is not None:

@@ -39,8 +39,8 @@ class Here:
     def __init__(self, *, fail: tuple[object, ...] = ()) -> None:
         self._fail = fail
 
-    async def run(self, work: Any, snapshot: Snapshot, *, limit_s: float) -> StructuredData:
-        assert snapshot.body == b"" and limit_s > 0
+    async def run(self, work: Any, snapshot: Snapshot, **limits: float) -> StructuredData:
+        assert snapshot.body == b"" and limits["limit_s"] > 0
         if work in self._fail:
             raise WorkerTimeoutError("it took longer than 5 s")
         found: StructuredData = work(snapshot)

@@ -72,7 +72,7 @@ class FakeBrowsers:
 class InlineWorkers:
     """Fake workers that run functions in this process."""
 
-    async def run(self, function: Callable[..., Any], *args: Any, limit_s: float = 5.0) -> Any:
+    async def run(self, function: Callable[..., Any], *args: Any, **limits: float) -> Any:
         await asyncio.sleep(0)
         return function(*args)
 

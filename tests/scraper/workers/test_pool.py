@@ -126,11 +126,19 @@ async def test_a_call_over_its_limit_is_killed_and_its_neighbour_does_not_notice
     assert await workers.run(jobs.echo, "again") == "again"
 
 
+@LINUX
+async def test_waiting_for_a_busy_machine_does_not_count_as_hanging(workers: WorkerPool) -> None:
+    await workers.run(jobs.sleep, 0.6, limit_s=0.2)
+    for limits in ({"limit_s": 0.05}, {"deadline_s": 0.3}):
+        with pytest.raises(WorkerTimeoutError, match=r"longer than 0.[35] s$"):
+            await workers.run(jobs.sleep, 600.0, **limits)
+
+
 async def test_a_call_without_time_uses_no_worker(workers: WorkerPool) -> None:
     await workers.run(jobs.pid)
     before = pids_of(workers)
     with pytest.raises(WorkerTimeoutError):
-        await workers.run(jobs.pid, limit_s=0.0)
+        await workers.run(jobs.pid, deadline_s=0.0)
     assert pids_of(workers) == before
 
 
