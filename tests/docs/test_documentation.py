@@ -12,7 +12,7 @@ import pytest
 
 from scraper.cli.main import group
 from scraper.errors import ScraperError
-from scraper.settings import setting_table
+from scraper.settings import Settings, setting_table
 from scraper.tools import registry
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +111,7 @@ def test_every_option_of_a_command_that_is_shown_exists(page: Path) -> None:
 
 
 def test_every_call_of_the_recipes_is_valid() -> None:
-    tools = {tool.name: tool for tool in registry.tools()}
+    tools = {tool.name: tool for tool in registry.all_tools(Settings())}
     calls = re.findall(r"`(\w+) (\{.*?\})`", text_of(ROOT / "docs/recipes.md"))
     assert len(calls) >= 18
     for name, arguments in calls:
