@@ -1,6 +1,6 @@
 """Measure maps and crawls of whole sites, without a network.
 
-The corpus `site-pages` has four saved sites and 36 questions with their answers. Twenty-three made sites have traps for
+The corpus `site-pages` has four saved sites and 36 questions with their answers. Twenty-four made sites have traps for
 crawlers. Peers: the order of a map by the published formula of a service (cosine of the counts of the question's words
 in the URL), and, with `--peers`, a breadth-first crawl with Scrapy's link extractor.
 """

@@ -11,8 +11,6 @@ from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate, UrlKind
 
-LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
-"""Weight of a link by its position on the page."""
 _STOP_BELOW = 0.12
 """Value from 0 to 1. The crawl ends if the best URL has less."""
 _MAX_LEVELS = 10
@@ -77,7 +75,7 @@ class CrawlPriority:
         Without a question it is at most 1. With one, each stem counts by BM25's inverse document frequency in all
         known URLs.
         """
-        place = LINK_WEIGHTS.get(candidate.place, 0.7) - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
+        place = candidate.place_value - _LEVEL_LOSS * min(_MAX_LEVELS, candidate.depth)
         if candidate.texts and not self.select_titles(candidate):
             place *= _REPEATED_LOSS
         candidate.language_weight = self._languages.weigh(candidate.key)

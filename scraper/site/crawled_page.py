@@ -90,9 +90,13 @@ class CrawledPage:
         return self.link_share > (_LIST_SHARE if self.is_full else _THIN_LIST_SHARE)
 
     @property
-    def is_login(self) -> bool:
-        """True if it is a sign-in page."""
-        return self.outlinks.has_password and self.word_count < _LOGIN_WORDS
+    def fault(self) -> str:
+        """Reason why it has no content, or an empty string."""
+        if self.status == 404 or self.is_missing:
+            return "missing page"
+        if self.problem or self.status != 200:
+            return "failed page"
+        return "sign-in page" if self.outlinks.has_password and self.word_count < _LOGIN_WORDS else ""
 
     @property
     def text_value(self) -> float:

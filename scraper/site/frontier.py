@@ -15,7 +15,7 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import ExcludedUrls
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_priority import LINK_WEIGHTS, CrawlPriority
+from scraper.site.crawl_priority import CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
@@ -24,8 +24,6 @@ from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
 
-_TEXTS = 6
-"""Link texts that are stored for a URL."""
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""
 _MAX_KNOWN = 200_000
@@ -180,7 +178,6 @@ class CrawlFrontier:
         key = self._identity.shorten(key)
         known = self._known.get(key)
         if known is not None:
-            known.is_listed = known.is_listed or link.place == "listed"
             self._add_link(known, link, parent, barren)
             return None
         reason = self.scope.find_reason(link, key, self.rules)
@@ -212,14 +209,9 @@ class CrawlFrontier:
 
     def _add_link(self, known: CrawlCandidate, link: Outlink, parent: CrawledPage | None, barren: int) -> None:
         known.barren = min(known.barren, barren)
-        is_new_text = bool(link.text) and link.text not in known.texts and len(known.texts) < _TEXTS
-        is_better_place = LINK_WEIGHTS.get(link.place, 0) > LINK_WEIGHTS.get(known.place, 0)
-        if is_new_text:
-            known.texts.append(link.text)
-        if is_better_place:
-            known.place = link.place
         if parent is not None:
             known.parent_relevance = max(known.parent_relevance, parent.relevance)
+        is_new_text, is_better_place = known.add_text(link.text), known.add_place(link.place)
         if (is_better_place or (is_new_text and self.question_stems)) and not known.is_done:
             self._kinds.push(known, self._ranking.rate(known))
 
@@ -245,6 +237,8 @@ class CrawlFrontier:
         self._done.add(key)
         if target := self._known.get(key):
             target.is_done = True
+        if (lead := self._follow_refresh(candidate, page, key)) is not None:
+            return 0.0, lead
         links = list(self._iter_own_links(page.outlinks))
         self._languages.learn(key, page)
         if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
@@ -262,17 +256,29 @@ class CrawlFrontier:
             self.kept[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
+    def _follow_refresh(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> float | None:
+        """Add the URL to which a page without content redirects; return the value of its kind, or None without one."""
+        if not page.outlinks.refresh or page.is_full:
+            return None
+        link = Outlink(page.outlinks.refresh, candidate.texts[0] if candidate.texts else "", candidate.place)
+        for own_link, target in self._iter_own_links(Outlinks((link,))):
+            if target == key:
+                return None
+            new = self._offer(own_link, target, page, source=candidate, barren=candidate.barren)
+            if new is not None:
+                return self._kinds.rate_lead(candidate.kind, [new.kind])
+            self._left_out.add("redirect to a known page", page.url)
+        return 0.0
+
     def _find_fault(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> str:
         """Return the reason why a visited page has no content of this site, or an empty string."""
-        if page.status == 404 or page.is_missing:
-            return "missing page"
-        if page.problem or page.status != 200:
-            return "failed page"
+        if page.fault:
+            return page.fault
         if site_host(ada_url.URL(page.final_url).host) != self._host:
             return "another host"
         if key != candidate.key and key in self._done:
             return "redirect to a known page"
-        return "sign-in page" if page.is_login else ""
+        return ""
 
     def _follow(
         self, candidate: CrawlCandidate, page: CrawledPage, links: Sequence[tuple[Outlink, str]], content: float

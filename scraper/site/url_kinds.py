@@ -5,6 +5,14 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
+_LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
+"""Weight of a link by its position on the page."""
+_OTHER_PLACE = 0.7
+"""The same for other positions."""
+_LISTED_PLACE = "listed"
+"""Position of URLs that only sitemaps and feeds name."""
+_TEXTS = 6
+"""Link texts that are stored for a URL."""
 INITIAL_VALUE = 0.85
 """Value from 0 to 1 of a kind without visited pages."""
 CLOSE_BELOW = 0.12
@@ -51,6 +59,32 @@ class CrawlCandidate:
     """True if it was visited."""
     parent: CrawlCandidate | None = None
     """Page that linked to it first."""
+
+    def add_text(self, text: str) -> bool:
+        """Add the text of a link; return True if it is new."""
+        if not text or text in self.texts or len(self.texts) >= _TEXTS:
+            return False
+        self.texts.append(text)
+        return True
+
+    def add_place(self, place: str) -> bool:
+        """Note the position of a further link; return True if it is better.
+
+        A URL that a page links does not remain a listed one.
+        """
+        if place == _LISTED_PLACE:
+            self.is_listed = True
+            return False
+        if self.place != _LISTED_PLACE and _LINK_WEIGHTS.get(place, 0) <= _LINK_WEIGHTS.get(self.place, 0):
+            return False
+        self.place = place
+        return True
+
+    @property
+    def place_value(self) -> float:
+        """Value of its best position, from 0 to 1."""
+        listed = _LINK_WEIGHTS[_LISTED_PLACE] if self.is_listed else 0.0
+        return max(_LINK_WEIGHTS.get(self.place, _OTHER_PLACE), listed)
 
 
 @dataclass(slots=True)

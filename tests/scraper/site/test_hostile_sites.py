@@ -155,12 +155,22 @@ def test_a_redirect_over_another_host_that_comes_back_is_a_page() -> None:
     assert list(frontier.kept) == ["site.example/", "site.example/page"]
 
 
-def test_a_page_that_redirects_by_its_text_leads_to_its_target() -> None:
-    stub, page = "https://site.example/old", "https://site.example/new"
-    pages = {START: page_of(START, urls=[stub]), stub: page_of(stub, "moved", refresh=page), page: page_of(page)}
+def test_pages_that_redirect_by_their_text_lead_to_their_targets() -> None:
+    moved = {f"https://site.example/old/{at}": f"https://site.example/new/{at}" for at in range(40)}
+    text = "This page has moved, please click here if nothing happens within five seconds."
+    pages = {START: page_of(START, urls=list(moved)), **{url: page_of(url) for url in moved.values()}}
+    pages |= {old: page_of(old, text, urls=[new], refresh=new) for old, new in moved.items()}
     frontier = CrawlFrontier(CrawlScope(START))
-    assert visit_all(frontier, pages) == [START, stub, page]
-    assert list(frontier.kept) == ["site.example/", "site.example/new"]
+    visit_all(frontier, pages)
+    assert {page.url for page in frontier.kept.values()} == {START, *moved.values()}
+
+
+def test_a_page_that_loads_itself_again_is_a_page() -> None:
+    page = "https://site.example/status"
+    frontier = CrawlFrontier(CrawlScope(START))
+    short = page_of(page, "All of our ferries are on time today, and so are the trains to the harbour.", refresh=page)
+    visit_all(frontier, {START: page_of(START, urls=[page]), page: short})
+    assert [one.url for one in frontier.kept.values()] == [START, page]
 
 
 def test_an_empty_page_is_counted_and_not_kept() -> None:

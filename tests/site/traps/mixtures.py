@@ -81,6 +81,25 @@ class PartlyDeadSitemap(MadeSite):
         self.route(r"/sitemap\.xml", lambda query: xml(sitemap(listed)))
 
 
+class ListedNavigation(MadeSite):
+    """A sitemap with mostly dead entries, which also names the pages that navigation and footer link."""
+
+    name = "listed_navigation"
+    budget = 60
+
+    def build(self) -> None:
+        """Add pages and a sitemap in random order."""
+        pages = self.add_pages("/page/{}", 40)
+        self.nav += "".join(link(name, self.title(name)) for name in pages[:20])
+        self.home(f"<footer>{self.list_pages(pages[20:])}</footer>")
+        self.route(r"(/page/\d+)", lambda query, name: self.show(name))
+        dead = [f"/page/{at}" for at in range(100, 250)]
+        dead += [f"/{folder}/{at}" for folder in ("old", "shop", "news") for at in range(30)]
+        listed = [f"{self.origin}{path}" for path in (*pages, *dead)]
+        self.random.shuffle(listed)
+        self.route(r"/sitemap\.xml", lambda query: xml(sitemap(listed)))
+
+
 class TrailingSessions(MadeSite):
     """A new session id as the last segment of every link, and few links that two pages share."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.site.traps.addresses import Languages, Parameters, PathSessions, Redirects, RefreshStubs, Sessions, Versions
 from tests.site.traps.endless import Calendar, Facets, HiddenMaze, Paging, SoftMissing, VisibleMaze
 from tests.site.traps.made_site import MadeSite
-from tests.site.traps.mixtures import GrowingMaze, PartlyDeadSitemap, TrailingSessions, Wiki
+from tests.site.traps.mixtures import GrowingMaze, ListedNavigation, PartlyDeadSitemap, TrailingSessions, Wiki
 from tests.site.traps.ordinary import DeadSitemap, Deep, Faults, FaultySitemaps, Forum, Robots
 
 TRAP_SITES: tuple[type[MadeSite], ...] = (
@@ -33,7 +33,8 @@ HARD_SITES: tuple[type[MadeSite], ...] = (
     PathSessions,
     GrowingMaze,
     PartlyDeadSitemap,
+    ListedNavigation,
     TrailingSessions,
     Wiki,
 )
-"""Eight mixtures on which guards against traps are easily weak."""
+"""Nine mixtures on which guards against traps are easily weak."""
