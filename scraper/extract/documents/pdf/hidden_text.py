@@ -6,7 +6,7 @@ Hidden text may be an instruction to a model. The invisible text layer over the 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
@@ -27,6 +27,7 @@ from scraper.extract.documents.pdf.page_objects import (
     ContrastCache,
     Fill,
     PageObject,
+    SimpleObject,
     clip_box,
     font_size,
     group_by_layer,
@@ -40,8 +41,6 @@ from scraper.extract.documents.pdf.rendered_contrast import PagePixels, find_inv
 
 _FILLED, _INVISIBLE, _FILLED_CLIP, _CLIP = 0, 3, 4, 7
 """Text rendering modes (ISO 32000-1, 9.3.6)."""
-_Simple = tuple[int, tuple[float, float, float, float], int, tuple[TransformMatrix, ...]]
-"""Handle, box, order and matrices of an object: the first fields of `PageObject`."""
 _MIN_SIZE = 1.0
 """Points of the font. Smaller letters are not visible."""
 _MIN_WIDTH = 0.05
@@ -62,6 +61,8 @@ class HiddenText:
     visible: tuple[Box, ...] = ()
     has_layers: bool = False
     """True if layers of the page were rendered."""
+    plain: Sequence[SimpleObject] = ()
+    """Text objects without any sign of hidden text, in the order of painting."""
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
@@ -97,11 +98,11 @@ class _PageScan:
         self._colors: list[Fill] = [WHITE]
         """Colors of the page and of these objects."""
         self._contrasts = ContrastCache(self._colors)
-        self._plain: list[_Simple] = []
+        self._plain: list[SimpleObject] = []
         """Text that can be seen unless it is covered or clipped: nearly all text."""
         self._suspects: list[tuple[PageObject, bool]] = []
         """Other text, and whether it has the color of its background."""
-        self._small_paths: list[_Simple] = []
+        self._small_paths: list[SimpleObject] = []
         """Paths that are no background."""
         self._others: list[PageObject] = []
         for one in self._objects(page, "FPDFPage", (), 0):
@@ -147,9 +148,9 @@ class _PageScan:
             if all(one.handle in invisible for one in layer[:_LAYER_SAMPLES]):
                 hidden |= {one.handle: one.box for one in layer}
         if not hidden:
-            return HiddenText({}, has_layers=bool(layers))
+            return HiddenText({}, (), bool(layers), self._plain)
         visible = tuple(one.box for one in texts or self._texts() if one.handle not in hidden)
-        return HiddenText(hidden, visible, bool(layers))
+        return HiddenText(hidden, visible, bool(layers), self._plain)
 
     def _find_photos(self, first_order: int) -> list[PageObject]:
         """Return the images that are painted after the first text, without those that fill half of the page.

@@ -20,6 +20,7 @@ from scraper.extract.documents.pdf.liteparse_items import PdfItem, PdfWord, pars
 from scraper.extract.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
 from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
 from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines
+from scraper.extract.documents.pdf.superscripts import write_superscripts
 from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
 
 MAX_RUNS = 400_000
@@ -90,6 +91,8 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         items = read_items(page)
         if text is not None and text.hidden:
             items = [item for one in items for item in _remove_hidden(one, text)]
+        if text is not None and text.superscripts:
+            items = write_superscripts(items, text.superscripts)
         pages.append(_convert_page(page, items[:remaining_runs]))
         remaining_runs -= len(pages[-1].runs)
     meta = result.doc_meta

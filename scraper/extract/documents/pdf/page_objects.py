@@ -31,6 +31,8 @@ _MAX_RECTANGLE_SEGMENTS, _MAX_CLIP_PATHS, _MAX_CLIP_SEGMENTS = 6, 8, 50
 
 Fill = tuple[int, int, int, int]
 """Red, green, blue and opacity."""
+SimpleObject = tuple[int, tuple[float, float, float, float], int, tuple[TransformMatrix, ...]]
+"""Handle, box, order and matrices of an object: the first fields of `PageObject`."""
 Fields = tuple[int, int, tuple[float, float, float, float] | None, Fill | None]
 """Handle, text rendering mode, left, bottom, right and top, and fill color."""
 

@@ -15,6 +15,7 @@ import liteparse
 from scraper.extract.documents.pdf import hidden_text, rendered_contrast
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_text
+from scraper.extract.documents.pdf.superscripts import find_superscripts
 
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
@@ -45,6 +46,8 @@ def load_library() -> ctypes.CDLL | None:
         getattr(library, name).argtypes = [pointer]
     library.FPDF_CloseDocument.argtypes = [pointer]
     library.FPDFText_GetText.argtypes = [pointer, number, number, pointer]
+    library.FPDFTextObj_GetText.argtypes = [pointer, pointer, pointer, ctypes.c_ulong]
+    library.FPDFTextObj_GetText.restype = ctypes.c_ulong
     library.FPDFText_GetUnicode.argtypes = [pointer, number]
     library.FPDFText_GetUnicode.restype = ctypes.c_uint
     library.FPDFText_GetCharBox.argtypes = [pointer, number, *[ctypes.POINTER(ctypes.c_double)] * 4]
@@ -69,6 +72,8 @@ class PageText:
     """Boxes of hidden text, in points from the top left of the page as displayed."""
     visible: tuple[Box, ...] = ()
     """Boxes of the other text, if some is hidden."""
+    superscripts: tuple[tuple[str, Box], ...] = ()
+    """Small raised numbers, with their boxes."""
 
 
 def read_document(
@@ -142,13 +147,18 @@ def _text_of_page(
         if not text:
             return None, False
         found = find_hidden_text(library, page, check_layers=check_layers) if count else HiddenText({})
+        raised = list(find_superscripts(library, text, found.plain))
+        places = _to_device(library, page, (box for _, box in raised))
+        superscripts = tuple(zip((number for number, _ in raised), places, strict=len(places) == len(raised)))
         if found.hidden:
             seen, unseen = _split_characters(library, text, count, found)
-            boxes = (_to_device(library, page, boxes) for boxes in (found.hidden.values(), found.visible))
-            return PageText(seen, unseen, *boxes), found.has_layers
+            hidden, visible = (_to_device(library, page, boxes) for boxes in (found.hidden.values(), found.visible))
+            return PageText(seen, unseen, hidden, visible, superscripts), found.has_layers
         buffer = (ctypes.c_uint16 * (count + 1))()
         written = library.FPDFText_GetText(text, 0, count, buffer) if count else 0
-        return PageText(bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")), found.has_layers
+        return PageText(
+            bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace"), superscripts=superscripts
+        ), found.has_layers
 
 
 def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:

@@ -22,7 +22,7 @@ _WORD_SPACE = 0.2
 _BESIDE = 0.3
 """Ratio of the line height."""
 _MIN_UNEVEN, _UNEVEN_SHARE = 2, 0.6
-_NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++[a-z]?|[-–—.*]{1,3}|n/?a|N/?A")
+_NUMERIC = re.compile(r"(?=[^\d]*\d)[\s$€£%()+\-–—.,/*\d<>≤≥~:]++(?:[a-z]|[⁰¹²³⁴-⁹]{1,2})?|[-–—.*]{1,3}|n/?a|N/?A")
 
 
 def merge_lines(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scraper.extract.documents.builders import drawn_pdf, line, parse, text_at
 
 PROSE = [
@@ -35,6 +37,23 @@ def test_fraction_within_a_sentence_stays_in_its_line() -> None:
     drawing = (text_at(60, 200, "The speed is"), math_at(122, 194, "s"), line(121, 197, 129, 197),
                math_at(122, 207, "t"), text_at(133, 200, "in knots."))  # fmt: skip
     assert body(*drawing) == r"The speed is $\frac{s}{t}$ in knots."
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [("6", "10\u2076"), ("-12", "10\u207b\u00b9\u00b2"), ("1,2", "10\u00b9,\u00b2"), ("th", "10th")],
+)
+def test_raised_number_becomes_a_superscript(number: str, written: str) -> None:
+    drawing = (
+        text_at(60, 200, "Nearly 10"),
+        text_at(101.4, 196, number, 6),
+        text_at(120, 200, "of 106 ships came in."),
+    )
+    assert body(*drawing) == f"Nearly {written} of 106 ships came in."
+
+
+def test_small_number_on_the_line_is_no_superscript() -> None:
+    assert body(text_at(60, 200, "Nearly 10"), text_at(101.4, 200, "6", 6)) == "Nearly 106"
 
 
 def test_words_in_a_font_for_formulas_stay_words() -> None:
