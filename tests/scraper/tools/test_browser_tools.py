@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from browsers.acting.request_guard import ActingMode
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools.browser_tools import browse_tool
@@ -60,6 +61,25 @@ async def test_by_default_nothing_is_sent(app: Services, site: Site) -> None:
     assert 'step 2 ("click' in refused.text and "step 3" not in refused.text
     assert site.hits("/acting/sent") == hits
     await browse(app, "close", session=session_of(refused))
+
+
+@pytest.mark.parametrize("mode", list(ActingMode))
+async def test_the_person_is_asked_only_if_the_operator_allows_writes(
+    app: Services, site: Site, monkeypatch: pytest.MonkeyPatch, mode: ActingMode
+) -> None:
+    questions = []
+
+    async def ask(question: str) -> bool:
+        questions.append(question)
+        return False
+
+    monkeypatch.setattr(app.browsing, "_mode", mode)
+    hits = site.hits("/acting/sent")
+    steps = [f"open {site.url('/acting/form')}", 'click "Order"']
+    answer = await browse_tool(app.settings).run(app, {"steps": steps}, ToolCall("ann", deadline_s=60, ask=ask))
+    assert answer.is_error and len(questions) == (mode is ActingMode.ACT) and site.hits("/acting/sent") == hits
+    assert ("the person did not allow" in answer.text) == (mode is ActingMode.ACT)
+    await browse(app, "close", session=session_of(answer))
 
 
 @pytest.mark.parametrize(
