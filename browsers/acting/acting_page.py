@@ -39,6 +39,8 @@ OPEN_SETTLE_S = 8.0
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
+RECENT_S = 0.1
+"""Seconds for which an outline is used to find the target of the next step."""
 STILL_S = 0.05
 """Seconds between two outlines with an element in one place, after which it counts as still: three frames."""
 _MAX_HOSTS = 3
@@ -73,7 +75,7 @@ class ActingPage:
         self._session = tab.session
         self._known: dict[str, OutlineLine] = {}
         """Line of every reference that an outline of the current document contained."""
-        self._looked_at = 0.0
+        self._looked_at = self._outlined_at = 0.0
         self._secrets: frozenset[str] = frozenset()
         self._had_banner_check = False
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
@@ -89,6 +91,12 @@ class ActingPage:
     def is_alive(self) -> bool:
         """True if the renderer of the page and its browser are running."""
         return self._session.is_alive
+
+    @property
+    def has_recent_outline(self) -> bool:
+        """True if the latest outline is of the current document, and was finished moments ago."""
+        age_s = time.monotonic() - self._outlined_at
+        return self.outline is not None and not self.has_new_document and age_s < RECENT_S
 
     @property
     def url(self) -> str:
@@ -252,6 +260,7 @@ class ActingPage:
                 piece.since = before.since if before is not None and before.box == piece.box else looked_at
                 self._known[piece.ref] = piece
         self.outline = outline
+        self._outlined_at = time.monotonic()
         return outline
 
     def find(self, ref: str) -> OutlineLine | None:

@@ -254,14 +254,17 @@ class StepRunner:
                 raise StepError(f"{target.ref} is no reference of this page", shows_page=True)
             return page.element(line.ref), line
         end = time.monotonic() + TARGET_WAIT_S
+        outline = page.outline if page.has_recent_outline else None
         while True:
             try:
-                line = find_target(await page.look(), target)
+                line = find_target(outline or await page.look(), target)
                 return page.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
             except StepTargetError:
                 if time.monotonic() > end:
                     raise
-            await asyncio.sleep(_POLL_S)
+            if outline is None:
+                await asyncio.sleep(_POLL_S)
+            outline = None
 
     async def _wait(self, step: Step, limit_s: float) -> None:
         if step.numbers:

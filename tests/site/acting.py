@@ -134,6 +134,12 @@ _FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:tex
 <p style="-webkit-text-fill-color:transparent">Transparent</p>"""
 
 PAGES = (
+    _fixed(
+        "late",
+        "a button that comes late",
+        _LOG + "<button onclick='setTimeout(add, 500)'>Start</button><script>const add = () => document.body.append("
+        "Object.assign(document.createElement('button'), {textContent: 'Late', onclick: () => log('late')}));</script>",
+    ),
     _fixed("input", "controls for keys, the mouse and dates", _LOG + _INPUT),
     _fixed("filled", "a heading that is painted by its background", _FILLED),
     _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),

@@ -8,7 +8,9 @@ import re
 import pytest
 
 from browsers import Browsers
-from browsers.acting import sessions, step_runner
+from browsers.acting import acting_page, sessions, step_runner
+from browsers.acting.acting_page import ActingPage
+from browsers.acting.outline import Outline
 from browsers.acting.request_guard import ActingMode
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
@@ -30,6 +32,26 @@ async def test_answers_are_differences(actor: Actor) -> None:
     done = await actor('type "Name" = Ada')
     assert re.fullmatch(r'~ e\d+ textbox "Name" = "Ada"', done.content) and not done.heading
     assert (await actor("press End")).content == "nothing changed"
+
+
+async def test_a_step_takes_one_outline_and_more_until_its_target_is_there(
+    actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    look = ActingPage.look
+
+    async def counted(page: ActingPage) -> Outline:
+        nonlocal looks
+        looks += 1
+        return await look(page)
+
+    monkeypatch.setattr(ActingPage, "look", counted)
+    # On a busy machine, the next step begins late.
+    monkeypatch.setattr(acting_page, "RECENT_S", 10.0)
+    await actor("open @form", 'type "Name" = Ada', 'click "Gift"')
+    assert looks == 3
+    late = await actor("open @late", 'click "Start"', 'click "Late"')
+    assert not late.error and looks > 6 and "log: late" in await actor.log()
 
 
 async def test_references_stay_valid_over_calls(actor: Actor) -> None:
