@@ -16,8 +16,8 @@ from scraper.extract.fields import extraction_recipes
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import NamedValueFinder
-from scraper.extract.fields.text_leaves import letters_and_digits
 from scraper.extract.fields.value_places import ValuePlaceFinder
+from scraper.extract.text.sanitize import name_key
 
 _FAR = 7
 """Distance in the list of sites to one of another kind."""
@@ -68,7 +68,7 @@ def measure(corpora: Path, *, quick: bool) -> Figures:
 
 def is_right(value: str | None, gold: Sequence[str]) -> bool:
     """Return True if letters and digits of a value are those of one of the texts."""
-    return value is not None and letters_and_digits(value) in map(letters_and_digits, gold)
+    return value is not None and name_key(value) in map(name_key, gold)
 
 
 def load_sites(corpora: Path) -> dict[str, list[tuple[Path, Gold]]]:

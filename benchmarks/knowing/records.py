@@ -18,8 +18,9 @@ from scraper.extract.fields.model import MIN_RECORDS
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_list_rating import RecordList
 from scraper.extract.fields.record_lists import find_lists
-from scraper.extract.fields.text_leaves import ElementTexts, letters_and_digits
+from scraper.extract.fields.text_leaves import ElementTexts
 from scraper.extract.page import page_tree
+from scraper.extract.text.sanitize import name_key
 
 _SCRIPT = re.compile(r"<script[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
 _URL = "http://page.example/"
@@ -92,13 +93,13 @@ def list_pages(corpora: Path) -> list[ListPage]:
 
 
 def _texts(page: ElementTexts, found: RecordList) -> list[str]:
-    return [letters_and_digits(" ".join(map(page.text, record))) for record in found.records]
+    return [name_key(" ".join(map(page.text, record))) for record in found.records]
 
 
 def _match(page: ElementTexts, found: RecordList, rows: Sequence[Mapping[str, str]]) -> tuple[int, float]:
     """Return the number of rows with a record of their own, and F1."""
     texts = _texts(page, found)
-    wanted = list(dict.fromkeys(filter(None, (letters_and_digits(row["title"]) for row in rows))))
+    wanted = list(dict.fromkeys(filter(None, (name_key(row["title"]) for row in rows))))
     used: set[int] = set()
     for title in wanted:
         for at, text in enumerate(texts):
@@ -120,11 +121,11 @@ def _score_columns(
     prefix = "serp." if one.group == "serp" else ""
     by_text = list(zip(rows, _texts(page, found), strict=True))
     for gold in one.rows:
-        title = letters_and_digits(gold["title"])
+        title = name_key(gold["title"])
         row = next((row for row, text in by_text if title in text), None)
         if row is None:
             continue
-        columns[f"{prefix}title"].append(letters_and_digits(row.get("title", "")) == title)
+        columns[f"{prefix}title"].append(name_key(row.get("title", "")) == title)
         if gold.get("url"):
             columns[f"{prefix}url"].append(_last_part(row.get("url", "")) == _last_part(gold["url"]))
         if gold.get("price"):

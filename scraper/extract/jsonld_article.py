@@ -13,6 +13,7 @@ from scraper.extract.content.segmentation import segment_body
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
 from scraper.extract.syntaxes.jsonld import JsonLdItem, type_names
+from scraper.extract.text.sanitize import name_key
 
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
@@ -77,7 +78,7 @@ def exceeds(article: JsonLdArticle, text: str, title: str | None) -> bool:
     """Return True if the article is `_MIN_RATIO` times longer than the text of the page, and belongs to the page."""
     if article.characters < _MIN_RATIO * len(text):
         return False
-    is_titled = bool(title) and _squash(article.headline)[:_MAX_TITLE] == _squash(title or "")[:_MAX_TITLE]
+    is_titled = bool(title) and name_key(article.headline)[:_MAX_TITLE] == name_key(title)[:_MAX_TITLE]
     return len(text) < _SHORT or is_titled or contains(article, text)
 
 
@@ -85,10 +86,6 @@ def contains(article: JsonLdArticle, text: str) -> bool:
     """Return True if the article contains at least half of a text, by runs of three words."""
     ours = _runs(text)
     return len(ours & _runs("\n".join(article.paragraphs))) >= _MIN_SHARED * len(ours)
-
-
-def _squash(text: str) -> str:
-    return "".join(_WORD.findall(text.lower()))
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

@@ -21,7 +21,8 @@ from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin
 from scraper.extract.facts.product_visible_price import VisiblePrice
 from scraper.extract.facts.product_vocabulary import LABELS
-from scraper.extract.facts.schema_graph import SchemaGraph, fold_name
+from scraper.extract.facts.schema_graph import SchemaGraph
+from scraper.extract.text.sanitize import name_key
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 """Names of the facts, in the order of the answer."""
@@ -96,11 +97,11 @@ def extract_product(
     heading = product_visible_price.find_title(body)
     shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
     for source, graph in evidence.graphs.items():
-        product_markup.add_product_items(facts, graph, source, fold_name(title), shown, evidence.url)
+        product_markup.add_product_items(facts, graph, source, name_key(title), shown, evidence.url)
     product_markup.add_tags(facts, evidence.tags)
     product_markup.add_fragments(facts, evidence.fragments)
     for source, values in evidence.states.items():
-        product_js_state.add_state_facts(facts, values, source, fold_name(title), evidence.country, shown)
+        product_js_state.add_state_facts(facts, values, source, name_key(title), evidence.country, shown)
     has_markup = any(name in facts for name in ("price", "availability", "sku"))
     product_js_state.add_data_attribute_price(facts, body, shown)
     _add_visible_price(facts, shown, evidence, body)
@@ -109,7 +110,7 @@ def extract_product(
         facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
     if "price" not in facts:
         data = evidence.component_data()
-        product_js_state.add_state_facts(facts, data, FactSource.STATE, fold_name(title), evidence.country, shown)
+        product_js_state.add_state_facts(facts, data, FactSource.STATE, name_key(title), evidence.country, shown)
         has_markup = has_markup or "price" in facts
     if "availability" not in facts:
         facts.add(
@@ -211,7 +212,7 @@ def _correct_sku(facts: Facts, url: str, title: str) -> None:
 
 def _is_part_of_name(code: str, title: str) -> bool:
     """Return True if a code consists of several words of the name: then it is a model, not a product number."""
-    return " " in code.strip() and fold_name(code) in fold_name(title)
+    return " " in code.strip() and name_key(code) in name_key(title)
 
 
 def _number_in(url: str) -> str | None:

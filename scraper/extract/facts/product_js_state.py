@@ -17,8 +17,9 @@ from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin, normalize_availability
 from scraper.extract.facts.product_visible_price import VisiblePrice, suggests_other_price
-from scraper.extract.facts.schema_graph import fold_name, is_same_name, iterate_objects, plain_text
+from scraper.extract.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.extract.page.page_tree import ScriptElement
+from scraper.extract.text.sanitize import name_key
 
 MAX_CHARACTERS = 3_000_000
 """Characters of all scripts. State trees of large shops have one or two million."""
@@ -133,7 +134,7 @@ _OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
 def add_state_facts(
     facts: Facts, values: Sequence[Any], source: FactSource, title: str, country: str, shown: Callable[[], VisiblePrice]
 ) -> None:
-    """Add facts of the objects with a price whose name is the title of the page, in the form of `fold_name`."""
+    """Add facts of the objects with a price whose name is the title of the page, in the form of `name_key`."""
     if len(title) < _MIN_TITLE:
         return
     for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
@@ -164,7 +165,7 @@ def _add_object(
 def _is_titled(item: Mapping[str, Any], title: str) -> bool:
     for name in _NAMES:
         value = item.get(name)
-        own = fold_name(value) if isinstance(value, str) and len(value) < 500 else ""
+        own = name_key(value) if isinstance(value, str) and len(value) < 500 else ""
         if own == title or (len(own) >= _MIN_TITLE and is_same_name(own, title)):
             return True
     return False

@@ -14,7 +14,6 @@ from scraper.extract.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
     clean_text,
-    fold_name,
     has_type,
     is_same_name,
     local_name,
@@ -24,6 +23,7 @@ from scraper.extract.facts.schema_graph import (
     property_value,
 )
 from scraper.extract.syntaxes.jsonld import JsonLdItem
+from scraper.extract.text.sanitize import name_key
 
 _OFFERS = frozenset({"offer", "aggregateoffer"})
 _OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
@@ -178,7 +178,7 @@ def add_product_items(
 ) -> None:
     """Add the facts of the items of one syntax about the product of the page at `url`.
 
-    `title` is the title of the page in the form of `fold_name`.
+    `title` is the title of the page in the form of `name_key`.
     """
     for item in _products(graph, title):
         offers = list(iter_offers(graph, item))
@@ -199,7 +199,7 @@ def add_product_items(
 
 def normalize_availability(value: str | None) -> str | None:
     """Map an availability of schema.org or a similar word to `InStock` or `OutOfStock`, else None."""
-    word = fold_name(local_name(value or ""))
+    word = name_key(local_name(value or ""))
     if word in _IN_STOCK:
         return "InStock"
     return "OutOfStock" if word in _OUT_OF_STOCK else None
@@ -218,7 +218,7 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     """Return the items of the page's product, best first; of several products, those with the page's title."""
     own = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if _is_product(item)]
     found = own or [item for item in graph.items() if _is_product(item)]
-    names = [fold_name(graph.text(item, "name")) for item in found]
+    names = [name_key(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
     if not found and (offer := only_offer(graph)):
         return [{"offers": offer}]
@@ -226,7 +226,7 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
         return []
     chosen = named if len(found) > 1 and named else found
     # The name of the visible variant equals the title.
-    return sorted(chosen, key=lambda one: (fold_name(graph.text(one, "name")) != title, not has_offers(one)))
+    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not has_offers(one)))
 
 
 def _is_product(item: JsonLdItem) -> bool:
@@ -259,7 +259,7 @@ def _add_price(
 
 def _prices_of(graph: SchemaGraph, offer: JsonLdItem, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
     """Yield the prices of an offer; several if it states an old price too."""
-    kind = fold_name((graph.text(offer, "priceType") or "").rpartition("/")[2])
+    kind = name_key((graph.text(offer, "priceType") or "").rpartition("/")[2])
     if kind in _OLD_PRICES:
         return
     listed = property_value(offer, "price")

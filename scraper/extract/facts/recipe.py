@@ -17,7 +17,6 @@ from scraper.extract.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
     clean_text,
-    fold_name,
     has_type,
     is_same_name,
     parse_count,
@@ -26,6 +25,7 @@ from scraper.extract.facts.schema_graph import (
     property_value,
 )
 from scraper.extract.syntaxes.jsonld import JsonLdItem, read_names
+from scraper.extract.text.sanitize import name_key
 
 _RECIPES = frozenset({"recipe"})
 _STEPS = frozenset({"howtostep", "howtosection"})
@@ -50,7 +50,7 @@ _TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cook
 def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     """Return the items of the recipe of the page, best first; empty for a list of recipes.
 
-    Items with the title of the page come first, then the most complete ones. `title` is in the form of `fold_name`.
+    Items with the title of the page come first, then the most complete ones. `title` is in the form of `name_key`.
     """
     found = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
     found = found or [item for item in graph.items() if has_type(item, _RECIPES)]
@@ -58,21 +58,21 @@ def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     if not found or _is_titled(graph, found[0], title):
         return found
     full = [item for item in found if _fullness(item) >= _MIN_FULLNESS] or found
-    return found if len({fold_name(graph.text(item, "name")) for item in full}) <= _MOST_NAMES else []
+    return found if len({name_key(graph.text(item, "name")) for item in full}) <= _MOST_NAMES else []
 
 
 def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
-    """Add the facts of the items of one syntax; `title` is in the form of `fold_name`."""
+    """Add the facts of the items of one syntax; `title` is in the form of `name_key`."""
     found = page_recipes(graph, title)
     for item in found:
         # Skip other recipes on the page.
-        name = fold_name(graph.text(item, "name"))
-        if not name or is_same_name(name, fold_name(graph.text(found[0], "name"))):
+        name = name_key(graph.text(item, "name"))
+        if not name or is_same_name(name, name_key(graph.text(found[0], "name"))):
             _add(facts, graph, item, source)
 
 
 def _is_titled(graph: SchemaGraph, item: JsonLdItem, title: str) -> bool:
-    return is_same_name(fold_name(graph.text(item, "name")), title)
+    return is_same_name(name_key(graph.text(item, "name")), title)
 
 
 def _fullness(item: JsonLdItem) -> int:
@@ -137,7 +137,7 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
             yield from _texts(graph, inner, depth + 1)
             return
         text = item.get("text")
-        if title and isinstance(text, str) and not fold_name(clean_text(text)).startswith(fold_name(title)):
+        if title and isinstance(text, str) and not name_key(clean_text(text)).startswith(name_key(title)):
             yield title
         for name in ("text", "name", "description", "value", "@value", "item"):
             if item.get(name):
@@ -248,8 +248,8 @@ def extract_recipe(
     """
     facts = Facts()
     for source, graph in graphs.items():
-        add_recipe_items(facts, graph, source, fold_name(title))
-    has_markup = any(page_recipes(graph, fold_name(title)) for graph in graphs.values())
+        add_recipe_items(facts, graph, source, name_key(title))
+    has_markup = any(page_recipes(graph, name_key(title)) for graph in graphs.values())
     if not (for_header and has_markup):
         _add_visible_lists(facts, body)
     if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):

@@ -21,7 +21,6 @@ _HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)
 _IN_A_WORD = re.compile(r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE)
 _MAX_TEXT = 50_000
-_NOT_LETTERS = re.compile(r"[\W_]+")
 _WHOLE = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+|\d{1,11}", re.ASCII)
 _RATING = re.compile(r"\d{1,4}(?:[.,]\d{1,10})?", re.ASCII)
 _NOTHING = frozenset({"undefined", "null", "nan", "n/a", "[object object]"})
@@ -147,11 +146,6 @@ def clean_text(text: str) -> str:
     if "<" in text:
         text = _TAG.sub(" ", _IN_A_WORD.sub("", text))
     return " ".join(text.split())
-
-
-def fold_name(text: str | None) -> str:
-    """Return letters and digits in lower case, to compare names."""
-    return _NOT_LETTERS.sub("", text or "").lower()
 
 
 def is_same_name(one: str, other: str) -> bool:

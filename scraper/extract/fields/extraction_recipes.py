@@ -12,8 +12,9 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
-from scraper.extract.fields.text_leaves import TextLeaf, letters_and_digits
+from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_places import ValuePlace, ValuePlaceFinder
+from scraper.extract.text.sanitize import name_key
 
 VERSION = 1
 """Version of the JSON format of recipes."""
@@ -86,11 +87,11 @@ def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tu
 
 def locate(finder: ValuePlaceFinder, value: str) -> tuple[TextLeaf | None, str, str]:
     """Return the leaf that contains a value, and its text before and after the value; None if there is no leaf."""
-    wanted = letters_and_digits(value)
+    wanted = name_key(value)
     clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
     if not wanted:
         return None, "", ""
-    exact = [leaf for leaf in finder.leaves if letters_and_digits(leaf.text) == wanted]
+    exact = [leaf for leaf in finder.leaves if name_key(leaf.text) == wanted]
     if exact:
         return max(exact, key=_rank), "", ""
     inside = [leaf for leaf in finder.leaves if clean in leaf.text and len(leaf.text) < 6 * len(clean) + _AROUND_INSIDE]

@@ -11,9 +11,10 @@ from difflib import SequenceMatcher
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.text_leaves import TextLeaf, letters_and_digits
+from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_formats import find_value, rate_format
 from scraper.extract.fields.value_places import ValuePlaceFinder
+from scraper.extract.text.sanitize import name_key
 
 MIN_SCORE = 2.8
 """Minimum score of a value; weaker candidates are ignored."""
@@ -94,7 +95,7 @@ class NamedValueFinder:
         found: dict[tuple[int, str], tuple[TextLeaf, str, float, bool]] = {}
         for leaf, label, value, nearness, is_inline in self._labels:
             match = field.match(label) * nearness
-            if match >= _MIN_MATCH and not letters_and_digits(value):
+            if match >= _MIN_MATCH and not name_key(value):
                 continue
             known = found.get((leaf.number, value))
             if match >= _MIN_MATCH and (known is None or match > known[2]):
@@ -122,7 +123,7 @@ class NamedValueFinder:
         score += 0.6 * (1 - abs(leaf.number - self._heading) / max(1, len(self._finder.leaves)))
         score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(leaf.element)
         score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
-        score -= 1.5 * (_LABEL_END.search(value) is not None) + 1.5 * (letters_and_digits(value) in self._constants)
+        score -= 1.5 * (_LABEL_END.search(value) is not None) + 1.5 * (name_key(value) in self._constants)
         sources = {"label": label, "name": names, "title": title, "format": fit}
         return score, max(sources, key=lambda source: sources[source])
 
@@ -187,7 +188,7 @@ class NamedValueFinder:
 
     def _agreement(self, text: str) -> float:
         """Return the similarity of a text to the page title, from 0 to 1."""
-        own, title = letters_and_digits(text)[:150], letters_and_digits(self._title)[:150]
+        own, title = name_key(text)[:150], name_key(self._title)[:150]
         if len(own) < 3 or not title:
             return 0.0
         if own in title:
@@ -223,9 +224,9 @@ def _is_same_row(label: Element, value: Element) -> bool:
 def find_shared_texts(finders: Sequence[ValuePlaceFinder]) -> list[frozenset[str]]:
     """Return for each page its texts that at least two pages and 60 % of the pages contain, such as menus.
 
-    The texts are in the form of `letters_and_digits`.
+    The texts are in the form of `name_key`.
     """
-    texts = [{letters_and_digits(leaf.text) for leaf in finder.leaves} for finder in finders]
+    texts = [{name_key(leaf.text) for leaf in finder.leaves} for finder in finders]
     counts = Counter(text for page in texts for text in page)
     least = max(2, 0.6 * len(finders))
     return [frozenset(text for text in page if counts[text] >= least) for page in texts]

@@ -12,7 +12,8 @@ from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import value_formats
 from scraper.extract.fields.record_list_rating import Record, RecordList, stable_classes
-from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts, letters_and_digits
+from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts
+from scraper.extract.text.sanitize import name_key
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
 """Names of the columns that a row may have."""
@@ -162,7 +163,7 @@ def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
 def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
     """Return the longest text that is neither the title nor a link."""
     best = ""
-    own = letters_and_digits(title.text) if title is not None else ""
+    own = name_key(title.text) if title is not None else ""
     for part in parts:
         if (
             part.tag == "a"
@@ -172,7 +173,7 @@ def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | 
         ):
             continue
         text = page.text(part)
-        if not own or own not in letters_and_digits(text) or len(text) > 2 * len(own):
+        if not own or own not in name_key(text) or len(text) > 2 * len(own):
             best = text
     return best
 

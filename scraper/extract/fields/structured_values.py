@@ -8,8 +8,9 @@ from typing import Any
 
 from scraper.extract.facts.schema_graph import iterate_objects
 from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.text_leaves import MAX_VALUE, letters_and_digits
+from scraper.extract.fields.text_leaves import MAX_VALUE
 from scraper.extract.page.page_tree import ScriptElement
+from scraper.extract.text.sanitize import name_key
 from scraper.model import StructuredData
 
 CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
@@ -31,7 +32,7 @@ def read_items(
 
     JSON that the page fetched, and JSON in scripts, come last; the name of their objects must equal a title.
     """
-    known = [title for title in map(letters_and_digits, titles) if len(title) >= _MIN_NAME]
+    known = [title for title in map(name_key, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
     for syntax in _SYNTAXES:
         for item in _walk(getattr(data, syntax), 0):
@@ -44,7 +45,7 @@ def read_items(
 
 
 def _own_name(item: dict[str, Any]) -> str:
-    return next((letters_and_digits(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
+    return next((name_key(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
 
 
 def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:

@@ -28,15 +28,6 @@ _WITHOUT_VALUE = frozenset({"br", "img", "wbr"})
 _GLUED_AFTER = re.compile(r"[(\[{$€£¥₹#@/‘“-]\Z")
 _GLUED_BEFORE = re.compile(r"[.,;:!?)\]}%’”/-]")
 _ZERO_WIDTH = str.maketrans("", "", "\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_DIGIT = re.compile(r"\d")
-_KEY = re.compile(r"[\W_]+")
-
-
-def letters_and_digits(text: str) -> str:
-    """Return the letters and digits of a text in lower case, digits of any script as 0 to 9, to compare values."""
-    if not text.isascii():
-        text = _DIGIT.sub(lambda digit: str(int(digit[0])), text)
-    return _KEY.sub("", text.lower())
 
 
 @dataclass(slots=True, eq=False)

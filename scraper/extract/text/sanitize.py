@@ -50,7 +50,7 @@ _JOINING = re.compile(
 )
 _BESIDE_NUMBER_MARK = re.compile(f"[{_ARABIC}]")
 _EMOJI_CATEGORIES = frozenset({"So", "Sm", "Sk", "Po", "Pd", "No"})
-_KEYCAP = "\u20e3"
+_NOT_LETTERS_OR_DIGITSCAP = "\u20e3"
 
 
 def clean(text: str) -> tuple[str, int]:
@@ -120,7 +120,7 @@ def _filter_suspect(match: re.Match[str]) -> str:
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
         is_allowed = is_first and _RIGHT_TO_LEFT.search(near) is not None
     elif character == "\ufe0f":
-        is_allowed = before != "" and (after == _KEYCAP or _is_emoji(before))
+        is_allowed = before != "" and (after == _NOT_LETTERS_OR_DIGITSCAP or _is_emoji(before))
     elif "\u0600" <= character <= "\u08e2":
         is_allowed = bool(_BESIDE_NUMBER_MARK.match(before) or _BESIDE_NUMBER_MARK.match(after))
     else:
@@ -200,3 +200,15 @@ def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
             lines.append(piece[0])
     lines.append(collapse_whitespace("".join(open_line)))
     return "\n".join(filter(None, lines))
+
+
+_DIGIT = re.compile(r"\d")
+_NOT_LETTERS_OR_DIGITS = re.compile(r"[\W_]+")
+
+
+def name_key(text: str | None) -> str:
+    """Return the letters and digits of a text in lower case, digits of any script as 0 to 9, to compare names."""
+    text = text or ""
+    if not text.isascii():
+        text = _DIGIT.sub(lambda digit: str(int(digit[0])), text)
+    return _NOT_LETTERS_OR_DIGITS.sub("", text.lower())
