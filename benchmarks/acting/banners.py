@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from playwright.async_api import Page, async_playwright
 
 from benchmarks.acting.serving import served
 from benchmarks.common.command_line import Figures, print_table
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Session
 from browsers.chromium.locate import find_chromium
 from browsers.model import Tier
 from browsers.navigation.consent import refuse_consent
@@ -54,7 +54,7 @@ class _Row:
 
 
 class PlaywrightSession:
-    """A CDP session of Playwright as a `CommandSession`."""
+    """A CDP session of Playwright with the method of `Session` that `refuse_consent` uses."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -69,7 +69,7 @@ class PlaywrightSession:
 
 
 @asynccontextmanager
-async def open_browser() -> AsyncIterator[Callable[[str], AbstractAsyncContextManager[tuple[Page, PlaywrightSession]]]]:
+async def open_browser() -> AsyncIterator[Callable[[str], AbstractAsyncContextManager[tuple[Page, Session]]]]:
     """Start Chromium without network; yield a function that opens a page in a context of its own.
 
     Raises:
@@ -88,12 +88,12 @@ async def open_browser() -> AsyncIterator[Callable[[str], AbstractAsyncContextMa
         agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/{browser.version} Safari/537.36"
 
         @asynccontextmanager
-        async def new_page(url: str) -> AsyncIterator[tuple[Page, PlaywrightSession]]:
+        async def new_page(url: str) -> AsyncIterator[tuple[Page, Session]]:
             context = await browser.new_context(viewport={"width": 1_280, "height": 900}, user_agent=agent)
             try:
                 page = await context.new_page()
                 await page.goto(url)
-                yield page, PlaywrightSession(await context.new_cdp_session(page))
+                yield page, cast(Session, PlaywrightSession(await context.new_cdp_session(page)))
             finally:
                 await context.close()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from typing import Any
 
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Session
 from browsers.scripts import CONSENT
 
 MAX_FRAMES = 9
@@ -27,14 +27,7 @@ _GONE_S = 0.8
 """Seconds in which a banner must disappear after a click."""
 
 
-class CommandSession(Protocol):
-    """Methods of `Session` that this module uses."""
-
-    async def send(self, method: str, /, *, limit_s: float, **params: Any) -> dict[str, Any]:
-        """Send a command and return its result."""
-
-
-async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
+async def refuse_consent(session: Session) -> tuple[str, ...]:
     """Refuse the consent banners of a page and its frames; return one sentence for each banner.
 
     A refusal is clicked if there is one; otherwise the settings are saved without categories, or the banner is closed.
@@ -60,7 +53,7 @@ async def refuse_consent(session: CommandSession) -> tuple[str, ...]:
     return tuple(done)
 
 
-async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, float, float]]:
+async def _iter_frames(session: Session) -> AsyncIterator[tuple[str, float, float]]:
     """Yield the id of each frame of this process, and the position of its corner in the window."""
     tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
     yield tree["frame"]["id"], 0.0, 0.0
@@ -74,7 +67,7 @@ async def _iter_frames(session: CommandSession) -> AsyncIterator[tuple[str, floa
         yield frame_id, box["model"]["content"][0], box["model"]["content"][1]
 
 
-async def _press_buttons(session: CommandSession, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
+async def _press_buttons(session: Session, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
     has_opened_settings = False
     for _ in range(MAX_STEPS):
         plan = await _find_still_button(banner, has_opened_settings)
@@ -101,9 +94,7 @@ async def _press_buttons(session: CommandSession, banner: _BannerScript, x: floa
         yield f'A consent banner was refused ("{plan["label"]}").'
 
 
-async def _press_until_gone(
-    session: CommandSession, banner: _BannerScript, plan: dict[str, Any], x: float, y: float
-) -> bool:
+async def _press_until_gone(session: Session, banner: _BannerScript, plan: dict[str, Any], x: float, y: float) -> bool:
     """Press a button, and again if it has moved meanwhile; return True if the banner has gone."""
     for _ in range(MAX_PRESSES):
         await _click(session, x + plan["x"], y + plan["y"])
@@ -137,7 +128,7 @@ async def _find_still_button(banner: _BannerScript, has_opened_settings: bool) -
     return plan if isinstance(plan, dict) else None
 
 
-async def _click(session: CommandSession, x: float, y: float) -> None:
+async def _click(session: Session, x: float, y: float) -> None:
     """Send the mouse events of a click on a point of the window."""
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
@@ -147,12 +138,12 @@ async def _click(session: CommandSession, x: float, y: float) -> None:
 class _BannerScript:
     """Run the script for banners in the isolated world of one frame."""
 
-    def __init__(self, session: CommandSession, object_id: str) -> None:
+    def __init__(self, session: Session, object_id: str) -> None:
         self._session = session
         self._object_id = object_id
 
     @classmethod
-    async def install(cls, session: CommandSession, frame_id: str) -> _BannerScript:
+    async def install(cls, session: Session, frame_id: str) -> _BannerScript:
         world = await session.send(
             "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_COMMAND_LIMIT_S
         )

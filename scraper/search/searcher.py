@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from browsers import Browsers
 from browsers.errors import BrowsersError
 from browsers.model import Tier
+from scraper.caching.page_cache import HOUR_S
 from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
@@ -42,7 +43,6 @@ TEMPORARY_AGE_S = 60.0
 """Seconds. Default age limit of an answer that a new search may improve: the shortest cooldown."""
 TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
 """Errors of engines after which the default age limit is `TEMPORARY_AGE_S`."""
-HOUR_S = 3_600.0
 
 
 class Searcher:
