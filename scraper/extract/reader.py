@@ -48,6 +48,7 @@ def warm_up() -> None:
 
 def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     page = page_tree.build_page_tree(snapshot)
+    inline_text.separate_kickers(page.body, page.classes or "")
     about = metadata.read(page)
     signals = PageSignals(page)
     verdict = judge_signals(snapshot, signals)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import CELLS, EMPHASIS, HEADINGS
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, find_by_class, text_of
 
 _NUMBER = re.compile(
     r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
@@ -30,6 +30,20 @@ _CLOSING_TAG = re.compile(r"\[/([a-z]+_[a-z0-9_]{1,40})\]")
 """Closing tag of a name with an underscore: `[/b]` may be an example of forum markup."""
 
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
+
+
+KICKER_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:kicker|overline|eyebrow|topline|roofline|dachzeile|spitzmarke|surtitle|antetitulo)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+"""Classes of the topic above a headline or before a lead."""
+
+
+def separate_kickers(root: Element, class_names: str) -> None:
+    """Insert a space behind kickers, which style sheets display as lines of their own."""
+    for kicker, _ in find_by_class(root, KICKER_CLASS) if KICKER_CLASS.search(class_names) else ():
+        if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
+            kicker.tail = f" {kicker.tail or ''}"
 
 
 def insert_spaces(root: Element) -> None:
