@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.knowing.questions import AskedText, is_test_text, load_texts, sentences_with_answer
-from scraper.retrieval.sentence_features import FEATURES, Question, compute_features
+from scraper.retrieval.sentence_features import FEATURE_NAMES, Question, compute_features
 from scraper.retrieval.sentence_index import SentenceIndex
 from scraper.retrieval.sentences import split_sentences
 
@@ -67,7 +67,7 @@ async def measure(options: Options) -> Figures:
     if options.corpora is None:
         raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
     examples = _load_examples(options.corpora, 0.1 if options.quick else 1.0)
-    start = np.array([_START.get(name, 0.0) for name in FEATURES])
+    start = np.array([_START.get(name, 0.0) for name in FEATURE_NAMES])
     weights = _fit([one for one in examples if not one[0]], start)
     hits: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for is_test, name, features, answers in examples:
@@ -76,9 +76,9 @@ async def measure(options: Options) -> Figures:
             hits[group].append((_is_first(features @ start, answers), _is_first(features @ weights, answers)))
     rows = [(name, len(both), *np.mean(both, axis=0).round(3).tolist()) for name, both in sorted(hits.items())]
     print_table(f"Among the first {_FIRST}, test texts", ("set", "questions", "start", "learned"), rows)
-    print_table("Weights", ("feature", "weight"), zip(FEATURES, weights.round(2).tolist(), strict=True))
+    print_table("Weights", ("feature", "weight"), zip(FEATURE_NAMES, weights.round(2).tolist(), strict=True))
     figures: Figures = {f"among_{_FIRST}.{name}": learned for name, _, _, learned in rows}
-    return figures | {f"weight.{name}": round(float(one), 2) for name, one in zip(FEATURES, weights, strict=True)}
+    return figures | {f"weight.{name}": round(float(one), 2) for name, one in zip(FEATURE_NAMES, weights, strict=True)}
 
 
 _Example = tuple[bool, str, Floats, list[int]]

@@ -1,6 +1,6 @@
 """Find the installed browsers and fonts of this machine, and check its settings, for setup and diagnosis.
 
-Only `install` changes the machine. The other functions start no program except browsers with `--version` and
+Only `install_chromium` changes the machine. The other functions start no program except browsers with `--version` and
 fontconfig.
 """
 
@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 from browsers.chromium import locate
-from browsers.chromium.install import InstallReport, install
+from browsers.chromium.install import InstallReport, install_chromium
 from browsers.egress import is_fake_dns_suspected
 from browsers.egress.upstream_proxy import parse_proxy
 from browsers.model import Tier
@@ -24,7 +24,7 @@ __all__ = [
     "find_fonts",
     "find_installed_browsers",
     "find_unusable_paths",
-    "install",
+    "install_chromium",
     "is_fake_dns_suspected",
     "parse_proxy_address",
 ]

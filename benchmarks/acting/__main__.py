@@ -28,7 +28,7 @@ from benchmarks.common.corpora import corpus_folder
 from browsers import Browsers, BrowserSettings
 from browsers.chromium.locate import find_chromium
 from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, ThirdParties, Tier
-from browsers.navigation.screenshot import HEIGHT, WIDTH
+from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH
 
 _HOST = "shots.example"
 _TOLERANCE = 12
@@ -121,7 +121,7 @@ async def _page() -> AsyncIterator[Any]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=found.executable)
         try:
-            yield await browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+            yield await browser.new_page(viewport={"width": WINDOW_WIDTH, "height": WINDOW_HEIGHT})
         finally:
             await browser.close()
 
@@ -130,7 +130,7 @@ def is_exact(gold: Gold, data: bytes) -> bool:
     """Return True if a picture of the whole page has every known color and repeats no header."""
     image = Image.open(io.BytesIO(data)).convert("RGB")
     scale = image.height / gold["height"]
-    if abs(image.width / scale - WIDTH) >= 30:
+    if abs(image.width / scale - WINDOW_WIDTH) >= 30:
         return False
     points = [((round(x * scale), round(y * scale)), color) for x, y, color in gold["points"]]
     inside = [(place, color) for place, color in points if place[0] < image.width and place[1] < image.height]

@@ -24,7 +24,7 @@ from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
-from browsers.navigation.screenshot import HEIGHT, WIDTH, window_metrics
+from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 
@@ -50,7 +50,7 @@ _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboa
 """Permissions for which the full browser asks. The question would stay open, so they are denied."""
 
 Window = tuple[int, int]
-WINDOW_SIZE: Window = (WIDTH, HEIGHT)
+WINDOW_SIZE: Window = (WINDOW_WIDTH, WINDOW_HEIGHT)
 
 
 class ActingPage:

@@ -124,10 +124,10 @@ def ensure_installed(log: Log, host: HostPlatform | None = None) -> InstallRepor
     """
     host = host or HostPlatform()
     report = _update_and_inspect(host, tuple(Tier), log)
-    return report if report.usable else install(log, host=host)
+    return report if report.usable else install_chromium(log, host=host)
 
 
-def install(
+def install_chromium(
     log: Log, *, tiers: tuple[Tier, ...] = tuple(Tier), fonts: bool = False, host: HostPlatform | None = None
 ) -> InstallReport:
     """Install the missing tiers, by each method in order until every tier starts; report on `log`.
@@ -290,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     chosen = parser.parse_args(arguments)
-    report = install(_print_error, fonts=True) if chosen.all else ensure_installed(_print_error)
+    report = install_chromium(_print_error, fonts=True) if chosen.all else ensure_installed(_print_error)
     for chromium in report.found:
         _print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:

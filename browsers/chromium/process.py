@@ -135,7 +135,7 @@ class RunningChromium:
         self._watched.clear()
 
 
-async def launch(
+async def launch_chromium(
     driver: PlaywrightDriver, request: LaunchRequest, folder: Path, *, may_disable_sandbox: bool = True
 ) -> RunningChromium:
     """Start a browser, with Chromium's sandbox if the host allows it. A crashed driver is replaced.

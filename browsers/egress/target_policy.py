@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 MAX_TARGETS = 6
 """Maximum of addresses to dial for one name."""
 
-LOOPBACK: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
+LOOPBACK_ADDRESSES: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
 """Addresses of the names of this machine, such as localhost."""
 
 SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
@@ -119,7 +119,7 @@ class TargetPolicy:
             self._check_address(literal, host, port)
             return [literal]
         if ip_rules.is_loopback_name(name):
-            allowed = [a for a in LOOPBACK if ip_rules.find_refusal(a, self._allowed) is None]
+            allowed = [a for a in LOOPBACK_ADDRESSES if ip_rules.find_refusal(a, self._allowed) is None]
             if not allowed:
                 raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "this machine's own name")
             return allowed

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from browsers.egress import ip_rules, proxy_protocols
 from browsers.egress.dns_resolver import CachingResolver
-from browsers.egress.target_policy import LOOPBACK, Target, TargetPolicy
+from browsers.egress.target_policy import LOOPBACK_ADDRESSES, Target, TargetPolicy
 from browsers.egress.tcp_dialer import Dialer, FirstRequestRewrite, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
@@ -158,7 +158,7 @@ class UpstreamConnector:
         if literal is not None:
             found = [literal]
         elif ip_rules.is_loopback_name(name):
-            found = list(LOOPBACK)
+            found = list(LOOPBACK_ADDRESSES)
         else:
             found = [ipaddress.ip_address(text) for text in await self.resolver.lookup(name)]
         return [Target(address, str(address), self.proxy.port, may_be_own=True) for address in found]

@@ -17,7 +17,7 @@ from browsers.cdp.session import Event, Session
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from browsers.navigation.readiness import ReadinessWaiter
 
-WIDTH, HEIGHT = 1_280, 900
+WINDOW_WIDTH, WINDOW_HEIGHT = 1_280, 900
 """CSS pixels of the window."""
 PART_HEIGHT = 898
 """CSS pixels of a part of the whole page: the most that fits into `MAX_PIXELS` without scaling."""
@@ -118,9 +118,9 @@ class _Clip:
         return min(1.0, MAX_EDGE / max(self.width, self.height, 1.0), math.sqrt(MAX_PIXELS / area))
 
 
-def window_metrics(height: int = HEIGHT) -> Event:
+def window_metrics(height: int = WINDOW_HEIGHT) -> Event:
     """Return the parameters of `Emulation.setDeviceMetricsOverride` for pictures."""
-    return {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    return {"width": WINDOW_WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
 
 
 async def take_screenshots(
@@ -141,7 +141,9 @@ async def take_screenshots(
         return (await _take_file(session, request.kind),)
     if request.kind is ScreenshotKind.WINDOW:
         size = await _measure(readiness)
-        return (await _capture(session, _Clip(0, size["top"], WIDTH, HEIGHT), request, beyond_window=False),)
+        return (
+            await _capture(session, _Clip(0, size["top"], WINDOW_WIDTH, WINDOW_HEIGHT), request, beyond_window=False),
+        )
     size = await _measure(readiness)
     if size["inner"]:
         height = min(MAX_PAGE_HEIGHT, math.ceil(size["inner"]))
@@ -152,8 +154,8 @@ async def take_screenshots(
     height = min(MAX_PAGE_HEIGHT, math.ceil(size["height"]))
     # Parts of equal height: no part is a sliver.
     part_height = math.ceil(height / math.ceil(height / PART_HEIGHT))
-    parts = [_Clip(0, top, WIDTH, min(part_height, height - top)) for top in range(0, height, part_height)]
-    clips = (_Clip(0, 0, WIDTH, height), *(() if request.is_single else parts))
+    parts = [_Clip(0, top, WINDOW_WIDTH, min(part_height, height - top)) for top in range(0, height, part_height)]
+    clips = (_Clip(0, 0, WINDOW_WIDTH, height), *(() if request.is_single else parts))
     taken = [await _capture(session, clip, request, beyond_window=True) for clip in clips]
     return (replace(taken[0], cut_off=max(0, math.ceil(size["height"]) - height)), *taken[1:])
 
@@ -200,4 +202,4 @@ async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *,
 
 async def _measure(readiness: ReadinessWaiter) -> dict[str, float]:
     size = await readiness.evaluate(_SIZE, limit_s=_SCRIPT_LIMIT_S)
-    return size if isinstance(size, dict) else {"height": HEIGHT, "inner": 0, "top": 0}
+    return size if isinstance(size, dict) else {"height": WINDOW_HEIGHT, "inner": 0, "top": 0}

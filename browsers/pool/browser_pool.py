@@ -13,7 +13,7 @@ from typing import Any
 from browsers import errors
 from browsers.chromium import locate
 from browsers.chromium.playwright_driver import PlaywrightDriver
-from browsers.chromium.process import LaunchRequest, RunningChromium, launch
+from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
@@ -200,7 +200,7 @@ class BrowserPool:
         self._raise_if_closing()
         try:
             # The sandbox has worked before, so a failure to start has another cause.
-            chromium = await launch(
+            chromium = await launch_chromium(
                 self._driver, request, self._folder.path, may_disable_sandbox=not self._was_sandboxed
             )
         except errors.NoBrowserError as error:

@@ -17,7 +17,7 @@ from scraper import errors
 from scraper.coordination.protocols import WorkClaim, WorkClaims, WorkCompleted
 from scraper.model import Reading, StructuredData
 from scraper.settings import Settings
-from scraper.store.serialization import dump, load
+from scraper.store.serialization import load, serialize_result
 
 log = logging.getLogger(__name__)
 
@@ -121,8 +121,10 @@ class Codec(Generic[T]):
     """Return a copy marked as cached, for a result that was complete before it was requested."""
 
 
-READING_CODEC: Codec[Reading] = Codec(dump, functools.partial(load, Reading), mark_reading_cached)
-STRUCTURED_DATA_CODEC: Codec[StructuredData] = Codec(dump, functools.partial(load, StructuredData), lambda data: data)
+READING_CODEC: Codec[Reading] = Codec(serialize_result, functools.partial(load, Reading), mark_reading_cached)
+STRUCTURED_DATA_CODEC: Codec[StructuredData] = Codec(
+    serialize_result, functools.partial(load, StructuredData), lambda data: data
+)
 
 
 class DistributedSingleFlight(Generic[T]):

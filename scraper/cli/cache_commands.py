@@ -14,7 +14,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.message_rewriting import rewrite_answer
-from scraper.cli.setting_options import LOG, STORE, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
 from scraper.cli.tool_output import print_text, wants_json, with_output_options
 from scraper.settings import Settings
@@ -36,7 +36,7 @@ def cache() -> None:
 
 @cache.command(cls=Command, examples=["cache stats", "cache stats --json"])
 @_json_option
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def stats(as_json: bool, **flags: Any) -> int:
     """Print the number and size of cached pages."""
     settings = load_settings(flags)
@@ -54,7 +54,7 @@ def stats(as_json: bool, **flags: Any) -> int:
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
 @with_output_options()
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
@@ -79,7 +79,7 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
 
 @cache.command(cls=Command, examples=["cache export > pages.jsonl"])
 @click.option("--json", "as_json", is_flag=True, help="No effect: the output is always one line of JSON per page.")
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""
 
@@ -109,7 +109,7 @@ def export(as_json: bool, **flags: Any) -> int:
 @cache.command(cls=Command, examples=["cache clear", "cache clear --yes"])
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_json_option
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def clear(yes: bool, as_json: bool, **flags: Any) -> int:
     """Delete all cached pages."""
     settings = load_settings(flags)

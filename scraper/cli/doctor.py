@@ -133,7 +133,7 @@ def install_browser(fonts: bool, as_json: bool) -> int:
     """
     from browsers import system_diagnostics
 
-    report = system_diagnostics.install(lambda line: click.echo(line, err=True), fonts=fonts)
+    report = system_diagnostics.install_chromium(lambda line: click.echo(line, err=True), fonts=fonts)
     if as_json:
         click.echo(json.dumps({str(chromium.tier): str(chromium.executable) for chromium in report.found}))
     for chromium in () if as_json else report.found:

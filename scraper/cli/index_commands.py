@@ -12,13 +12,13 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.message_rewriting import get_command_name
-from scraper.cli.setting_options import LOG, Command, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, Command, with_settings
 from scraper.cli.tool_output import run_and_print, with_output_options
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
 
-_INDEX_SETTINGS = LOG | {"data_dir", "database_url"}
+_INDEX_SETTINGS = LOG_SETTINGS | {"data_dir", "database_url"}
 _TOOL_LINE = re.compile(r"^- (\w+)\(([^)]*)\): ", re.MULTILINE)
 
 

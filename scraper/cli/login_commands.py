@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import LOG, READ, STORE, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
 from scraper.settings import Settings
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DAY_S = 86_400.0
-_SETTINGS = LOG | STORE | {"profile_key"}
+_SETTINGS = LOG_SETTINGS | STORE_SETTINGS | {"profile_key"}
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _caller_option = click.option("--caller", default="local", help="Caller of a server that may use it.  [local]")
 

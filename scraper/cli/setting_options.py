@@ -21,15 +21,15 @@ WEB_ONLY = frozenset(
 """Settings of a server that listens on a port."""
 SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
 """Settings of servers; other commands ignore them."""
-LOG = frozenset({"config_file", "log_level"})
+LOG_SETTINGS = frozenset({"config_file", "log_level"})
 """Settings that most commands have."""
-STORE = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
+STORE_SETTINGS = frozenset("data_dir cache_ttl_h cache_mb database_url".split())
 """Settings of the cache and the indexes."""
 _VISITS = frozenset(
     "proxy proxy_dns allow_nets test_hosts test_key_pin language timezone tier light_executable full_executable "
     "host_gap_s robots tool_timeout_s".split()
 )
-READ = LOG | STORE | _VISITS
+READ = LOG_SETTINGS | STORE_SETTINGS | _VISITS
 """Settings of a command that reads one URL or asks search engines."""
 _SLOTS = {"peek_slots", "render_slots", "max_slots", "queue_limit"}
 READ_MANY = READ | _SLOTS | {"host_pages", "shared_url", "max_answer_tokens"}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
-from scraper.cli.setting_options import LOG, READ_MANY, STORE, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
@@ -66,7 +66,7 @@ def watch() -> None:
 @click.argument("url")
 @click.option("--every", default="1d", metavar="TIME", help="Minimum time between two checks: 30m, 6h, 1d.  [1d]")
 @_json_option
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     """Add a page to the list, or change its interval."""
     found = _EVERY.fullmatch(every.strip())
@@ -84,7 +84,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
 
 @watch.command(name="list", cls=Command, examples=["watch list", "watch list --json"])
 @_json_option
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
     pages = with_store(load_settings(flags), lambda store: _read(store.records))
@@ -102,7 +102,7 @@ def list_pages(as_json: bool, **flags: Any) -> int:
 @watch.command(cls=Command, examples=["watch remove example.com/pricing"])
 @click.argument("url")
 @_json_option
-@with_settings(LOG | STORE)
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
     wanted = set(guess_urls(url))

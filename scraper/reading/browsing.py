@@ -20,7 +20,7 @@ from scraper.model import Reading
 from scraper.reading import visit_outcome
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
-from scraper.store.login_profiles import PROFILE_NAME, LoginProfiles, ProfileKeyError, ProfileNotReadableError
+from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError
 from scraper.urls import cache_key, parse_target
 from scraper.workers import WorkerPool
@@ -184,7 +184,7 @@ class BrowseRunner:
 
     async def _load_login(self, name: str, principal: str) -> Login:
         try:
-            found = await self._logins.load(principal, name) if PROFILE_NAME.fullmatch(name) else None
+            found = await self._logins.load(principal, name) if PROFILE_NAME_PATTERN.fullmatch(name) else None
         except RecordsUnavailableError:
             raise errors.StoreUnavailableError("The store of profiles cannot be used.", target="profile") from None
         except (ProfileKeyError, ProfileNotReadableError):

@@ -11,7 +11,7 @@ from browsers.login_state import LoginState, LoginStateError
 from scraper import errors
 from scraper.reading.visit_outcome import map_browser_error
 from scraper.settings import Settings
-from scraper.store.login_profiles import MAX_HOSTS, PROFILE_NAME
+from scraper.store.login_profiles import MAX_HOSTS, PROFILE_NAME_PATTERN
 from scraper.urls import host_of, parse_target
 
 SIGN_IN_S = 900.0
@@ -20,7 +20,7 @@ SIGN_IN_S = 900.0
 
 def check_profile_name(name: str) -> None:
     """Raise InvalidArgumentError if a profile cannot have this name."""
-    if PROFILE_NAME.fullmatch(name) is None:
+    if PROFILE_NAME_PATTERN.fullmatch(name) is None:
         raise errors.InvalidArgumentError(
             f"{name[:80]!r} is no name of a profile: use letters, digits, dots and hyphens.", target="name"
         )

@@ -12,9 +12,15 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import TextCut, cut_markdown
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
-from scraper.render.json_truncation import compact
+from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
-from scraper.render.untrusted_text import EXPLANATION, MAX_SHOWN_URL, display_url, error_object, error_sentence
+from scraper.render.untrusted_text import (
+    MAX_SHOWN_URL,
+    UNTRUSTED_EXPLANATION,
+    display_url,
+    error_object,
+    error_sentence,
+)
 
 T = TypeVar("T")
 
@@ -65,7 +71,7 @@ def as_markdown(
     """Return a section with text or error for each URL, in order. `render` is the requested render mode."""
     render_hint = "" if render == "auto" else f' and render="{render}"'
     read = sum(isinstance(item.outcome, Reading) for item in items)
-    opening = f"{read} of {len(items)} pages read. {EXPLANATION.format(region=region)}"
+    opening = f"{read} of {len(items)} pages read. {UNTRUSTED_EXPLANATION.format(region=region)}"
 
     def render_within(tokens_left: int, chars: int) -> tuple[str, int]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
@@ -92,7 +98,7 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
             }
             for item, piece in zip(items, pieces, strict=True)
         ]
-        return objects, round(token_estimate.estimate(compact(objects)) - _ANSWER_RATIO * budget)
+        return objects, round(token_estimate.estimate(compact_json(objects)) - _ANSWER_RATIO * budget)
 
     return _fit(render_within, budget - _JSON_TOKENS * len(items))
 

@@ -10,7 +10,7 @@ from scraper.errors import ScraperError
 from scraper.extract.text.sanitize import clean
 from scraper.model import Reading
 from scraper.render.page import as_markdown
-from scraper.render.untrusted_text import EXPLANATION, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence, mark_untrusted
 
 _MAX_SESSION_S = 120
 
@@ -83,5 +83,5 @@ def _seal(lines: list[str], region: str, *, explains: bool) -> list[str]:
     if not lines:
         return []
     text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))
-    explanation = [EXPLANATION.format(region=region)] if explains else []
+    explanation = [UNTRUSTED_EXPLANATION.format(region=region)] if explains else []
     return [*explanation, mark_untrusted(text, region)]

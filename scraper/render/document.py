@@ -15,7 +15,7 @@ from scraper.extract.text.markdown_structure import TextCut, find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 """Line before each page in the Markdown of a document, with the page number."""
@@ -104,7 +104,7 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
         answer["warnings"] = [clean_line(warning, MAX_FACT) for warning in reading.warnings]
-    answer["notice"] = NOTICE
+    answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
@@ -147,7 +147,7 @@ def _outline_rows(document: Document) -> list[dict[str, Any]]:
 
 def _explanation(reading: Reading, region: str) -> str:
     """Return the explanation of the untrusted region; for a local file it names the file instead of the web."""
-    text = EXPLANATION.format(region=region)
+    text = UNTRUSTED_EXPLANATION.format(region=region)
     return text.replace("comes from the web", "comes from the file") if reading.method == "file" else text
 
 

@@ -11,9 +11,16 @@ from scraper.errors import ScraperError
 from scraper.extract.fields.model import PageFields
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.json_truncation import compact
+from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, error_sentence, full_url, mark_untrusted
+from scraper.render.untrusted_text import (
+    UNTRUSTED_EXPLANATION,
+    UNTRUSTED_NOTICE,
+    display_url,
+    error_sentence,
+    full_url,
+    mark_untrusted,
+)
 
 _MAX_URL = 2_000
 _MAX_WARNING = 300
@@ -39,7 +46,7 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
             answer["more"] = {"next_page": found.next_page}
     if notes:
         answer["warnings"] = notes
-    answer["notice"] = NOTICE
+    answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
@@ -60,7 +67,7 @@ def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) ->
             header.append(f"Next page: {next_page}")
             full.append(("Full URL of the next page", full_url(found.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
-    header.append(EXPLANATION.format(region=region))
+    header.append(UNTRUSTED_EXPLANATION.format(region=region))
     recipe = f"\n\nRecipe for other pages of this kind:\n{found.recipe}" if found.recipe else ""
     urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
     return "\n".join(header) + "\n\n" + mark_untrusted(urls + _table(rows) + recipe, region)
@@ -77,7 +84,7 @@ def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, 
             else as_json(found, budget=share)
         )
         rows.append({name: value for name, value in row.items() if name not in ("recipe", "notice")})
-    answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows, "notice": NOTICE}
+    answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows, "notice": UNTRUSTED_NOTICE}
     recipe = next((found.recipe for _, found in outcomes if isinstance(found, PageFields) and found.recipe), "")
     return answer | ({"recipe": json.loads(recipe)} if recipe else {})
 
@@ -117,7 +124,7 @@ def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], lis
     rows: list[dict[str, Any]] = []
     for record in found.records:
         row = {name: _cut(value, name) for name, value in record.items()}
-        left -= token_estimate.estimate(compact(row))
+        left -= token_estimate.estimate(compact_json(row))
         if left < 0:
             break
         rows.append(row)

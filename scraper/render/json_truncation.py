@@ -36,7 +36,7 @@ _MIN_BUDGET = 20
 """Tokens. With a smaller budget, all blocks are dropped unless they all fit."""
 
 
-def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:
+def truncate_json(blocks: Sequence[Any], budget: int) -> TruncatedJson:
     """Return the blocks within a token budget.
 
     All blocks are shortened with the mildest limits that make them fit. If no limits do, the last blocks are dropped.
@@ -55,13 +55,13 @@ def truncate(blocks: Sequence[Any], budget: int) -> TruncatedJson:
     return TruncatedJson(tuple(fitting), shortened=True, left_out=len(blocks) - len(fitting))
 
 
-def compact(data: Any) -> str:
+def compact_json(data: Any) -> str:
     """Serialize to JSON without spaces."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _cost(blocks: Sequence[Any]) -> int:
-    return sum(token_estimate.estimate(compact(block)) for block in blocks)
+    return sum(token_estimate.estimate(compact_json(block)) for block in blocks)
 
 
 def _shorten(value: Any, bounds: _Bounds, depth: int) -> Any:

@@ -10,8 +10,15 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
-from scraper.render.json_truncation import compact, truncate
-from scraper.render.untrusted_text import EXPLANATION, MAX_SHOWN_URL, NOTICE, display_url, full_url, mark_untrusted
+from scraper.render.json_truncation import compact_json, truncate_json
+from scraper.render.untrusted_text import (
+    MAX_SHOWN_URL,
+    UNTRUSTED_EXPLANATION,
+    UNTRUSTED_NOTICE,
+    display_url,
+    full_url,
+    mark_untrusted,
+)
 from scraper.urls import MAX_URL_CHARS
 
 BODY_BUDGET = 7_500
@@ -50,7 +57,7 @@ def as_markdown(
     Without `length`, the answer has as much text as fits the token budget. `now` is used for the age of a cached page.
     """
     piece = piece_of(reading.document, start, length, budget)
-    lines = [*header(reading, piece, now), EXPLANATION.format(region=region)]
+    lines = [*header(reading, piece, now), UNTRUSTED_EXPLANATION.format(region=region)]
     parts = ["\n".join(lines), untrusted_page(reading, piece, region)]
     if piece.next_start is not None:
         parts.append(f"{cut_note(piece)} To go on, call fetch again with start={piece.end}.")
@@ -71,12 +78,14 @@ def as_json(
     rest.
     """
     lists, left_out = _lists(reading.document, include, int(budget * _LISTS_SHARE))
-    spent = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(compact(lists))
+    spent = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(
+        compact_json(lists)
+    )
     left = max(1, budget - spent)
     share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
     piece = piece_of(reading.document, start, length, left - share)
     answer = page_object(reading, piece) | lists
-    posts = truncate(_posts_in(reading.document, piece), share).blocks
+    posts = truncate_json(_posts_in(reading.document, piece), share).blocks
     if posts:
         answer["discussion"] = list(posts)
     if left_out:
@@ -104,7 +113,7 @@ def _lists(document: Document, include: Sequence[str], budget: int) -> tuple[dic
     for name in include:
         rows, fitting, left = LISTS[name](document), [], budget // len(include)
         for row in rows:
-            cost = token_estimate.estimate(compact(row)) + 1
+            cost = token_estimate.estimate(compact_json(row)) + 1
             if cost <= left:
                 fitting.append(row)
                 left -= cost
@@ -176,7 +185,7 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
         answer["warnings"] = reading_warnings(reading)
-    answer["notice"] = NOTICE
+    answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 

@@ -11,7 +11,7 @@ from scraper.extract.text.page_changes import mark_words
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import BlockChange, PageChange
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, error_sentence, mark_untrusted
 
 Outcome = PageChange | ScraperError
 """Changes of a page, or the reason why it was not read."""
@@ -39,7 +39,7 @@ def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str
     words and `{+new+}` added words.
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
-    head = [f"{_count(outcomes)}", EXPLANATION.format(region=region)]
+    head = [f"{_count(outcomes)}", UNTRUSTED_EXPLANATION.format(region=region)]
     sections = [_section(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
     return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(sections), region)
 
@@ -48,7 +48,7 @@ def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) ->
     """Return a row for each page, with its changes within an equal share of the budget."""
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     rows = [as_row(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
-    return {"pages": rows, "notice": NOTICE}
+    return {"pages": rows, "notice": UNTRUSTED_NOTICE}
 
 
 def as_row(url: str, outcome: Outcome, budget: int) -> ChangedPage:

@@ -13,7 +13,7 @@ from scraper.model import PageExcerpts, Reading
 from scraper.render import page as render_page
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
-from scraper.render.untrusted_text import EXPLANATION, error_sentence
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""
@@ -68,7 +68,7 @@ def page_as_markdown(page: PageExcerpts, *, tokens: int, region: str, now: datet
     lines = render_page.header(page.outcome, piece, now)
     if not has_match(page):
         lines.append(_explain_no_match(page.outcome))
-    lines.append(EXPLANATION.format(region=region))
+    lines.append(UNTRUSTED_EXPLANATION.format(region=region))
     return "\n".join(lines) + "\n\n" + render_page.untrusted_page(page.outcome, piece, region)
 
 

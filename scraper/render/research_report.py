@@ -11,7 +11,14 @@ from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Excerpt, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import page as render_page
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, error_object, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import (
+    UNTRUSTED_EXPLANATION,
+    UNTRUSTED_NOTICE,
+    display_url,
+    error_object,
+    error_sentence,
+    mark_untrusted,
+)
 from scraper.retrieval.text_fragments import link_to_quotation
 
 RULE = "\n\n---\n\n"
@@ -41,7 +48,9 @@ _JSON_TOKENS = 40
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
     """Return facts, the numbered sources, and a section for each page or error."""
     question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
-    opening = "\n".join(["# Research brief", "", question, *_facts(report), EXPLANATION.format(region=region)])
+    opening = "\n".join(
+        ["# Research brief", "", question, *_facts(report), UNTRUSTED_EXPLANATION.format(region=region)]
+    )
     ranks = _ranks(report.search)
     sections = [_section(page, report, ranks, region, now) for page in report.pages]
     return RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
@@ -69,7 +78,7 @@ def as_json(report: ResearchReport) -> dict[str, object]:
         answer["retrieved_at"] = report.search.retrieved_at.isoformat(timespec="seconds")
     if report.search.warnings:
         answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in report.search.warnings]
-    answer["notice"] = NOTICE
+    answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
@@ -79,7 +88,7 @@ def comparison_as_markdown(
     """Return a section with excerpts or error for each page, in the requested order."""
     read = sum(isinstance(page.outcome, Reading) for page in pages)
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
-    opening = "\n".join(["# Comparison", "", *facts, EXPLANATION.format(region=region)])
+    opening = "\n".join(["# Comparison", "", *facts, UNTRUSTED_EXPLANATION.format(region=region)])
     sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
     return RULE.join([opening, *sections])
 
@@ -92,7 +101,7 @@ def comparison_as_json(question: str, pages: Sequence[PageExcerpts]) -> dict[str
         "urls": [page.url for page in pages],
         "excerpts": excerpts,
         "tokens_estimated": _sum_tokens(excerpts),
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
 
 

@@ -9,7 +9,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
 from scraper.render.page import iso_date
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, break_marks, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted
 
 ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
@@ -61,7 +61,7 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
         head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
-    head.append(EXPLANATION.format(region=region))
+    head.append(UNTRUSTED_EXPLANATION.format(region=region))
     rows = _within_budget([result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
     return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(rows), region)
 
@@ -81,7 +81,7 @@ def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, o
         data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
     if answer.retrieved_at is not None:
         data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
-    data["notice"] = NOTICE
+    data["notice"] = UNTRUSTED_NOTICE
     return data
 
 
@@ -122,7 +122,7 @@ def cache_hits_as_markdown(
     if not count:
         return "\n".join([*head, _NO_HITS])
     head.append("Continue with fetch, from the `start` of each page.")
-    head.append(EXPLANATION.format(region=region))
+    head.append(UNTRUSTED_EXPLANATION.format(region=region))
     rows = "\n\n".join(_hit_text(number, hit, now) for number, hit in enumerate(hits, 1))
     return "\n".join(head) + "\n\n" + mark_untrusted(rows, region)
 
@@ -136,7 +136,7 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
             "snippet": clean_line(hit.snippet, MAX_SNIPPET),
             "start": hit.start,
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
-            "notice": NOTICE,
+            "notice": UNTRUSTED_NOTICE,
         }
         for hit in _hits_within_budget(found.hits, budget)
     ]

@@ -9,7 +9,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import CrawlReport, ExcludedUrls, PageExcerpts, SiteMap, SitePage
 from scraper.render.json_answers import CrawlAnswer, CrawledRow, LeftOutItem, MappedPage, SiteMapAnswer
 from scraper.render.research_report import join_excerpts
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, mark_untrusted
 from scraper.urls import host_of
 
 RankedPages = Sequence[tuple[SitePage, float]]
@@ -36,7 +36,7 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     if not rows:
         return "\n".join([*head, "No page from this `start` on." if start else "No page was found."])
     head.append(f"Pages {start + 1:,} to {end:,}." + (f" Next: start={end}." if end < len(ranked) else ""))
-    head.append(EXPLANATION.format(region=region))
+    head.append(UNTRUSTED_EXPLANATION.format(region=region))
     body = [_page_line(page) for page, _ in rows]
     if site.left_out:
         body += ["", *_left_out_lines(site.left_out)]
@@ -53,7 +53,7 @@ def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: in
         "more": start + len(rows) < len(ranked),
         "left_out": _left_out_items(site.left_out),
         "lists": {"files": site.list_files, "failed": site.list_failures},
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
     if site.warnings:
         answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in site.warnings]
@@ -74,7 +74,7 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
         f"{host_of(report.url)}: pages visited {report.visited:,}, kept {report.kept:,}. {state}",
         f'Search them: search_index with index_name="{report.index}".',
         *_warning_lines(report.warnings),
-        EXPLANATION.format(region=region),
+        UNTRUSTED_EXPLANATION.format(region=region),
     ]
     passages = [(page, join_excerpts(page, linked=True)) for page in pages]
     body = [part for page, text in passages if text for part in (f"## {_title_line(page)}", text)]
@@ -108,7 +108,7 @@ def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget:
         "left": report.waiting,
         "pages": rows,
         "left_out": _left_out_items(report.left_out),
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
     if report.warnings:
         answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in report.warnings]

@@ -8,9 +8,9 @@ from typing import Any
 
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
-from scraper.render.json_truncation import TruncatedJson, compact, truncate
+from scraper.render.json_truncation import TruncatedJson, compact_json, truncate_json
 from scraper.render.page import BODY_BUDGET, characters_for
-from scraper.render.untrusted_text import EXPLANATION, NOTICE, display_url, full_url, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 """Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""
@@ -34,7 +34,7 @@ def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET
     notes = _notes(found, blocks)
     url = display_url(found.url)
     header = [f"URL: {url}", "Method: browser", *(f"Warning: {note}" for note in notes)]
-    header.append(EXPLANATION.format(region=region))
+    header.append(UNTRUSTED_EXPLANATION.format(region=region))
     sections = [f"Full URL: {full}"] if (full := full_url(found.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
@@ -54,7 +54,7 @@ def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, ob
     notes = _notes(found, blocks)
     if notes:
         answer["warnings"] = notes
-    answer["notice"] = NOTICE
+    answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
@@ -65,23 +65,23 @@ def _divide_budget(found: StructuredData, budget: int) -> tuple[dict[str, Any], 
     for name in _FACTS:
         fields = getattr(found, name)
         if fields:
-            short = truncate([fields], int(left * _FACTS_SHARE))
+            short = truncate_json([fields], int(left * _FACTS_SHARE))
             if short.blocks:
                 facts[name] = short.blocks[0]
-            left -= sum(len(compact(block)) for block in short.blocks) // 3
-    blocks = {"discussion": truncate(found.discussion, int(left * _FACTS_SHARE))}
+            left -= sum(len(compact_json(block)) for block in short.blocks) // 3
+    blocks = {"discussion": truncate_json(found.discussion, int(left * _FACTS_SHARE))}
     left -= _size(blocks["discussion"])
-    blocks["xhr"] = truncate(found.xhr, int(left * _XHR_SHARE))
+    blocks["xhr"] = truncate_json(found.xhr, int(left * _XHR_SHARE))
     left -= _size(blocks["xhr"])
-    by_size = sorted(SYNTAXES, key=lambda name: len(compact(getattr(found, name))))
+    by_size = sorted(SYNTAXES, key=lambda name: len(compact_json(getattr(found, name))))
     for rank, name in enumerate(by_size):
-        blocks[name] = truncate(getattr(found, name), max(0, left) // (len(by_size) - rank))
+        blocks[name] = truncate_json(getattr(found, name), max(0, left) // (len(by_size) - rank))
         left -= _size(blocks[name])
     return facts, blocks
 
 
 def _size(short: TruncatedJson) -> int:
-    return sum(len(compact(block)) for block in short.blocks) // 3
+    return sum(len(compact_json(block)) for block in short.blocks) // 3
 
 
 def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
@@ -110,7 +110,7 @@ def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _as_text(value: Any) -> str:
-    return clean_line(value, _MAX_URL) if isinstance(value, str) else compact(value)
+    return clean_line(value, _MAX_URL) if isinstance(value, str) else compact_json(value)
 
 
 def _section(name: str, short: TruncatedJson) -> str:
@@ -120,6 +120,6 @@ def _section(name: str, short: TruncatedJson) -> str:
 def _one_line_per_key(block: Any) -> str:
     """Return JSON with one line per top-level key, which takes fewer tokens than full indentation."""
     if not isinstance(block, dict):
-        return compact(block)
-    rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact(part)}" for name, part in block.items()]
+        return compact_json(block)
+    rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact_json(part)}" for name, part in block.items()]
     return "{\n" + ",\n".join(rows) + "\n}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from scraper.extract.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_terms, stem
 from scraper.retrieval.answer_types import find_answer_type, is_definition, rate_answer
-from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, rarity
+from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, inverse_frequencies
 
 _MAX_TERMS = 40
 """Terms of a question. Of a longer one, the rarest on the pages count."""
@@ -30,7 +30,7 @@ _NEIGHBOR_WEIGHT, _HEADING_WEIGHT = 0.3, 0.6
 """Weight of a word in a neighbor or heading, relative to one in the sentence."""
 _DIGITS = b"0123456789"
 
-FEATURES = (
+FEATURE_NAMES = (
     "words",
     "stems",
     "word_coverage",
@@ -83,12 +83,12 @@ class Question:
 
 
 def compute_features(index: SentenceIndex, question: Question) -> FloatArray:
-    """Return an array of shape (sentences, features) with the columns `FEATURES`.
+    """Return an array of shape (sentences, features) with the columns `FEATURE_NAMES`.
 
     The rarity of a term is its inverse frequency among these sentences.
     """
     columns = _Columns(index, question)
-    return np.stack([columns.values[name] for name in FEATURES], axis=1)
+    return np.stack([columns.values[name] for name in FEATURE_NAMES], axis=1)
 
 
 class _Columns:
@@ -214,7 +214,7 @@ class _Columns:
         for one in best:
             weights[stems.pair_terms[stems.pair_sentences == one]] += base[one] / base[best[0]]
         is_useful = (stems.frequencies > 1) & (stems.frequencies < 0.2 * index.count + 3)
-        weights *= rarity(stems.frequencies, index.count) * is_useful
+        weights *= inverse_frequencies(stems.frequencies, index.count) * is_useful
         weights[[stems.numbers[one] for one in self._stems if one in stems.numbers]] = 0.0
         weights[np.argsort(-weights, kind="stable")[_FEEDBACK_STEMS:]] = 0.0
         weights /= weights.sum() or 1.0

@@ -45,9 +45,9 @@ class Vocabulary:
         self.frequencies = np.bincount(self.pair_terms, minlength=size)
 
     def rarity(self, terms: Sequence[str]) -> FloatArray:
-        """Return the inverse sentence frequency of each term, as `rarity`."""
+        """Return the inverse sentence frequency of each term, as `inverse_frequencies`."""
         found = np.array([self.frequencies[self.numbers[one]] if one in self.numbers else 0 for one in terms], float)
-        return rarity(found, self._count)
+        return inverse_frequencies(found, self._count)
 
     def count(self, terms: Sequence[str]) -> FloatArray:
         """Return the number of each term in each sentence, in an array of shape (sentences, terms)."""
@@ -61,7 +61,7 @@ class Vocabulary:
         return np.bincount(cells, minlength=self._count * len(terms)).reshape(self._count, len(terms)).astype(float)
 
 
-def rarity(frequencies: FloatArray | IntArray, count: int) -> FloatArray:
+def inverse_frequencies(frequencies: FloatArray | IntArray, count: int) -> FloatArray:
     """Return the inverse sentence frequency, as the IDF of BM25, for numbers of sentences out of `count`."""
     return np.log(1 + (count - frequencies + 0.5) / (frequencies + 0.5))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scraper.retrieval.sentence_features import FEATURES, Question, compute_features
+from scraper.retrieval.sentence_features import FEATURE_NAMES, Question, compute_features
 from scraper.retrieval.sentence_index import SentenceIndex
 from scraper.retrieval.sentences import Sentence
 
@@ -58,8 +58,8 @@ def score_sentences(
     sum of features. Wordings are scored separately, and the mean of their sums counts. A page without a word of the
     question scores 0, and so does an unlikely sentence without one.
     """
-    weights = np.array([WEIGHTS[name] for name in FEATURES])
-    matches = [FEATURES.index(name) for name in _MATCHES]
+    weights = np.array([WEIGHTS[name] for name in FEATURE_NAMES])
+    matches = [FEATURE_NAMES.index(name) for name in _MATCHES]
     counts = [len(page) for page in pages]
     total, is_match = np.zeros(sum(counts)), np.zeros(sum(counts), dtype=bool)
     wordings = [wording for wording in wordings if wording.content]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from scraper.search.fusion import MergedResult
 
-FRESHNESS: Mapping[str, timedelta] = MappingProxyType(
+MAX_RESULT_AGE: Mapping[str, timedelta] = MappingProxyType(
     {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
 )
 """Maximum age of a result, by the value of the argument `freshness`."""
@@ -49,7 +49,7 @@ class ResultFilters:
             "category": lambda row: (
                 row.is_of_source or is_of_category(self.category or "", row.host, row.best.url, row.engines)
             ),
-            "freshness": lambda row: _is_newer(row, now - FRESHNESS[self.freshness or ""] - SLACK),
+            "freshness": lambda row: _is_newer(row, now - MAX_RESULT_AGE[self.freshness or ""] - SLACK),
             "include_text": lambda row: _contains(row, self.include_text or ""),
             "exclude_text": lambda row: not _contains(row, self.exclude_text or ""),
         }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
+from scraper.search.query_terms import extract_content_words, extract_words, jaccard_similarity, title_key
 from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url_dedup_key
 
 if TYPE_CHECKING:
@@ -167,10 +167,10 @@ def is_duplicate(one: ComparableText, other: ComparableText) -> bool:
 def _are_similar(one: ComparableText, other: ComparableText) -> bool:
     if min(len(one.snippet), len(other.snippet)) < MIN_WORDS:
         return False
-    similarity = jaccard(one.snippet, other.snippet)
+    similarity = jaccard_similarity(one.snippet, other.snippet)
     if similarity >= SAME_SNIPPET:
         return True
-    return similarity >= SIMILAR_SNIPPET and jaccard(one.title, other.title) >= SIMILAR_TITLE
+    return similarity >= SIMILAR_SNIPPET and jaccard_similarity(one.title, other.title) >= SIMILAR_TITLE
 
 
 def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, EngineResult]]]:

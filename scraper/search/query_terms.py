@@ -31,7 +31,7 @@ def extract_content_words(query: str) -> tuple[str, ...]:
     return tuple(word for word in words if is_ngram(word) or (len(word) >= MIN_LETTERS and word not in _STOP_WORDS))
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard_similarity(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the number of common words divided by the number of all words of both sets."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0

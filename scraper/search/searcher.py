@@ -25,7 +25,7 @@ from scraper.search import argument_validation
 from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
-from scraper.search.filters import FRESHNESS, ResultFilters
+from scraper.search.filters import MAX_RESULT_AGE, ResultFilters
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
@@ -121,7 +121,7 @@ class Searcher:
             tuple(engine.name for engine in engines),
             argument_validation.check_range("max_results", request.max_results, 1, argument_validation.MAX_RESULTS),
             ResultFilters(
-                argument_validation.check_choice("freshness", request.freshness, FRESHNESS),
+                argument_validation.check_choice("freshness", request.freshness, MAX_RESULT_AGE),
                 argument_validation.parse_domains("include_domains", request.include_domains),
                 argument_validation.parse_domains("exclude_domains", request.exclude_domains),
                 category,

@@ -10,7 +10,7 @@ from typing import Any
 from scraper.coordination.protocols import Cooldown
 from scraper.model import SearchAnswer
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
-from scraper.store.serialization import dump, load_answer
+from scraper.store.serialization import load_answer, serialize_result
 from scraper.store.write_behind import WriteBehindQueue
 
 ANSWERS_LIMIT = 20_000
@@ -68,7 +68,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Queue an answer for writing and return immediately."""
         if not self._keeps_answers or answer.retrieved_at is None:
             return
-        text = dump(replace(answer, cached=False)).decode()
+        text = serialize_result(replace(answer, cached=False)).decode()
         values = (*self._answer_key(scope, key), answer.retrieved_at.timestamp(), text)
         self._queue.put((self._put_answer, values), len(text))
         self._put_count += 1

@@ -25,7 +25,7 @@ from scraper.store.record_logs import RecordExistsError, RecordLogs
 KEY_FILE = "profile.key"
 KEY_BYTES = 32
 MAX_HOSTS = 20
-PROFILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+PROFILE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Pattern of a profile's name."""
 _PREFIX = "login/"
 _NONCE_BYTES = 12

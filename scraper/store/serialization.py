@@ -94,7 +94,7 @@ _ANSWER: Mapping[str, Codec] = {
 _CODECS: Mapping[type, Mapping[str, Codec]] = {Reading: _READING, StructuredData: _STRUCTURED, SearchAnswer: _ANSWER}
 
 
-def dump(item: Reading | StructuredData | SearchAnswer) -> bytes:
+def serialize_result(item: Reading | StructuredData | SearchAnswer) -> bytes:
     """Return a result as JSON in UTF-8."""
     # Older versions expect every field of a search answer.
     data = _dump(item, _CODECS[type(item)], is_complete=isinstance(item, SearchAnswer))
@@ -135,7 +135,7 @@ def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -
 
 def compress_reading(reading: Reading, limit_bytes: int) -> bytes | None:
     """Return a reading as compressed JSON, or None if its JSON exceeds `limit_bytes` or `ENTRY_BYTES`."""
-    data = dump(reading)
+    data = serialize_result(reading)
     return None if len(data) > min(ENTRY_BYTES, limit_bytes) else zlib.compress(data, 1)
 
 

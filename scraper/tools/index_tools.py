@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
 from scraper.settings import Settings
-from scraper.store.indexes.model import BACKENDS, DEFAULT_INDEX, IndexDocument, IndexFaultError
+from scraper.store.indexes.model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError
 from scraper.store.indexes.query import Tokenizer
 from scraper.tools.model import (
     Parameter,
@@ -41,7 +41,7 @@ class _Backend(StringValue):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return {"type": "string", "enum": list(BACKENDS)}
+        return {"type": "string", "enum": list(INDEX_BACKENDS)}
 
 
 def search_index_tool(settings: Settings) -> Tool:

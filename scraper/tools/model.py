@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
-from scraper.render.json_truncation import compact
+from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
@@ -316,7 +316,7 @@ def make_tool(
 
 def json_answer(data: dict[str, Any] | list[Any], *, is_error: bool = False) -> ToolAnswer:
     """Return data as a JSON answer."""
-    return ToolAnswer(compact(data), data, is_error)
+    return ToolAnswer(compact_json(data), data, is_error)
 
 
 def new_region() -> str:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest, SearchRequest
-from scraper.render.json_truncation import compact
+from scraper.render.json_truncation import compact_json
 from scraper.render.page import MAX_LENGTH, piece_of, published
 from scraper.render.search import REASON_TEXTS
-from scraper.render.untrusted_text import NOTICE
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool
 from scraper.tools.search_tools import is_blocked
 from scraper.values.types import StringValue
@@ -55,7 +55,7 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
         for result in answer.results
         if result.url.startswith(_WEB)
     ]
-    return ToolAnswer(compact({"results": results}))
+    return ToolAnswer(compact_json({"results": results}))
 
 
 async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
@@ -70,7 +70,7 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         "url": reading.url,
         "metadata": _metadata(reading, truncated=is_cut or reading.truncated),
     }
-    return ToolAnswer(compact(page))
+    return ToolAnswer(compact_json(page))
 
 
 def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
@@ -84,6 +84,6 @@ def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
         "published_date": published(document),
         "site_name": clean_line(document.site_name or "", _TITLE_CHARS),
         "warnings": " ".join(clean_line(warning, _TITLE_CHARS) for warning in reading.warnings),
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
     return {name: value for name, value in facts.items() if value}

@@ -34,7 +34,7 @@ from scraper.tools.model import (
     max_age_s,
     new_region,
 )
-from scraper.tools.search_tools import ENGINES, engine_failures, is_blocked
+from scraper.tools.search_tools import ENGINES_PARAMETER, engine_failures, is_blocked
 from scraper.values.types import BooleanValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def research_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter("question", StringValue(), "What you want to know.", required=True),
         Parameter("depth", IntegerValue(1, MAX_DEPTH), "Pages to read.", default=3),
-        replace(ENGINES, about="As in `search`."),
+        replace(ENGINES_PARAMETER, about="As in `search`."),
         Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
         Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
         max_age_parameter("Their maximum age; 0 forces new reads.", settings),

@@ -13,7 +13,7 @@ from scraper.model import CachePolicy, SearchAnswer, SearchRequest
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
-from scraper.search.filters import FRESHNESS
+from scraper.search.filters import MAX_RESULT_AGE
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,
@@ -33,7 +33,7 @@ from scraper.values.types import BooleanValue, ChoiceValue, IntegerValue, String
 if TYPE_CHECKING:
     from scraper.services import Services
 
-ENGINES = Parameter(
+ENGINES_PARAMETER = Parameter(
     "engines",
     StringListValue(len(ENGINE_NAMES) + len(SOURCE_NAMES), has_names=True),
     f"Names from `engines`. Default: {', '.join(DEFAULT_ENGINES)}.",
@@ -54,11 +54,11 @@ def search_tool(settings: Settings) -> Tool:
     """Return `search`, with the operator's defaults in its schema."""
     parameters = Parameters(
         Parameter("query", StringValue(), "Search words.", required=True),
-        ENGINES,
+        ENGINES_PARAMETER,
         Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
         Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
         max_age_parameter("Maximum age of a cached answer; 0 forces a new search.", settings),
-        Parameter("freshness", ChoiceValue(tuple(FRESHNESS)), "Maximum age of pages."),
+        Parameter("freshness", ChoiceValue(tuple(MAX_RESULT_AGE)), "Maximum age of pages."),
         Parameter("include_domains", StringListValue(MAX_DOMAINS, has_names=True), "Only these domains."),
         Parameter("exclude_domains", StringListValue(MAX_DOMAINS, has_names=True), "Not these domains."),
         Parameter("category", ChoiceValue(CATEGORIES), "Only this kind of page."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.untrusted_text import EXPLANATION, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 NAME = "find_tools"
-PAGE_ITEMS = 10
+ITEMS_PER_PAGE = 10
 """Items per answer; the contract of the search methods has the same limit."""
 MAX_DEPTH = 1_000
 """Items that paging can reach; a better query finds further ones."""
@@ -38,14 +38,14 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")
         if kind == "resources":
-            items, more = await cached_resources.search(services, call.principal, query, start, PAGE_ITEMS)
+            items, more = await cached_resources.search(services, call.principal, query, start, ITEMS_PER_PAGE)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
             lines = [_tool_line(others[at]) for at in rank_items(query, [searchable_tool(tool) for tool in others])]
         else:
             prompts = prompts_for(others)
             lines = [_prompt_line(prompts[at]) for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
-        end = start + PAGE_ITEMS
+        end = start + ITEMS_PER_PAGE
         text = "\n".join(lines[start:end]) or _no_items(start, f"None of the {kind} fits. Try other words.")
         return ToolAnswer(text + _next_page_hint(start, more=len(lines) > end))
 
@@ -84,7 +84,7 @@ def _resources_text(items: Sequence[CachedResource], start: int) -> str:
         return _no_items(start, "No cached text has these words. `search` finds pages on the web.")
     region = new_region()
     rows = "\n\n".join(_resource_row(item) for item in items)
-    return f"{EXPLANATION.format(region=region)}\n\n{mark_untrusted(rows, region)}"
+    return f"{UNTRUSTED_EXPLANATION.format(region=region)}\n\n{mark_untrusted(rows, region)}"
 
 
 def _resource_row(item: CachedResource) -> str:
@@ -98,5 +98,5 @@ def _no_items(start: int, message: str) -> str:
 
 
 def _next_page_hint(start: int, *, more: bool) -> str:
-    end = start + PAGE_ITEMS
+    end = start + ITEMS_PER_PAGE
     return f"\n\nMore fit: call find_tools again with start={end}." if more and end < MAX_DEPTH else ""

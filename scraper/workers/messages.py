@@ -60,7 +60,7 @@ def read_frame(stream: io.BufferedIOBase) -> bytes | None:
 def pack_answer(outcome: int, value: Any, is_last: bool) -> bytes:
     """Return the frame of an answer; a value that cannot be pickled is sent as text."""
     try:
-        return pack_frame(dumps((outcome, is_last, value)))
+        return pack_frame(dump_message((outcome, is_last, value)))
     except MemoryError:
         return pack_frame(pickle.dumps((MEMORY, True, None)))
     except Exception as error:
@@ -103,7 +103,7 @@ def unpack_result(outcome: int, value: Any) -> Any:
     raise WorkerFailedError(f"the answer of the worker could not be sent: {value}")
 
 
-def dumps(value: Any) -> bytes:
+def dump_message(value: Any) -> bytes:
     """Pickle a value; read-only mappings are allowed and arrive as dictionaries."""
     buffer = io.BytesIO()
     pickler = _Pickler(buffer, 5)

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import format_error
 from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
-from scraper.workers.messages import dumps
+from scraper.workers.messages import dump_message
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 MAX_WORKERS = 4
@@ -138,7 +138,7 @@ class WorkerPool:
         wall_s = min(deadline_s, WALL_RATIO * limit_s)
         if wall_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
-        request = dumps((wall_s, function, args))
+        request = dump_message((wall_s, function, args))
         if self._is_lazy and self._is_open:
             self._start_workers()
         for is_last_try in (False, True):

@@ -24,7 +24,7 @@ from browsers.chromium import process_tree
 from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
-from browsers.pool import pool
+from browsers.pool import browser_pool
 from tests.browsers.visits import WAITING, marks, until, visit
 from tests.growth import full_size
 from tests.site.running import Site
@@ -273,14 +273,14 @@ async def test_a_caller_that_gives_up_does_not_end_the_start_of_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts, may_start = [], asyncio.Event()
-    launch = pool.launch
+    launch = browser_pool.launch_chromium
 
     async def launch_slowly(*arguments: Any, **options: Any) -> Any:
         starts.append(arguments)
         await may_start.wait()
         return await launch(*arguments, **options)
 
-    monkeypatch.setattr(pool, "launch", launch_slowly)
+    monkeypatch.setattr(browser_pool, "launch_chromium", launch_slowly)
     async with Browsers(browser_settings, is_lazy=True) as client:
         with pytest.raises(errors.BrowserGoneError, match="ready in time"):
             await visit(client, site, "/static/1", deadline_s=0.3)
@@ -298,7 +298,7 @@ async def test_a_start_ends_with_the_browsers(
         begun.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(pool, "launch", launch_never)
+    monkeypatch.setattr(browser_pool, "launch_chromium", launch_never)
     async with Browsers(browser_settings, is_lazy=True) as client:
         starting = asyncio.create_task(client.start(Tier.LIGHT))
         await begun.wait()

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from browsers import Tier
-from browsers.chromium.process import launch
+from browsers.chromium.process import launch_chromium
 from scraper import errors
 from scraper.model import Reading, ReadRequest
 from scraper.services import Services
@@ -47,9 +47,9 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 
     async def held(*order: Any, **how: Any) -> Any:
         await opened.wait()
-        return await launch(*order, **how)
+        return await launch_chromium(*order, **how)
 
-    monkeypatch.setattr("browsers.pool.browser_pool.launch", held)
+    monkeypatch.setattr("browsers.pool.browser_pool.launch_chromium", held)
     async with Services.open(settings) as app:
         assert not app.browsers.status().ready
         opened.set()

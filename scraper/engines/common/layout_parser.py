@@ -9,7 +9,7 @@ from typing import TypeAlias
 from cssselect import HTMLTranslator
 
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
+from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import MAX_ROWS, EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.extract.dom.xpath import Element, element_selector
@@ -57,7 +57,7 @@ def parse_by_layout(page: ResultPage, layout: ResultLayout) -> list[EngineRow]:
 def is_engine_page(page: ResultPage, url: str) -> bool:
     """Return True if a URL leads to a page of the engine instead of a result."""
     parts = split_url(url)
-    return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque(url)
+    return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque_redirect(url)
 
 
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
@@ -77,7 +77,7 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     href = page.absolute(link.get("href")) if link is not None else ""
     target = layout.address(block) if layout.address else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or (not target and is_engine_page(page, unwrap(href))):
+    if not href or is_ad_link(href) or (not target and is_engine_page(page, unwrap_redirect(href))):
         return None
     text = dom_text.element_text(title, dom_text.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):

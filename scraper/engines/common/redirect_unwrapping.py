@@ -24,7 +24,7 @@ _OPAQUE = b"AU_yqL"
 _HTTP_BYTES = re.compile(rb"https?://[\x21-\x7e]+")
 
 
-def unwrap(url: str) -> str:
+def unwrap_redirect(url: str) -> str:
     """Return the target of a redirect URL if it can be decoded, else the URL."""
     for _ in range(_MAX_WRAPPINGS):
         parts = split_url(url) if len(url) <= _MAX_CHARS else None
@@ -35,7 +35,7 @@ def unwrap(url: str) -> str:
     return url
 
 
-def is_opaque(url: str) -> bool:
+def is_opaque_redirect(url: str) -> bool:
     """Return True if an unwrapped URL is still a redirect that only a visit resolves: Google News, Google, Baidu."""
     parts = split_url(url)
     if parts is None:

@@ -15,7 +15,7 @@ from itertools import islice
 from browsers.model import Request, Snapshot
 from scraper.engines.common import dom_text, layout_parser, shape_parser
 from scraper.engines.common.layout_parser import ElementSelect, ResultLayout
-from scraper.engines.common.redirect_unwrapping import unwrap
+from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.common.result_page import ResultPage, build_result_page
 from scraper.engines.common.result_rows import EngineRow, results_from_rows
 from scraper.engines.model import EngineOutcome, EngineResponse
@@ -170,8 +170,8 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
     if misses_snippets or len(selected) < _MIN_ROW_SHARE * len(shaped):
         return shaped, True
     # Compare titles too: Baidu's links are opaque, while its attributes hold the target URL.
-    known = {unwrap(row.href) for row in selected} | {row.title for row in selected}
-    common = sum(unwrap(row.href) in known or row.title in known for row in shaped)
+    known = {unwrap_redirect(row.href) for row in selected} | {row.title for row in selected}
+    common = sum(unwrap_redirect(row.href) in known or row.title in known for row in shaped)
     return selected, common < _MIN_COMMON_SHARE * len(shaped)
 
 

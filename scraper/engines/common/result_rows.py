@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import unwrap
+from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.model import EngineResult
 from scraper.extract.dom.xpath import Element
 from scraper.extract.metadata import date_parsing
@@ -30,7 +30,7 @@ _MAX_LABEL = 30
 
 def is_ad_link(url: str) -> bool:
     """Return True if a URL, or its redirect target, is a paid click."""
-    return _AD_LINK.search(url) is not None or _AD_LINK.search(unwrap(url)) is not None
+    return _AD_LINK.search(url) is not None or _AD_LINK.search(unwrap_redirect(url)) is not None
 
 
 def is_labeled_as_ad(block: Element, title: str = "") -> bool:
@@ -65,7 +65,7 @@ def results_from_rows(rows: Sequence[EngineRow], now: datetime) -> tuple[EngineR
     """Convert rows to unique results: decode redirects and split the date off the snippet."""
     found: dict[tuple[str, str], EngineResult] = {}
     for row in rows:
-        url = unwrap(row.href)
+        url = unwrap_redirect(row.href)
         if (url, row.title) not in found:
             found[url, row.title] = _result(row, url, len(found) + 1, now)
     return tuple(found.values())

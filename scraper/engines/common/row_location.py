@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
+from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
 from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS
 from scraper.extract.dom.xpath import Element, element_selector
 from scraper.urls import is_web_url
@@ -64,12 +64,12 @@ def locate_rows(candidates: Sequence[LinkCandidate], count: int) -> list[RowLoca
 
 def _resolve(candidate: LinkCandidate, top: Element) -> LinkCandidate:
     """Replace an opaque link by the target URL if an attribute of the row holds it."""
-    if not is_opaque(candidate.url):
+    if not is_opaque_redirect(candidate.url):
         return candidate
     for element in (candidate.link, *candidate.link.iterancestors()):
         for value in (element.get(name) or "" for name in _ADDRESS_ATTRIBUTES):
-            if value != candidate.href and is_web_url(value) and not is_opaque(value):
-                return replace(candidate, href=value, url=unwrap(value))
+            if value != candidate.href and is_web_url(value) and not is_opaque_redirect(value):
+                return replace(candidate, href=value, url=unwrap_redirect(value))
         if element is top:
             break
     return candidate

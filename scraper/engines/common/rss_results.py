@@ -10,7 +10,7 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import unwrap
+from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
@@ -51,7 +51,7 @@ def _parsed(text: str) -> Element | None:
 
 
 def _result(item: Element) -> EngineResult | None:
-    url = unwrap(_text(item, "link"))
+    url = unwrap_redirect(_text(item, "link"))
     title = dom_text.one_line(_text(item, "title"), dom_text.MAX_TITLE)
     if not title or not is_web_url(url):
         return None

@@ -145,7 +145,7 @@ def _find_candidates(page: ResultPage) -> list[LinkCandidate]:
     found = []
     for link in _LINKS(page.root)[:MAX_LINKS] if page.root is not None else ():
         href = page.absolute(link.get("href"))
-        url = redirect_unwrapping.unwrap(href) if href else ""
+        url = redirect_unwrapping.unwrap_redirect(href) if href else ""
         if not url or split_url(url) is None or is_engine_page(page, url):
             continue
         inner = _INNER_HEADING(link)

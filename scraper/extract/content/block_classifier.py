@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
 from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_f1
-from scraper.extract.content.feature_matrix import Matrix, compute_columns, compute_score_columns, stack_columns
+from scraper.extract.content.feature_matrix import FeatureMatrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights
 from scraper.extract.content.page_statistics import Columns, FloatArray, PageStatistics
@@ -34,7 +34,7 @@ _FOREST_TYPES = {"forest_trees": "i2", "forest_features": "i2", "forest_first": 
 """Types of the integers of the forest in the weights file."""
 
 
-def average_columns(matrix: Matrix, lengths: FloatArray) -> FloatArray:
+def average_columns(matrix: FeatureMatrix, lengths: FloatArray) -> FloatArray:
     """Return the mean of each column over all blocks: weighted by block length plus one, then unweighted.
 
     `matrix` has the shape (columns, blocks), `lengths` (blocks), and the result (2 x columns).
@@ -172,7 +172,7 @@ def is_confident(probabilities: FloatArray, lengths: FloatArray) -> bool:
     return estimate_f1(select_by_expected_f1(probabilities, lengths), probabilities, lengths) > _CONFIDENT_F1
 
 
-def sigmoid(logits: Matrix) -> FloatArray:
+def sigmoid(logits: FeatureMatrix) -> FloatArray:
     """Return the probabilities of logits, which are clipped to -30 to 30."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -30, 30))))
 

@@ -19,7 +19,7 @@ from scraper.extract.content.page_statistics import Columns, FloatArray, PageSta
 from scraper.extract.content.text_features import compute_text_columns
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
 
-Matrix: TypeAlias = NDArray[np.float32]
+FeatureMatrix: TypeAlias = NDArray[np.float32]
 
 SCORE_PREFIX = "score_"
 """Prefix of the columns of the linear model."""
@@ -46,7 +46,7 @@ def compute_score_columns(scores: FloatArray) -> Columns:
     return dict(zip(names, np.clip(scores, -_MAX_SCORE, _MAX_SCORE), strict=True))
 
 
-def stack_columns(columns: Columns, names: Sequence[str], blocks: int) -> Matrix:
+def stack_columns(columns: Columns, names: Sequence[str], blocks: int) -> FeatureMatrix:
     """Stack the named columns as the rows of a float32 matrix with the shape (columns, blocks)."""
     values = np.empty((len(names), blocks), np.float32)
     for row, name in enumerate(names):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.feature_matrix import Matrix
+from scraper.extract.content.feature_matrix import FeatureMatrix
 from scraper.extract.content.page_statistics import FloatArray, IntArray, PageStatistics, compute_prefix_sums
 
 NEIGHBOR_STEPS = (-2, -1, 1, 2)
@@ -112,7 +112,7 @@ class NeuralNet:
         """Use these weights."""
         self._learned = learned
 
-    def compute_logits(self, page: PageStatistics, values: Matrix) -> Array:
+    def compute_logits(self, page: PageStatistics, values: FeatureMatrix) -> Array:
         """Return the logit of each block of a page; `values` has the shape (columns, blocks)."""
         learned = self._learned
         around = build_neighborhood(page)

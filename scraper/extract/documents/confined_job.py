@@ -10,7 +10,7 @@ from typing import Any
 from scraper.errors import ScraperError
 from scraper.extract.documents.dispatcher import Reader, dispatch, find_reader, list_readers
 from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
+from scraper.extract.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 
 _ENCODINGS = (
     "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
@@ -67,7 +67,7 @@ def _load_reader(data: bytes, request: ParseRequest) -> None:
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     _load_standard_modules()
     _load(find_reader(kind, use_fallback=request.plain_reader), request)
-    for reader in list_readers() if kind in CONTAINERS else ():
+    for reader in list_readers() if kind in CONTAINER_FORMATS else ():
         _load(reader, request)
 
 

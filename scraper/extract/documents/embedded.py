@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scraper.errors import ScraperError
 from scraper.extract.documents.dispatcher import find_reader
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.extract.documents.sniff import CONTAINERS, DocumentKind, sniff_kind
+from scraper.extract.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.extract.text.sanitize import clean_line
 
 MAX_FILES = 30
@@ -49,7 +49,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
 
 def _read(file: EmbeddedFile, request: ParseRequest) -> str:
     kind = sniff_kind(file.data, media_type=file.media_type, name=file.name)
-    if kind in CONTAINERS:
+    if kind in CONTAINER_FORMATS:
         return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)"
     inner = ParseRequest(media_type=file.media_type, name=file.name, url=request.url)
     try:

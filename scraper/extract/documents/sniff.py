@@ -45,7 +45,7 @@ class DocumentKind(enum.StrEnum):
     EMPTY = "empty"
 
 
-CONTAINERS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
+CONTAINER_FORMATS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
 """Formats of files that contain other files."""
 _PDF_SIGNATURE_BYTES = 1_024
 """Bytes that are searched for the signature; Acrobat's own rule."""

@@ -11,7 +11,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import value_formats
-from scraper.extract.fields.record_list_rating import Record, RecordList, stable_classes
+from scraper.extract.fields.record_list_rating import RecordElements, RecordList, stable_classes
 from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts
 from scraper.extract.text.sanitize import name_key
 
@@ -49,7 +49,7 @@ def read_rows(page: ElementTexts, found: RecordList) -> list[dict[str, str]]:
     return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
 
 
-def _choose_titles(page: ElementTexts, records: Sequence[Record]) -> list[_Title | None]:
+def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
     """Return the title of each record, preferring the place where most records have a good title."""
     options = [_title_options(page, record) for record in records]
     votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
@@ -68,7 +68,7 @@ def _choose_titles(page: ElementTexts, records: Sequence[Record]) -> list[_Title
     return [max(titles, key=lambda one: one.score + votes[one.place], default=None) for titles in options]
 
 
-def _title_options(page: ElementTexts, record: Record) -> list[_Title]:
+def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
     found: list[_Title] = []
     for element in record:
         for part in page.descendants(element):
@@ -98,7 +98,7 @@ def _has_link(page: ElementTexts, element: Element) -> bool:
     return any(part.tag == "a" and part.get("href") for part in page.descendants(element)[1:])
 
 
-def _read_row(page: ElementTexts, record: Record, title: _Title | None) -> dict[str, str]:
+def _read_row(page: ElementTexts, record: RecordElements, title: _Title | None) -> dict[str, str]:
     parts = [part for element in record for part in page.descendants(element)]
     row: dict[str, str] = {}
     if title is not None:
@@ -178,7 +178,7 @@ def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | 
     return best
 
 
-def _place(part: Element, record: Record) -> tuple[str, ...]:
+def _place(part: Element, record: RecordElements) -> tuple[str, ...]:
     """Return the tags and class names of the elements from a record down to a part."""
     steps: list[str] = []
     node: Element | None = part

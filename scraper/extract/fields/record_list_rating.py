@@ -15,7 +15,7 @@ from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.text_leaves import ElementTexts
 
-Record = list[Element]
+RecordElements = list[Element]
 """Sibling elements that form one record, usually a single element."""
 
 
@@ -36,7 +36,7 @@ _BESIDE = frozenset({"nav", "footer", "header", "aside"})
 class RecordList:
     """Records of one list in page order, and its score as main list of the page."""
 
-    records: list[Record]
+    records: list[RecordElements]
     score: float = 0.0
 
 
@@ -70,12 +70,12 @@ class ListRater:
         """Return True if an element contains text or an image."""
         return self._page.length(element) > 1 or self._count(self._images_before, [element]) > 0
 
-    def _count(self, before: Sequence[int], record: Record) -> int:
+    def _count(self, before: Sequence[int], record: RecordElements) -> int:
         """Return the number of elements of one kind in a record."""
         number, end = self._page.number, self._page.end
         return sum(before[end[number[element]]] - before[number[element]] for element in record)
 
-    def _links_in(self, record: Record) -> list[Element]:
+    def _links_in(self, record: RecordElements) -> list[Element]:
         links: list[Element] = []
         for element in record:
             start = self._page.number[element]
@@ -83,7 +83,7 @@ class ListRater:
             links += [self._page.elements[number] for number in self._links[first:last]]
         return links
 
-    def first_link(self, record: Record) -> str:
+    def first_link(self, record: RecordElements) -> str:
         """Return the address of the first link of a record, or an empty string."""
         return next((link.get("href") or "" for link in self._links_in(record) if link.get("href")), "")
 
@@ -118,13 +118,13 @@ class ListRater:
         score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
         return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
 
-    def _is_plain_link(self, record: Record) -> bool:
+    def _is_plain_link(self, record: RecordElements) -> bool:
         """Return True if a record consists of one link, as in navigation."""
         whole = sum(map(self._page.length, record))
         linked = sum(map(self._page.length, self._links_in(record)))
         return linked >= 0.95 * whole and self._count(self._texts_before, record) <= 1
 
-    def _count_columns(self, sample: Sequence[Record]) -> int:
+    def _count_columns(self, sample: Sequence[RecordElements]) -> int:
         """Return the number of places with text or an image that at least half of the records share."""
         seen: Counter[int] = Counter()
         elements, tags, parents = self._page.elements, self._page.tags, self._page.parents

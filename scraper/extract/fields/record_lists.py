@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.model import MIN_RECORDS
-from scraper.extract.fields.record_list_rating import ListRater, Record, RecordList
+from scraper.extract.fields.record_list_rating import ListRater, RecordElements, RecordList
 from scraper.extract.fields.text_leaves import INLINE, ElementTexts
 
 MAX_LISTS = 5
@@ -160,7 +160,7 @@ class _ListFinder:
                 owners.append(at)
         return owners
 
-    def _span(self, record: Record) -> tuple[int, int]:
+    def _span(self, record: RecordElements) -> tuple[int, int]:
         """Return the number of a record's first element, and of the first element after the record."""
         return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
 

@@ -36,7 +36,7 @@ DOCUMENT_METHOD = "document"
 page."""
 PARSE_LIMIT_S = 120.0
 """Seconds to parse a document on a busy machine; its CPU time is limited separately."""
-MB = 1_000_000
+BYTES_PER_MB = 1_000_000
 """Bytes of a megabyte."""
 
 _DOCUMENTS = frozenset(
@@ -278,11 +278,15 @@ def _truncated_error(snapshot: Snapshot, limit_bytes: int, larger_limit_hint: st
     total = parse_content_length(snapshot.headers)
     if received >= limit_bytes or (total is not None and total > limit_bytes):
         return errors.ContentTooLargeError(
-            f"The document at {host} is larger than the {limit_bytes / MB:,.0f} MB that are read here.",
+            f"The document at {host} is larger than the {limit_bytes / BYTES_PER_MB:,.0f} MB that are read here.",
             target=snapshot.requested_url,
             next_step=f"{larger_limit_hint} Or look for a smaller copy.",
         )
-    parts = f"{received / MB:,.1f} MB" if total is None else f"{received / MB:,.1f} of {total / MB:,.1f} MB"
+    parts = (
+        f"{received / BYTES_PER_MB:,.1f} MB"
+        if total is None
+        else f"{received / BYTES_PER_MB:,.1f} of {total / BYTES_PER_MB:,.1f} MB"
+    )
     return errors.NetworkError(
         f"The document at {host} arrived only in part ({parts}): the connection ended early or was too slow.",
         target=snapshot.requested_url,

@@ -26,8 +26,8 @@ from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadR
 from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.documents.parser import (
+    BYTES_PER_MB,
     DOCUMENT_METHOD,
-    MB,
     OCR_TIME_WARNING,
     PARSE_LIMIT_S,
     DocumentParser,
@@ -71,9 +71,10 @@ class DocumentReader:
         self._parser = parser
         self._cache = PageCache(pages, settings)
         self._limits = VisitLimits(
-            body_bytes=settings.document_mb * MB, wire_bytes=(settings.document_mb + WIRE_EXTRA_MB) * MB
+            body_bytes=settings.document_mb * BYTES_PER_MB,
+            wire_bytes=(settings.document_mb + WIRE_EXTRA_MB) * BYTES_PER_MB,
         )
-        self._files = LocalFiles(settings.document_root, settings.document_mb * MB)
+        self._files = LocalFiles(settings.document_root, settings.document_mb * BYTES_PER_MB)
         self._memory = MemoryCache(markdown_size)
         self._service: ReadThrough[Reading] = ReadThrough(
             mark_reading_cached,

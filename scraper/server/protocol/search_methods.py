@@ -26,7 +26,7 @@ from scraper.tools import cached_resources
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
 from scraper.tools.tool_ranking import rank_items
-from scraper.tools.tool_search import MAX_DEPTH, MAX_QUERY_CHARS, PAGE_ITEMS, searchable_prompt, searchable_tool
+from scraper.tools.tool_search import ITEMS_PER_PAGE, MAX_DEPTH, MAX_QUERY_CHARS, searchable_prompt, searchable_tool
 
 Context = ServerRequestContext[Any, Any]
 
@@ -74,9 +74,11 @@ def add(
         query, start = await _parse(context, params, rate)
         caller = caller_of(context)
         items, more = await calls.query(
-            context.method, caller, lambda app: cached_resources.search(app, caller.principal, query, start, PAGE_ITEMS)
+            context.method,
+            caller,
+            lambda app: cached_resources.search(app, caller.principal, query, start, ITEMS_PER_PAGE),
         )
-        end = start + PAGE_ITEMS
+        end = start + ITEMS_PER_PAGE
         cursor = _cursor(query, end) if more and end < MAX_DEPTH else None
         found = [sdk_conversion.to_sdk_resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
@@ -114,7 +116,7 @@ async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> t
 
 
 def _page(indexes: list[int], query: str, start: int) -> tuple[list[int], str | None]:
-    end = start + PAGE_ITEMS
+    end = start + ITEMS_PER_PAGE
     return indexes[start:end], _cursor(query, end) if len(indexes) > end else None
 
 
@@ -126,7 +128,7 @@ def _parse_cursor(cursor: object, query: str) -> int:
     """Return the start of a cursor, or raise MCPError if it is invalid or belongs to another query."""
     with contextlib.suppress(ValueError, TypeError, binascii.Error, RecursionError):
         digest, start = json.loads(base64.urlsafe_b64decode(str(cursor).encode()))
-        if digest == _digest(query) and type(start) is int and 0 < start < MAX_DEPTH and not start % PAGE_ITEMS:
+        if digest == _digest(query) and type(start) is int and 0 < start < MAX_DEPTH and not start % ITEMS_PER_PAGE:
             return start
     raise MCPError(INVALID_PARAMS, "Invalid cursor: give the one of the last answer, with its query.")
 

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from scraper.errors import InternalError, OverloadedError
 from scraper.extract.text.sanitize import clean_line
-from scraper.render.json_truncation import compact
+from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
@@ -281,8 +281,8 @@ def _error(status: int, message: str, headers: Mapping[str, str] | None = None) 
 
 def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     # A page may contain half a surrogate pair, which UTF-8 cannot represent.
-    return Response(compact(data).encode("utf-8", "replace"), status, dict(headers or {}), _JSON)
+    return Response(compact_json(data).encode("utf-8", "replace"), status, dict(headers or {}), _JSON)
 
 
 def _event(name: str, data: Any) -> bytes:
-    return f"event: {name}\ndata: {compact(data)}\n\n".encode("utf-8", "replace")
+    return f"event: {name}\ndata: {compact_json(data)}\n\n".encode("utf-8", "replace")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scraper.store.fulltext.query_tree import (
-    COLUMNS,
+    COLUMN_NAMES,
     AllOf,
     AnyOf,
     Excluding,
@@ -223,7 +223,7 @@ class _Parser:
             if self._is("columns"):
                 raise _QuerySyntaxError
             names = frozenset(name.lower() for name in re.findall(_COLUMN, token.text, re.IGNORECASE))
-            columns = COLUMNS - names if token.text.startswith("-") else names
+            columns = COLUMN_NAMES - names if token.text.startswith("-") else names
             inner = self._parse_operand()
             return InColumns(columns, inner) if inner is not None else None
         if token.text == "NEAR" and token.kind == "word" and self._is("("):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scraper.store.fulltext.tokenization import to_query_text
 
-COLUMNS = frozenset({"title", "text"})
+COLUMN_NAMES = frozenset({"title", "text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def make_expression(node: QueryNode | None) -> str:
             return f"({make_expression(node.included)} NOT {make_expression(node.excluded)})"
         case InColumns():
             # FTS5 cannot name an empty set of columns; excluding every column has the same effect.
-            names = f"{{{' '.join(sorted(node.columns or COLUMNS))}}}"
+            names = f"{{{' '.join(sorted(node.columns or COLUMN_NAMES))}}}"
             return f"{'' if node.columns else '- '}{names} : ({make_expression(node.inner)})"
 
 

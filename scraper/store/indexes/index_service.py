@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from scraper.store.fulltext.snippets import widen_to_words
 from scraper.store.indexes.index_stores import IndexStore, MemoryDocuments, PersistentDocuments, StoredIndex
 from scraper.store.indexes.model import (
-    BACKENDS,
     DEFAULT_INDEX,
+    INDEX_BACKENDS,
     DocumentAdded,
     IndexDocument,
     IndexFaultError,
@@ -94,7 +94,7 @@ class IndexService:
     async def create(
         self, name: str, *, principal: str, backend: str = "memory", tokenizer: Tokenizer | None = None
     ) -> None:
-        """Create an index of one principal; `backend` is one of `BACKENDS`."""
+        """Create an index of one principal; `backend` is one of `INDEX_BACKENDS`."""
         await self._run(lambda: self._create(name, principal, backend, tokenizer or Tokenizer()))
 
     async def add(self, name: str, document: IndexDocument, *, principal: str) -> DocumentAdded:
@@ -133,7 +133,7 @@ class IndexService:
     def _create(self, name: str, principal: str, backend: str, tokenizer: Tokenizer) -> None:
         if not _NAME.fullmatch(name):
             raise IndexFaultError(f"Invalid index name: {name[:80]} (letters, digits, - and _, at most 64 characters)")
-        if backend not in BACKENDS:
+        if backend not in INDEX_BACKENDS:
             raise IndexFaultError(f"Unknown backend: {backend[:80]}")
         known = {summary.name for summary in self._list_names(principal)}
         if name in known:

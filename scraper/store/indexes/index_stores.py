@@ -15,7 +15,7 @@ _COMPRESSION = 1
 """Level of zlib, the fastest."""
 
 
-UNAVAILABLE = (
+UNAVAILABLE_MESSAGE = (
     "Kept indexes are not available: their file or database cannot be used now, and the server's log says why. "
     "Use an index with the backend memory."
 )

@@ -10,7 +10,7 @@ from scraper.store.indexes.query import IndexQuery
 
 DEFAULT_INDEX = "default"
 """Index in memory that always exists."""
-BACKENDS = ("memory", "sqlite")
+INDEX_BACKENDS = ("memory", "sqlite")
 
 
 class IndexFaultError(Exception):

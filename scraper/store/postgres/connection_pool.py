@@ -21,7 +21,7 @@ from scraper.store.postgres.errors import (
     is_url_error,
     is_value_error,
 )
-from scraper.store.postgres.schema import SCHEMA_NAME, Connection, prepare
+from scraper.store.postgres.schema import SCHEMA_NAME, Connection, prepare_schema
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ class PostgresPool:
     async def _prepare(self, connection: Connection) -> None:
         async with self._preparing:
             if not self._is_prepared:
-                await prepare(connection)
+                await prepare_schema(connection)
                 self._is_prepared = True
 
     def _on_fault(self, error: Exception, limit_s: float, *, writes: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import TypeVar
 
-from scraper.store.indexes.index_stores import UNAVAILABLE, StoredIndex
+from scraper.store.indexes.index_stores import UNAVAILABLE_MESSAGE, StoredIndex
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.indexes.query import Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
@@ -118,4 +118,4 @@ class PostgresIndexStore:
             return running.result(THREAD_LIMIT_S)
         except (PostgresUnavailableError, TimeoutError, CancelledError):
             running.cancel()
-            raise IndexFaultError(UNAVAILABLE) from None
+            raise IndexFaultError(UNAVAILABLE_MESSAGE) from None

@@ -13,7 +13,7 @@ import asyncpg
 from scraper.model import PageHit, PageHits, Reading
 from scraper.store.fulltext.query import CacheQuery, parse_query
 from scraper.store.fulltext.query_tree import (
-    COLUMNS,
+    COLUMN_NAMES,
     AllOf,
     AnyOf,
     Excluding,
@@ -135,7 +135,7 @@ Columns = Mapping[str, Sequence[str]]
 
 
 def matches_query(
-    node: QueryNode, columns: Columns, lexer: LexemeTokenizer, in_columns: frozenset[str] = COLUMNS
+    node: QueryNode, columns: Columns, lexer: LexemeTokenizer, in_columns: frozenset[str] = COLUMN_NAMES
 ) -> bool:
     """Return True if a page matches a query by the rules of FTS5, where the index alone is not exact."""
     match node:

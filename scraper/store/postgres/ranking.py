@@ -18,7 +18,7 @@ from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_word_condition
-from scraper.store.sqlite.ranking import COUNT_LIMIT, K1, RANKED_LIMIT, B
+from scraper.store.sqlite.ranking import BM25_B, BM25_K1, COUNT_LIMIT, RANKED_LIMIT
 
 SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""
@@ -242,8 +242,8 @@ def _make_statement(words: int, conditions: int) -> str:
         f", CASE WHEN p{at} > 0 THEN get_byte(counts, p{at} + 2) ELSE unknown END::float8 AS n{at}"
         for at in range(words)
     )
-    score = " + ".join(f"${6 + 2 * at}::float8 * n{at} * {K1 + 1} / (n{at} + norm)" for at in range(words))
-    norm = f"{K1} * ({1 - B} + {B} * length / $4::float8) AS norm"
+    score = " + ".join(f"${6 + 2 * at}::float8 * n{at} * {BM25_K1 + 1} / (n{at} + norm)" for at in range(words))
+    norm = f"{BM25_K1} * ({1 - BM25_B} + {BM25_B} * length / $4::float8) AS norm"
     unknown = f"CASE WHEN octet_length(counts) > {4 * COUNTED_WORDS} THEN 1 ELSE 0 END AS unknown"
     matches = " AND ".join(f"vector @@ ${5 + 2 * words + at}::text::tsquery" for at in range(conditions))
     # OFFSET 0: each step is computed once; otherwise the planner would inline it wherever it is used. The newest are

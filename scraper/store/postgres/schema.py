@@ -132,7 +132,7 @@ _MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {1: _add_re
 """Function that migrates each version to the next one."""
 
 
-async def prepare(connection: Connection) -> None:
+async def prepare_schema(connection: Connection) -> None:
     """Create the tables, or migrate older ones; raise PostgresRefusedError if the database is unsuitable."""
     if connection.get_server_version().major < OLDEST_SERVER:
         raise PostgresRefusedError(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.store.fulltext.query_tree import (
-    COLUMNS,
+    COLUMN_NAMES,
     AllOf,
     AnyOf,
     Excluding,
@@ -51,7 +51,7 @@ def make_tsquery(tree: QueryNode | None, lexer: LexemeTokenizer) -> TsQuery:
     if tree is None:
         return TsQuery((), (), frozenset(), False, False)
     writer = _Writer(lexer)
-    conditions = writer.make_conditions(tree, COLUMNS)
+    conditions = writer.make_conditions(tree, COLUMN_NAMES)
     ranked = dict.fromkeys(
         word.text
         for phrase in iter_phrases(tree, with_excluded=False)

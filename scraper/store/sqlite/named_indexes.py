@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scraper.store.indexes.index_stores import UNAVAILABLE, StoredIndex
+from scraper.store.indexes.index_stores import UNAVAILABLE_MESSAGE, StoredIndex
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.indexes.query import Tokenizer
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
@@ -106,4 +106,4 @@ class SqliteIndexStore:
             return self._database.run(lambda connection: list(connection.execute(statement, values)), writes=writes)
         except DatabaseUnavailableError:
             # The log has the path and the reason, which callers do not need to know.
-            raise IndexFaultError(UNAVAILABLE) from None
+            raise IndexFaultError(UNAVAILABLE_MESSAGE) from None

@@ -24,7 +24,7 @@ COUNT_LIMIT = 3_000
 """Pages. A word is counted only up to this number: all more frequent words get the same low weight."""
 TITLE_WEIGHT = 5.0
 """Weight of a word in the title, in words of the text."""
-K1, B = 1.2, 0.75
+BM25_K1, BM25_B = 1.2, 0.75
 """Usual parameters of BM25 (Robertson and Zaragoza 2009), also those of FTS5."""
 _FUNCTION = "relevance"
 
@@ -71,10 +71,10 @@ def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
     mean_length = api.aux_data
     if mean_length is None:
         mean_length = api.aux_data = max(1.0, api.column_total_size(1) / max(1, api.row_count))
-    norm = K1 * (1 - B + B * api.column_size(1) / mean_length)
+    norm = BM25_K1 * (1 - BM25_B + BM25_B * api.column_size(1) / mean_length)
     score = 0.0
     for phrase, weight in enumerate(weights):
         in_title, in_text = (len(places) for places in api.phrase_locations(phrase))
         count = TITLE_WEIGHT * in_title + in_text
-        score += weight * count * (K1 + 1) / (count + norm)
+        score += weight * count * (BM25_K1 + 1) / (count + norm)
     return score

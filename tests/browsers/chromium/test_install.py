@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from browsers.chromium import install as installer
-from browsers.chromium.install import HostPlatform, InstallReport, ensure_installed, install
+from browsers.chromium.install import HostPlatform, InstallReport, ensure_installed, install_chromium
 from browsers.model import Tier
 from tests.browsers.chromium.machines import DEBIAN_FULL, DEBIAN_LIGHT, machine, playwright_revision, program
 
@@ -68,7 +68,7 @@ def debian(folder: Path, *, is_root: bool = True) -> Computer:
 
 def test_root_on_debian_gets_both_packages_in_one_call(tmp_path: Path) -> None:
     computer = debian(tmp_path)
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert [chromium.tier for chromium in report.found] == [Tier.LIGHT, Tier.FULL]
     assert report.missing == () and report.next_step is None
     [call] = computer.called()
@@ -78,28 +78,28 @@ def test_root_on_debian_gets_both_packages_in_one_call(tmp_path: Path) -> None:
 
 def test_installing_again_does_nothing(tmp_path: Path) -> None:
     computer = debian(tmp_path)
-    install(computer.log.append, host=computer.host)
+    install_chromium(computer.log.append, host=computer.host)
     before = computer.called()
-    assert install(computer.log.append, host=computer.host).usable
+    assert install_chromium(computer.log.append, host=computer.host).usable
     assert computer.called() == before
 
 
 def test_fonts_are_installed_on_request_beside_existing_browsers(tmp_path: Path) -> None:
     computer = debian(tmp_path)
-    install(computer.log.append, host=computer.host)
+    install_chromium(computer.log.append, host=computer.host)
     assert not any("noto" in call for call in computer.called())
-    install(computer.log.append, fonts=True, host=computer.host)
+    install_chromium(computer.log.append, fonts=True, host=computer.host)
     assert "fonts-noto-cjk fonts-noto-color-emoji" in computer.called()[-1]
 
 
 def test_only_missing_fonts_are_installed(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     program(tmp_path / "usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
-    install(computer.log.append, fonts=True, host=computer.host)
+    install_chromium(computer.log.append, fonts=True, host=computer.host)
     assert computer.called()[-1].endswith("--no-install-recommends fonts-noto-color-emoji")
     program(tmp_path / "usr/share/fonts/truetype/noto/NotoColorEmoji.ttf")
     before = computer.called()
-    install(computer.log.append, fonts=True, host=computer.host)
+    install_chromium(computer.log.append, fonts=True, host=computer.host)
     assert computer.called() == before
 
 
@@ -111,7 +111,7 @@ def test_stale_package_lists_are_updated_once(tmp_path: Path) -> None:
         f'case "$*" in *update*) touch {fresh}; exit 0;; esac\n'
         f"[ -e {fresh} ] || exit 100\n{computer.put(DEBIAN_LIGHT)}; {computer.put(DEBIAN_FULL)}",
     )
-    assert install(computer.log.append, host=computer.host).missing == ()
+    assert install_chromium(computer.log.append, host=computer.host).missing == ()
     assert [("update" in call, "install" in call) for call in computer.called()] == [
         (False, True),
         (True, False),
@@ -122,7 +122,7 @@ def test_stale_package_lists_are_updated_once(tmp_path: Path) -> None:
 def test_a_release_without_the_headless_shell_gets_the_full_browser(tmp_path: Path) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", f'case "$*" in *headless-shell*) exit 100;; esac\n{computer.put(DEBIAN_FULL)}')
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert [chromium.tier for chromium in report.found] == [Tier.FULL]
     assert report.missing == (Tier.LIGHT,)
     assert computer.log[-1] == "Not installed, or does not start: Chromium for the light tier."
@@ -136,7 +136,7 @@ def test_user_without_root_gets_playwright_download_without_apt(tmp_path: Path) 
         computer.put(f"{shell}/chrome-headless-shell-linux64/chrome-headless-shell")
         + f"; touch {tmp_path}/{shell}/INSTALLATION_COMPLETE",
     )
-    report = install(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
+    report = install_chromium(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
     assert [chromium.source for chromium in report.found] == ["playwright"]
     assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
 
@@ -151,7 +151,7 @@ def downloaded(computer: Computer) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("function", [ensure_installed, install])
+@pytest.mark.parametrize("function", [ensure_installed, install_chromium])
 def test_an_older_download_is_updated(tmp_path: Path, function: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
@@ -164,7 +164,7 @@ def test_an_older_download_is_updated(tmp_path: Path, function: Callable[..., In
     assert computer.called() == ["playwright install chromium-headless-shell"]
 
 
-@pytest.mark.parametrize("function", [ensure_installed, install])
+@pytest.mark.parametrize("function", [ensure_installed, install_chromium])
 def test_a_download_that_cannot_be_updated_stays_in_use(tmp_path: Path, function: Callable[..., InstallReport]) -> None:
     computer = Computer(tmp_path, is_root=False)
     program(tmp_path / DEBIAN_FULL)
@@ -181,7 +181,7 @@ def test_a_download_that_cannot_be_updated_stays_in_use(tmp_path: Path, function
 def test_ubuntu_snap_package_is_not_requested(tmp_path: Path, distribution: str, like: str) -> None:
     computer = Computer(tmp_path, distribution=distribution, like=like)
     computer.command("apt-get", "exit 0")
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
     assert report.next_step is not None and "apt-get" not in report.next_step
 
@@ -189,7 +189,7 @@ def test_ubuntu_snap_package_is_not_requested(tmp_path: Path, distribution: str,
 def test_linux_mint_installs_its_package(tmp_path: Path) -> None:
     computer = Computer(tmp_path, distribution="linuxmint", like="ubuntu debian")
     computer.command("apt-get", computer.put(DEBIAN_FULL))
-    assert install(computer.log.append, host=computer.host).usable
+    assert install_chromium(computer.log.append, host=computer.host).usable
     assert computer.called()[0].startswith("apt-get")
 
 
@@ -205,7 +205,7 @@ def test_linux_mint_installs_its_package(tmp_path: Path) -> None:
 def test_other_distributions_use_their_package_manager(tmp_path: Path, manager: str, path: str) -> None:
     computer = Computer(tmp_path, distribution="other")
     computer.command(manager, computer.put(path))
-    report = install(computer.log.append, tiers=(Tier.FULL,), host=computer.host)
+    report = install_chromium(computer.log.append, tiers=(Tier.FULL,), host=computer.host)
     assert [chromium.tier for chromium in report.found] == [Tier.FULL]
     assert [call.split()[0] for call in computer.called()] == [manager]
 
@@ -213,7 +213,7 @@ def test_other_distributions_use_their_package_manager(tmp_path: Path, manager: 
 def test_failed_installation_logs_each_failure_and_names_one_command(tmp_path: Path) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", "exit 100")
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert not report.usable and report.missing == (Tier.LIGHT, Tier.FULL)
     assert report.next_step == f"apt-get install -y {BOTH_PACKAGES}"
     assert "apt-get did not succeed." in computer.log
@@ -223,7 +223,7 @@ def test_failed_installation_logs_each_failure_and_names_one_command(tmp_path: P
 def test_next_step_without_root_uses_sudo(tmp_path: Path) -> None:
     computer = Computer(tmp_path, is_root=False)
     computer.command("apt-get", "exit 100")
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert report.next_step == f"sudo apt-get install -y {BOTH_PACKAGES}"
 
 
@@ -233,7 +233,7 @@ def test_a_download_whose_libraries_are_missing_does_not_count_as_installed(tmp_
     computer.command(
         "apt-get", f"mkdir -p {target.parent}; printf '#!/bin/sh\\nexit 127\\n' > {target}; chmod 755 {target}"
     )
-    report = install(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
+    report = install_chromium(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
     assert not report.usable and report.missing == (Tier.LIGHT,)
     assert computer.log[-1] == "Not installed, or does not start: Chromium for the light tier."
 
@@ -243,7 +243,7 @@ def test_installer_that_hangs_is_stopped_and_logged(tmp_path: Path, monkeypatch:
     computer = Computer(tmp_path, is_root=False)
     computer.command("playwright", "exec sleep 600")
     started = time.monotonic()
-    report = install(computer.log.append, host=computer.host)
+    report = install_chromium(computer.log.append, host=computer.host)
     assert not report.usable
     assert "  stopped after 0 s" in computer.log
     assert time.monotonic() - started < 300
@@ -266,7 +266,7 @@ def without_driver(computer: Computer) -> Path:
 
 def test_root_gets_the_library_that_the_driver_needs(tmp_path: Path) -> None:
     computer = debian(tmp_path)
-    install(computer.log.append, host=computer.host)
+    install_chromium(computer.log.append, host=computer.host)
     library = without_driver(computer)
     computer.command("apt-get", f"touch {library}")
     report = ensure_installed(computer.log.append, computer.host)
@@ -287,7 +287,7 @@ def test_next_step_without_root_names_the_library_of_the_driver(tmp_path: Path) 
 def test_only_errors_of_a_package_manager_are_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     computer = Computer(tmp_path)
     computer.command("apt-get", f"echo Unpacking; echo 'E: no lock' >&2; {computer.put(DEBIAN_FULL)}")
-    assert install(computer.log.append, host=computer.host).usable
+    assert install_chromium(computer.log.append, host=computer.host).usable
     output = capfd.readouterr()
     assert output.out == "" and "Unpacking" not in output.err and "E: no lock" in output.err
 

@@ -139,7 +139,7 @@ async def test_error_without_threads_or_disk_names_what_to_free(
     async def fails(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("browsers.pool.browser_pool.launch", fails)
+    monkeypatch.setattr("browsers.pool.browser_pool.launch_chromium", fails)
     refusal = await refusal_of(BrowserSettings())
     words = getattr(trouble, "strerror", None) or str(trouble)
     assert f"cannot be started: {words}." in str(refusal) and "free some" in refusal.next_step
@@ -159,7 +159,9 @@ async def test_no_launch_without_sandbox_where_it_worked_before(monkeypatch: pyt
     for may_disable, expected in ((False, [True]), (True, [True, False])):
         tried.clear()
         with pytest.raises(NoBrowserError):
-            await process.launch(PlaywrightDriver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable)
+            await process.launch_chromium(
+                PlaywrightDriver(ProfileDir()), order, Path(), may_disable_sandbox=may_disable
+            )
         assert tried == expected
 
 

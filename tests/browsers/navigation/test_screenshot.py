@@ -9,7 +9,7 @@ from PIL import Image
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
-from browsers.navigation.screenshot import HEIGHT, MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WIDTH
+from browsers.navigation.screenshot import MAX_BYTES, MAX_EDGE, MAX_PAGE_HEIGHT, MAX_PIXELS, WINDOW_HEIGHT, WINDOW_WIDTH
 from tests.site import colored_pages
 from tests.site.colored_pages import BAND, BANDS, STICKY, color_of
 from tests.site.running import Site
@@ -51,7 +51,7 @@ async def test_the_whole_page_is_exact(browsers: Browsers, site: Site, name: str
     assert [is_like(pixel, color_of(band)) for band, pixel in enumerate(middles)] == [True] * BANDS
     header = sum(is_like(pixel, STICKY) for pixel in pixels)
     assert header == (40 if name in ("sticky", "fixed") else 0)
-    assert {part.width for part in parts} == {WIDTH}
+    assert {part.width for part in parts} == {WINDOW_WIDTH}
     assert {part.scale for part in parts} == {1.0}
     assert max(overview.width, overview.height) <= MAX_EDGE
     assert overview.cut_off == 0
@@ -76,7 +76,7 @@ async def test_pictures_fit_the_limits_of_models(browsers: Browsers, site: Site)
 async def test_the_window_shows_the_top_of_the_page(browsers: Browsers, site: Site) -> None:
     (picture,) = (await visit(browsers, site, "/colored/plain", ScreenshotRequest(image_type="png"))).pictures
     image = opened(picture)
-    assert abs(image.height - HEIGHT) <= 1
+    assert abs(image.height - WINDOW_HEIGHT) <= 1
     assert is_like(image.getpixel((10, 10)), color_of(0))
     assert is_like(image.getpixel((10, 890)), color_of(2))
 

@@ -135,7 +135,7 @@ async def test_the_fallback_reader_is_used_when_the_reader_fails(
     workers: WorkerPool, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scraper.reading.visitor.READ_LIMIT_S", 1.0)
-    monkeypatch.setattr("scraper.reading.visitor.tasks.read", trouble)
+    monkeypatch.setattr("scraper.reading.visitor.worker_jobs.read", trouble)
     document = await judge(workers).read(page(f"<title>Log</title><nav>Menu</nav><p>{WORDS} after</p>"))
     assert document.degraded
     assert document.title == "Log"

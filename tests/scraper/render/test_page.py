@@ -12,7 +12,7 @@ from scraper.errors import InvalidArgumentError
 from scraper.extract.text import markdown_structure, token_estimate
 from scraper.model import Heading, Image, Link, Post
 from scraper.render.page import LISTS, as_json, as_markdown
-from scraper.render.untrusted_text import NOTICE
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"
@@ -158,7 +158,7 @@ def test_json_has_the_fields_of_the_contract_in_their_order() -> None:
         "total_chars": 5,
         "cached": False,
         "retrieved_at": "2026-01-02T03:04:05+00:00",
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
     assert list(answer)[:9] == (
         ["url", "title", "content", "method", "truncated", "tokens_estimated", "author", "published_date", "sitename"]

@@ -9,7 +9,7 @@ from scraper.extract.text.token_estimate import estimate
 from scraper.model import SearchAnswer, SearchResult
 from scraper.render import search
 from scraper.render.search import as_json, as_markdown
-from scraper.render.untrusted_text import NOTICE
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROW = SearchResult("First\u200b title", "https://a.example/", "A snippet.", ("mojeek", "bing"), 0.0325)
@@ -64,7 +64,7 @@ def test_the_object_has_the_names_of_the_contract() -> None:
         "errors": {"bing": "captcha"},
         "hint": "Try others.",
         "retrieved_at": "2026-11-21T12:00:00+00:00",
-        "notice": NOTICE,
+        "notice": UNTRUSTED_NOTICE,
     }
 
 

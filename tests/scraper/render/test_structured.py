@@ -10,7 +10,7 @@ import pytest
 from scraper.extract.text import token_estimate
 from scraper.model import StructuredData
 from scraper.render import structured as render
-from scraper.render.json_truncation import truncate
+from scraper.render.json_truncation import truncate_json
 
 URL = "https://shop.example/kettle"
 FACTS = {
@@ -72,7 +72,7 @@ def test_a_fact_is_one_line_whatever_the_page_writes_into_it() -> None:
 
 def test_what_fits_is_not_touched() -> None:
     blocks = [{"a": "x" * 599, "b": list(range(200))}]
-    assert list(truncate(blocks, 10_000).blocks) == blocks and not truncate(blocks, 10_000).shortened
+    assert list(truncate_json(blocks, 10_000).blocks) == blocks and not truncate_json(blocks, 10_000).shortened
 
 
 def test_posts_are_a_key_of_the_json_and_a_part_of_the_text() -> None:

@@ -8,7 +8,7 @@ from scraper.extract.fields.model import PageFields
 from scraper.model import StructuredData
 from scraper.render import document, fields, page, structured
 from scraper.render.document import DocumentPart
-from scraper.render.untrusted_text import NOTICE, display_url, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, mark_untrusted
 from tests.scraper.render.readings import reading
 
 REGION = "7f3a9c21"
@@ -88,4 +88,4 @@ def test_answers_in_json_carry_one_notice() -> None:
         structured.as_json(StructuredData("https://a.example/")),
         fields.as_json(PageFields("https://a.example/", records=({"a": "b"},))),
     )
-    assert [answer["notice"] for answer in answers] == [NOTICE] * len(answers)
+    assert [answer["notice"] for answer in answers] == [UNTRUSTED_NOTICE] * len(answers)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scraper.render.untrusted_text import EXPLANATION, mark_untrusted, remove_untrusted_marks
+from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted, remove_untrusted_marks
 
 REGION = "0123456789ab"
 
 
 def test_marks_and_their_explanation_are_removed() -> None:
     sealed = mark_untrusted("one\n\ntwo", REGION)
-    answer = f"URL: http://x.example\n{EXPLANATION.format(region=REGION)}\n\n{sealed}\n\nCut here."
+    answer = f"URL: http://x.example\n{UNTRUSTED_EXPLANATION.format(region=REGION)}\n\n{sealed}\n\nCut here."
     assert remove_untrusted_marks(answer) == "URL: http://x.example\n\none\n\ntwo\n\nCut here."
 
 

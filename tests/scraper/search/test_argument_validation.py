@@ -8,7 +8,7 @@ from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import argument_validation
-from scraper.search.filters import FRESHNESS
+from scraper.search.filters import MAX_RESULT_AGE
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_the_error_for_a_value_out_of_range_names_the_argument() -> None:
     with pytest.raises(InvalidArgumentError, match=r"^max_results must be from 1 to 50, not 51"):
         argument_validation.check_range("max_results", 51, 1, 50)
     with pytest.raises(InvalidArgumentError, match=r'^freshness must be one of day, week, month, year, not "hour"'):
-        argument_validation.check_choice("freshness", "hour", FRESHNESS)
+        argument_validation.check_choice("freshness", "hour", MAX_RESULT_AGE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.search.query_terms import extract_content_words, extract_words, jaccard, title_key
+from scraper.search.query_terms import extract_content_words, extract_words, jaccard_similarity, title_key
 
 
 def test_words_are_normalized_for_case_and_accents() -> None:
@@ -27,8 +27,8 @@ def test_content_words_exclude_operators_and_short_words() -> None:
 
 
 def test_jaccard_is_the_share_of_common_words() -> None:
-    assert jaccard(frozenset("abc"), frozenset("bcd")) == 0.5
-    assert jaccard(frozenset(), frozenset()) == 0.0
+    assert jaccard_similarity(frozenset("abc"), frozenset("bcd")) == 0.5
+    assert jaccard_similarity(frozenset(), frozenset()) == 0.0
 
 
 def test_a_title_key_has_no_publisher_and_no_punctuation() -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind
-from scraper.store.serialization import dump, load
+from scraper.store.serialization import load, serialize_result
 
 FULL_DOCUMENT = Document(
     url="https://example.org/a",
@@ -61,23 +61,23 @@ def test_the_example_sets_every_field_to_something_else_than_its_default(item: o
 
 
 def test_every_field_comes_back() -> None:
-    assert load(Reading, dump(FULL_READING)) == FULL_READING
+    assert load(Reading, serialize_result(FULL_READING)) == FULL_READING
 
 
 def test_an_empty_document_is_small_and_comes_back() -> None:
     bare = dataclasses.replace(FULL_READING, document=Document(url="https://example.org/"), warnings=())
-    data = dump(bare)
+    data = serialize_result(bare)
     assert json.loads(data)["document"] == {"url": "https://example.org/", "verdict": ["ok", ""]}
     assert load(Reading, data) == bare
 
 
 def test_half_a_surrogate_pair_does_not_keep_a_page_from_being_kept() -> None:
     broken = dataclasses.replace(FULL_READING, document=Document(url="https://e.org/", text="a\ud83db"))
-    assert load(Reading, dump(broken)).document.text == "a?b"
+    assert load(Reading, serialize_result(broken)).document.text == "a?b"
 
 
 def test_names_of_a_later_version_are_left_out() -> None:
-    data = json.loads(dump(FULL_READING))
+    data = json.loads(serialize_result(FULL_READING))
     data["invented"] = 1
     data["document"]["invented"] = 2
     assert load(Reading, json.dumps(data).encode()) == FULL_READING
@@ -108,7 +108,7 @@ FULL_STRUCTURED = StructuredData(
 
 @pytest.mark.parametrize("found", [FULL_STRUCTURED, StructuredData("https://example.org/b")])
 def test_structured_data_come_back_whole(found: StructuredData) -> None:
-    assert load(StructuredData, dump(found)) == found
+    assert load(StructuredData, serialize_result(found)) == found
     assert all(getattr(FULL_STRUCTURED, field.name) for field in dataclasses.fields(StructuredData))
 
 

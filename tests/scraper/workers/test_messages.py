@@ -22,7 +22,7 @@ class Old(enum.StrEnum):
 
 def test_an_enum_never_travels_as_a_call_of_getattr() -> None:
     assert b"getattr" in pickle.dumps(Old.MEMBER)
-    packed = messages.dumps((Old.MEMBER, VerdictKind.OK))
+    packed = messages.dump_message((Old.MEMBER, VerdictKind.OK))
     assert b"getattr" not in packed
     assert pickle.loads(packed) == (Old.MEMBER, VerdictKind.OK)
 
@@ -51,7 +51,7 @@ class Named(Counting):
 
 def test_a_document_travels_without_a_list_of_its_fields() -> None:
     document = Document(url="https://example.org/", links=(Link("https://example.org/a", "a"),) * 3)
-    packed = messages.dumps(document)
+    packed = messages.dump_message(document)
     assert b"_dataclass_setstate" not in packed and len(packed) < len(pickle.dumps(document))
     assert pickle.loads(packed) == document
 
@@ -59,7 +59,7 @@ def test_a_document_travels_without_a_list_of_its_fields() -> None:
 def test_a_dataclass_with_more_than_its_constructor_fields_arrives_complete() -> None:
     counting, named = Counting("one"), Named("two")
     counting.count, named.count, named.more = 7, 8, "more"  # type: ignore[attr-defined]
-    checked, counted, arrived = pickle.loads(messages.dumps((Checked("once"), counting, named)))
+    checked, counted, arrived = pickle.loads(messages.dump_message((Checked("once"), counting, named)))
     assert checked.text == "once!"
     assert counted == counting
     assert (arrived.count, arrived.more) == (8, "more")

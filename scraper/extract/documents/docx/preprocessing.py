@@ -24,7 +24,7 @@ from scraper.extract.documents.office_markup import ITEM_NUMBER
 from scraper.extract.dom.xpath import Element
 from scraper.extract.text.sanitize import clean_line
 
-FORMULA = re.compile("\ue0f0(\\d+)\ue0f1")
+FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
 """Placeholder with the number of a formula, chart or picture, whose characters would be escaped as Markdown."""
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"

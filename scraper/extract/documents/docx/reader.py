@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.errors import MalformedDocumentError
 from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
-from scraper.extract.documents.docx.preprocessing import FORMULA, get_outline_level, write_computed_text
+from scraper.extract.documents.docx.preprocessing import FORMULA_PLACEHOLDER, get_outline_level, write_computed_text
 from scraper.extract.documents.docx.xml_names import (
     OMITTED,
     W,
@@ -101,7 +101,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     except _MAMMOTH_ERRORS as error:
         raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
     text = html_to_markdown(str(result.value), request.url)
-    text = comments.insert(FORMULA.sub(lambda match: formulas[int(match[1])], text).strip())
+    text = comments.insert(FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")

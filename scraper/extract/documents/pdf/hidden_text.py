@@ -15,7 +15,7 @@ from itertools import chain
 from scraper.extract.documents.pdf import page_objects
 from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, center, transform, widen
 from scraper.extract.documents.pdf.page_objects import (
-    BATCH,
+    BATCH_OBJECTS,
     FORM,
     IMAGE,
     NO_TEXT,
@@ -180,8 +180,10 @@ class _PageScan:
         library, add_plain, contrasts = self._library, self._plain.append, self._contrasts
         left, bottom, right, top = self._page_box or (0.0, 0.0, 0.0, 0.0)
         count = min(self._remaining, getattr(library, f"{prefix}_CountObjects")(parent))
-        for start in range(0, count, BATCH):
-            for handle, mode, own_box, fill in read_batch(library, prefix, parent, start, min(count, start + BATCH)):
+        for start in range(0, count, BATCH_OBJECTS):
+            for handle, mode, own_box, fill in read_batch(
+                library, prefix, parent, start, min(count, start + BATCH_OBJECTS)
+            ):
                 self._remaining -= 1
                 box = transform(Box(*own_box), matrices) if matrices and own_box else own_box
                 if mode == _FILLED and box and fill and contrasts[fill]:

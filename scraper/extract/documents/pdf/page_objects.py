@@ -23,7 +23,7 @@ NO_TEXT = -1
 """Text rendering mode of an object that is no text."""
 OPAQUE = 255
 _MARK_BYTES, _LAYER_MARK = 64, "OC\0".encode("utf-16-le")
-BATCH = 512
+BATCH_OBJECTS = 512
 """Objects per batch."""
 _SIDES = 4
 _VALUE_BYTES = 4
@@ -83,8 +83,8 @@ class _Slots(Generic[T]):
     """Memory for one batch, with a reference to each value: PDFium returns four values of an object by reference."""
 
     def __init__(self, kind: type[ctypes._SimpleCData[T]]) -> None:
-        self.values = (kind * (_SIDES * BATCH))()
-        places = range(0, BATCH * _SIDES * _VALUE_BYTES, _SIDES * _VALUE_BYTES)
+        self.values = (kind * (_SIDES * BATCH_OBJECTS))()
+        places = range(0, BATCH_OBJECTS * _SIDES * _VALUE_BYTES, _SIDES * _VALUE_BYTES)
         self.references = [
             [ctypes.byref(self.values, place + _VALUE_BYTES * side) for place in places] for side in range(_SIDES)
         ]
@@ -103,7 +103,7 @@ def _slots() -> tuple[_Slots[float], _Slots[int]]:
 
 
 def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: int) -> Iterator[Fields]:
-    """Return up to `BATCH` objects of a page (prefix FPDFPage) or form (FPDFFormObj); missing values are None."""
+    """Return up to `BATCH_OBJECTS` objects of a page (FPDFPage) or form (FPDFFormObj); missing values are None."""
     boxes, colors = _slots()
     handles = list(map(getattr(library, f"{prefix}_GetObject"), repeat(parent), range(start, end)))
     modes = list(map(library.FPDFTextObj_GetTextRenderMode, handles))

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from scraper.engines.common.redirect_unwrapping import is_opaque, unwrap
+from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
 
 _TARGET = "https://example.com/a?b=c&d=%20e"
 
@@ -33,12 +33,12 @@ def _news(payload: bytes) -> str:
     ],
 )
 def test_the_target_comes_out_to_the_letter(wrapped: str) -> None:
-    assert unwrap(wrapped) == _TARGET
+    assert unwrap_redirect(wrapped) == _TARGET
 
 
 def test_a_long_old_news_id_is_unwrapped() -> None:
     target = "https://example.com/" + "long-path/" * 20
-    assert unwrap(f"https://news.google.com/articles/{_news(target.encode())}") == target
+    assert unwrap_redirect(f"https://news.google.com/articles/{_news(target.encode())}") == target
 
 
 def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
@@ -46,7 +46,7 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
     outer = "https://duckduckgo.com/l/?uddg=" + inner.replace(":", "%3A").replace("/", "%2F").replace(
         "%3A%2F", "%3A%2F"
     )
-    assert unwrap(outer.replace("?q=", "%3Fq%3D")) == "https://example.com/"
+    assert unwrap_redirect(outer.replace("?q=", "%3Fq%3D")) == "https://example.com/"
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_wrapper_in_a_wrapper_is_unwrapped() -> None:
     ],
 )
 def test_opaque_links_stay_and_are_reported_as_opaque(url: str) -> None:
-    assert unwrap(url) == url
-    assert is_opaque(unwrap(url))
+    assert unwrap_redirect(url) == url
+    assert is_opaque_redirect(unwrap_redirect(url))
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_opaque_links_stay_and_are_reported_as_opaque(url: str) -> None:
     ],
 )
 def test_url_that_is_no_redirect_stays(url: str) -> None:
-    assert unwrap(url) == url
-    assert not is_opaque(unwrap(url)) or "news.google.com" in url
+    assert unwrap_redirect(url) == url
+    assert not is_opaque_redirect(unwrap_redirect(url)) or "news.google.com" in url

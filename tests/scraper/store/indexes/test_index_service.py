@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scraper.store.indexes import index_service, inverted_index, postings
 from scraper.store.indexes.index_service import IndexService
 from scraper.store.indexes.inverted_index import InvertedIndex
-from scraper.store.indexes.model import BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
+from scraper.store.indexes.model import INDEX_BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
 from scraper.store.indexes.query import Tokenizer, parse_query
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.named_indexes import PostgresIndexStore
@@ -35,7 +35,7 @@ async def opened(folder: Path) -> AsyncIterator[IndexService]:
         await indexes.close()
 
 
-@pytest.fixture(params=[*BACKENDS, "postgres"])
+@pytest.fixture(params=[*INDEX_BACKENDS, "postgres"])
 async def indexes(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[IndexService]:
     """Open a service with an index `notes` of each backend, in files and in PostgreSQL."""
     if request.param == "postgres":

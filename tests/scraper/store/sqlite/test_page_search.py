@@ -21,7 +21,7 @@ from scraper.store import base_page_store
 from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
-from scraper.store.serialization import dump
+from scraper.store.serialization import serialize_result
 from scraper.store.sqlite import page_search, ranking
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 from scraper.store.sqlite.ranking import register_ranking_function
@@ -268,7 +268,7 @@ def _write_version_1(path: Path, entries: list[PageEntry]) -> None:
         "CREATE INDEX pages_by_age ON pages (retrieved_at);"
     )
     for kept in entries:
-        data = b"broken" if kept.key.endswith("broken") else dump(kept.reading)
+        data = b"broken" if kept.key.endswith("broken") else serialize_result(kept.reading)
         moment = kept.reading.retrieved_at.timestamp()
         connection.execute(
             "INSERT INTO pages VALUES (NULL, 'local', '', 'en-US', ?, 'http', ?, '[]', ?)", (kept.key, moment, data)
