@@ -51,13 +51,15 @@ def _read_text(library: ctypes.CDLL, text_page: int, handle: int) -> str:
 
 def write_superscripts(items: Iterable[PdfItem], superscripts: Sequence[tuple[str, Box]]) -> list[PdfItem]:
     """Return the items of a page with superscript characters for the numbers at these boxes."""
-    return [_write(item, superscripts) for item in items]
+    places = [(number, box.x0, *center(box)) for number, box in superscripts]
+    return [_write(item, places) for item in items]
 
 
-def _write(item: PdfItem, superscripts: Sequence[tuple[str, Box]]) -> PdfItem:
-    for number, box in superscripts:
-        x, y = center(box)
-        if not (item.y <= y <= item.y + item.height and item.x <= x <= item.x + item.width):
+def _write(item: PdfItem, places: Sequence[tuple[str, float, float, float]]) -> PdfItem:
+    """Return an item with superscript characters for numbers, each given with its left edge and its center."""
+    left, top, right, bottom = item.x, item.y, item.x + item.width, item.y + item.height
+    for number, x0, x, y in places:
+        if not (top <= y <= bottom and left <= x <= right):
             continue
         start = 0
         for index, word in enumerate(item.words):
@@ -65,7 +67,7 @@ def _write(item: PdfItem, superscripts: Sequence[tuple[str, Box]]) -> PdfItem:
             if start < 0:
                 break
             if word.x <= x <= word.x + word.width:
-                at = _find_number(word.text, number, (box.x0 - word.x) / max(1.0, word.width))
+                at = _find_number(word.text, number, (x0 - word.x) / max(1.0, word.width))
                 if at is not None and (at or start):
                     raised = number.translate(_CHARACTERS)
                     text = word.text[:at] + raised + word.text[at + len(number) :]
