@@ -15,7 +15,7 @@ from lxml import etree
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, collect_class_names, text_of
-from scraper.extract.math import katex, mathjax, mathml
+from scraper.extract.math import asciimath, katex, mathjax, mathml
 from scraper.extract.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
@@ -33,7 +33,7 @@ _CLASS_HINT = re.compile("atex|ath|temml")
 _IMAGE_CLASS_PARTS = ("tex", "math")
 _IMAGE_URL_PARTS = ("%5C", "tex", "=tx")
 _TAG_PARTS = ("math", "tex", "formula")
-_FORMULA_TAGS = frozenset({"math", "mjx-container", "script", "img"})
+_FORMULA_TAGS = frozenset({"asciimath", "math", "mjx-container", "script", "img"})
 _CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
 _PROSE_TAGS = HEADINGS | LISTS | set("p dl table section article aside blockquote pre details a code sup".split())
 _FORMULA_TAG_NAME = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
@@ -108,6 +108,9 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
         tex = _read_image(element)
         return (tex, False) if tex else None
     classes = (element.get("class") or "").split()
+    if (tag == "asciimath" or "asciimath" in classes) and not len(element):
+        tex = _clean_tex(asciimath.convert_to_tex(element.text or ""))
+        return (tex, _is_display(element, classes)) if tex else None
     if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
         return _read_attributes(element) if not _FORMULA_TAG_NAME.search(tag) else _read_custom_element(element)
     if _next_script(element) is not None:
@@ -125,6 +128,8 @@ def _is_rendering(element: Element, classes: list[str]) -> bool:
 
 def _read_script(script: Element) -> tuple[str, bool] | None:
     kind = (script.get("type") or "").lower()
+    if kind.startswith("math/asciimath"):
+        return _clean_tex(asciimath.convert_to_tex(script.text or "")), "display" in kind
     if not kind.startswith(("math/tex", "math/latex")):
         return None
     return _clean_tex(script.text or ""), "display" in kind
