@@ -108,13 +108,11 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb not in ("close",):
             content, heading = await self._describe(error)
-        return StepOutcome(
-            truncate(clean_text(step.source), _MAX_STEP),
-            page.take_notices(),
-            content,
-            heading,
-            str(error) if error is not None else "",
-        )
+        if content == "nothing changed" and step.verb in ("click", "point", "press"):
+            await asyncio.sleep(2 * _POLL_S)  # many controls change the page after a timer
+            content, heading = await self._describe(error)
+        source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
+        return StepOutcome(source, page.take_notices(), content, heading, message)
 
     def _check_refusals(self) -> None:
         guard = self._page.guard

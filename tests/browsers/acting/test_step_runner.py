@@ -54,6 +54,11 @@ async def test_a_step_takes_one_outline_and_more_until_its_target_is_there(
     assert not late.error and looks > 6 and "log: late" in await actor.log()
 
 
+async def test_a_change_after_a_timer_belongs_to_the_click(actor: Actor) -> None:
+    await actor("open @list")
+    assert "Entry 10" in (await actor('click "Show more"')).content
+
+
 async def test_references_stay_valid_over_calls(actor: Actor) -> None:
     content = (await actor("open @form")).content
     found = re.search(r'(e\d+) textbox "Name"', content)
