@@ -26,7 +26,8 @@ _MAX_BAR, _BAR_EXCESS = 400.0, 4.0
 """Points: maximum length of the bar of a fraction, and by how much it exceeds the wider part."""
 _BAR_DISTANCE = 1.3
 """Multiple of the font size: maximum distance between a bar and the middle of the text above or below it."""
-_MAX_RUNS = 400
+_MAX_RUNS, _MAX_BARS = 400, 300
+"""On one page; a page with more bars is a drawing."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _WORDS = re.compile(r"[A-Za-z]+|[^\sA-Za-z]")
 
@@ -88,9 +89,10 @@ def _count_letters(runs: Iterable[TextRun]) -> int:
 def _build_rows(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> list[list[_Part]]:
     """Return the formulas: fractions first, then powers and indexes, then the parts that follow each other."""
     parts = [_Part(run, _symbols(run.text), (run,)) for run in sorted(runs, key=lambda run: run.x0)]
-    for bar in sorted(across, key=lambda bar: bar.end - bar.start):
-        if bar.end - bar.start <= _MAX_BAR:
-            parts = _build_fraction(parts, bar)
+    left, right = min(run.x0 for run in runs) - 2, max(run.x1 for run in runs) + 2
+    bars = [bar for bar in across if bar.end - bar.start <= _MAX_BAR and left <= bar.start and bar.end <= right]
+    for bar in sorted(bars, key=lambda bar: bar.end - bar.start) if len(bars) <= _MAX_BARS else ():
+        parts = _build_fraction(parts, bar)
     rows: list[list[_Part]] = []
     for part in _attach_scripts(parts):
         row = next((row for row in rows if _follows(row, part)), None)

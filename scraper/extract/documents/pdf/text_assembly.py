@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TypeVar
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
@@ -178,6 +178,8 @@ def normalize_ligatures(text: str) -> str:
 _DROP_CAPITAL = re.compile(r"[\"'\u00ab\u2018\u201c\u201e]?[^\W\d_]")
 _MIN_DROP = 2.2
 """Multiple of the body's font size. Smaller capitals are in the line of their word."""
+_MAX_DROPS = 20
+"""On one page."""
 _SAME_SIZE, _OVERLAP = 0.2, 2.0
 """Ratio of the font size, and points."""
 
@@ -185,9 +187,8 @@ _SAME_SIZE, _OVERLAP = 0.2, 2.0
 def join_drop_capitals(runs: Sequence[TextRun], body_size: float) -> tuple[TextRun, ...]:
     """Return the runs with each drop capital joined to its word, the first of several lines beside it."""
     joined: dict[TextRun, TextRun | None] = {}
-    for capital in runs:
-        if capital.size < _MIN_DROP * body_size or not _DROP_CAPITAL.fullmatch(capital.text):
-            continue
+    large = (run for run in runs if run.size >= _MIN_DROP * body_size and _DROP_CAPITAL.fullmatch(run.text))
+    for capital in islice(large, _MAX_DROPS):
         beside = [
             run
             for run in runs
