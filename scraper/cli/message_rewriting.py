@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _VERBS = {
     "cache_search": "cache search",
@@ -43,6 +44,10 @@ _SEARCH_INDEX = re.compile(r'\bsearch_index with index_name="([\w-]+)"')
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _SESSION = re.compile(r"^Session [0-9a-f]{32}: .*\n?", re.MULTILINE)
 """A session ends with the command, so its id is of no use."""
+_SENTENCES = frozenset({"error", "hint", "warnings"})
+"""Keys of a JSON answer, and of its rows, whose texts are ours."""
+_ROWS = frozenset({"pages", "documents", "excerpts"})
+"""Keys of a JSON answer that list pages, each with such keys."""
 _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
 _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
 
@@ -71,6 +76,24 @@ def rewrite_answer(text: str) -> str:
     parts = _SEALED.split(text)
     # Each sealed region gives two parts: the region and its id.
     return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
+
+
+def rewrite_json(data: Any) -> Any:
+    """Convert the sentences of a JSON answer with `rewrite_message`; data of pages stays unchanged."""
+    if isinstance(data, list):
+        return list(map(rewrite_json, data))
+    if not isinstance(data, dict):
+        return data
+    return {
+        name: _rewrite_sentences(value) if name in _SENTENCES else rewrite_json(value) if name in _ROWS else value
+        for name, value in data.items()
+    }
+
+
+def _rewrite_sentences(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(_rewrite_sentences, value))
+    return rewrite_message(value) if isinstance(value, str) else value
 
 
 def _rewrite_quoted(match: re.Match[str]) -> str:

@@ -75,7 +75,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
             "file": str(output),
             "media_type": picture.media_type,
             "bytes": len(picture.data),
-            "result": answer.text,
+            "result": rewrite_message(answer.text),
         }
         click.echo(json.dumps(facts, ensure_ascii=False))
     for line in answer.text.splitlines():

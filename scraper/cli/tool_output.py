@@ -14,7 +14,7 @@ import click
 from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
-from scraper.cli.message_rewriting import rewrite_answer, rewrite_message
+from scraper.cli.message_rewriting import rewrite_answer, rewrite_json, rewrite_message
 from scraper.cli.setting_options import load_settings
 from scraper.settings import SettingsError, setting_table
 from scraper.urls import guess_urls
@@ -69,7 +69,7 @@ def run_and_print(
         raise click.UsageError(f"The folder of {output} does not exist.")
     settings = load_settings(flags)
     writes_rows = has_rows and is_table(output)
-    as_json = wants_json(flags) or writes_rows
+    as_json, is_marked = wants_json(flags) or writes_rows, bool(flags.get("marked"))
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
@@ -79,15 +79,18 @@ def run_and_print(
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
-        message = str(fault or answer.text)
-        click.echo(message if flags.get("marked") else _rewrite_for_people(message), err=True)
+        if as_json and answer.structured is not None and not fault:
+            message = _json_text(answer, is_marked=is_marked)
+        else:
+            message = _text(answer, lambda _: _rewrite_for_people(str(fault or answer.text)), is_marked=is_marked)
+        click.echo(message, err=True)
         return code_of_answer(answer)
     if writes_rows and output is not None and isinstance(answer.structured, dict):
         text = as_table(answer.structured, output)
     elif as_json:
-        text = answer.text if answer.structured is not None else json.dumps({"result": answer.text}, ensure_ascii=False)
+        text = _json_text(answer, is_marked=is_marked)
     else:
-        text = _text(answer, plain, is_marked=bool(flags.get("marked")))
+        text = _text(answer, plain, is_marked=is_marked)
         warn_about_reading(answer)
     print_text(text, output)
     return code_of_answer(answer)
@@ -126,6 +129,15 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
     if plain is not None:
         return plain(answer)
     return _rewrite_for_people(answer.text)
+
+
+def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
+    """Return a JSON answer; with `is_marked`, unchanged as an agent gets it."""
+    from scraper.render.json_truncation import compact
+
+    if answer.structured is None:
+        return json.dumps({"result": answer.text}, ensure_ascii=False)
+    return answer.text if is_marked else compact(rewrite_json(answer.structured))
 
 
 def _rewrite_for_people(text: str) -> str:

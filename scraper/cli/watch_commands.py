@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
+from scraper.cli.message_rewriting import rewrite_json
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
 from scraper.errors import InvalidUrlError, ScraperError
@@ -157,7 +158,7 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
             await _write(records, WatchedPage(page.url, page.every_s, page.added_at, now, status))
     rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in zip(pages, outcomes, strict=True)]
     if as_json:
-        click.echo(json.dumps({"pages": rows}, ensure_ascii=False))
+        click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
         for page, outcome in zip(pages, outcomes, strict=True):
             click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.cli.main import group
-from scraper.cli.message_rewriting import TOOLS, get_command_name, rewrite_answer, rewrite_message
+from scraper.cli.message_rewriting import TOOLS, get_command_name, rewrite_answer, rewrite_json, rewrite_message
 from scraper.render.untrusted_text import mark_untrusted
 from scraper.tools import registry
 
@@ -39,6 +39,25 @@ def test_texts_from_the_web_stay_unchanged() -> None:
     answer = f"Use `fetch`.\n{sealed}\nCall with start=5."
     changed = f"Use `search-mcp fetch`.\n{sealed}\nCall with --start 5."
     assert rewrite_answer(answer) == changed
+
+
+def test_own_sentences_of_json_name_commands_and_data_of_pages_stays_unchanged() -> None:
+    page = {"error": "Use `fetch`.", "warnings": ["Use `fetch`."]}
+    rows = [{"url": "a", "content": "Use `fetch`.", "error": None}, {"error": "Use `read_doc`.", "facts": page}]
+    assert rewrite_json(rows) == [rows[0], {"error": "Use `search-mcp read-doc`.", "facts": page}]
+    answer = {"hint": "Ask with force_refresh=true.", "json_ld": [page], "pages": [page], "documents": [page]}
+    changed = {"error": "Use `search-mcp fetch`.", "warnings": ["Use `search-mcp fetch`."]}
+    assert rewrite_json(answer) == {
+        "hint": "Ask with --force-refresh.",
+        "json_ld": [page],
+        "pages": [changed],
+        "documents": [changed],
+    }
+    assert rewrite_json({"pages": 3, "warnings": [], "records": [page]}) == {
+        "pages": 3,
+        "warnings": [],
+        "records": [page],
+    }
 
 
 def test_every_tool_has_a_command() -> None:

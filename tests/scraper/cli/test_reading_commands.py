@@ -123,6 +123,13 @@ def test_a_host_that_does_not_exist_is_no_network(here: dict[str, str]) -> None:
     assert (output.code, output.out) == (4, "") and "`search-mcp search`" in output.err
 
 
+def test_errors_in_json_name_commands(here: dict[str, str]) -> None:
+    output = command_output("fetch-batch", "http://none.invalid/", "--json", env=here)
+    assert output.code == 4 and "`search-mcp search`" in json.loads(output.out)[0]["error"]
+    marked = command_output("fetch-batch", "http://none.invalid/", "--json", "--marked", env=here)
+    assert "`search`" in json.loads(marked.out)[0]["error"]
+
+
 @pytest.mark.full_size
 def test_a_batch_without_a_page_has_the_code_of_its_failures(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/wall/forbidden"), site.url("/status/429", "host1.example"))
