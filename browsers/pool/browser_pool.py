@@ -148,7 +148,8 @@ class BrowserPool:
             # A caller that gives up does not end the start: others wait for the browser, now or later.
             return await asyncio.shield(start)
         except asyncio.CancelledError:
-            if start.cancelled():
+            task = asyncio.current_task()
+            if start.cancelled() and task is not None and not task.cancelling():
                 self._raise_if_closing()
             raise
 
