@@ -133,11 +133,11 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
 
 def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
     """Return a JSON answer; with `is_marked`, unchanged as an agent gets it."""
-    from scraper.render.json_truncation import compact
+    from scraper.render.json_truncation import compact_json
 
     if answer.structured is None:
         return json.dumps({"result": answer.text}, ensure_ascii=False)
-    return answer.text if is_marked else compact(rewrite_json(answer.structured))
+    return answer.text if is_marked else compact_json(rewrite_json(answer.structured))
 
 
 def _rewrite_for_people(text: str) -> str:
