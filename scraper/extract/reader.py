@@ -54,6 +54,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     verdict = judge_signals(snapshot, signals)
     inline_text.remove_shortcodes(page.body)
     notes = footnotes.extract_footnotes(page.body, page.classes)
+    inline_text.remove_hover_boxes(page.body, page.classes or "")
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
     content = extract_content(page, model)
     facts = key_facts.read(snapshot, page, about, content.page_type)

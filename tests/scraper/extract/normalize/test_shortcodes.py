@@ -16,3 +16,24 @@ from tests.scraper.extract.snapshots import markdown_of
 )
 def test_tags_of_page_builders_are_removed_outside_of_code(html: str, markdown: str) -> None:
     assert markdown_of(html).replace("\\", "") == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<p>Then <a class=person href=/p>Jane Roe<span class=hovercard>Jane Roe, born in 1970, minister</span></a> "
+            "left.</p>",
+            "Then [Jane Roe](https://example.com/p) left.",
+        ),
+        (
+            "<p>An <span class=tooltip>ISBN<span class='x tooltip-text'>A number of books</span></span> is long.</p>",
+            "An ISBN is long.",
+        ),
+        ("<p><span class=tooltiptext>A text alone in its passage.</span></p>", "A text alone in its passage."),
+        ("<p>A word<span class=tooltip>s</span> here.</p>", "A words here."),
+        ("<div class=popup-content>Not in a sentence.</div>", "Not in a sentence."),
+    ],
+)
+def test_boxes_that_appear_over_a_word_are_not_joined_to_its_sentence(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
