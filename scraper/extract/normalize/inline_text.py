@@ -54,7 +54,7 @@ _HOVER_BOX = re.compile(
     re.IGNORECASE,
 )
 _NOTE_CLASS = re.compile("note|cite|ref", re.IGNORECASE)
-_SENTENCES = frozenset({"p", "li", "td", "dd", "blockquote", "figcaption"})
+_SENTENCES = frozenset({"p", "dd", "blockquote", "figcaption"})
 _MIN_BESIDE_BOX, _MAX_BOX, _MAX_BOXES = 3, 600, 500
 """Characters beside a box in its sentence, because a box alone may be the content; characters of a box; boxes."""
 
