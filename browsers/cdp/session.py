@@ -11,6 +11,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from browsers import errors
@@ -18,6 +19,8 @@ from browsers import errors
 Event = dict[str, Any]
 Message = dict[str, Any]
 EventHandler = Callable[[Event], None]
+MakeError = Callable[[], errors.BrowsersError]
+"""Creates an error. Each command gets its own instance, because a raised exception holds its traceback."""
 
 COMMAND_LIMIT_S = 10.0
 """Seconds to wait for the answer to a command. A busy or crashed renderer does not answer."""
@@ -75,15 +78,15 @@ class Session:
         self._parent: Session | None = None
         self._events = self._event_bytes = 0
         """Events of the current visit and their bytes, those of frames included."""
-        self._end: errors.BrowsersError | None = None
-        """Error of every command after the end of the target."""
+        self._make_end_error: MakeError | None = None
+        """Creates the error of each command after the end of the target."""
         self.ended = asyncio.Event()
         """Set when the target no longer exists."""
 
     @property
     def is_alive(self) -> bool:
         """True if the target still exists."""
-        return self._end is None
+        return self._make_end_error is None
 
     def on(self, event: str, handler: EventHandler) -> None:
         """Call `handler` with the parameters of each event of this name. There is one handler per name."""
@@ -96,8 +99,8 @@ class Session:
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
         """Send a command and return the future of its answer. The future fails with the errors of `send`."""
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        if self._end is not None:
-            future.set_exception(self._end)
+        if self._make_end_error is not None:
+            future.set_exception(self._make_end_error())
             return future
         number = next(self._connection.numbers)
         self._pending[number] = future
@@ -130,19 +133,19 @@ class Session:
         """Reset the counts of events and bytes, which are limited for each visit."""
         self._events = self._event_bytes = 0
 
-    def fail(self, error: errors.BrowsersError) -> None:
-        """Fail every pending and later command with `error`: the target no longer exists."""
-        if self._end is not None:
+    def fail(self, make_error: MakeError) -> None:
+        """Fail every pending and later command, each with an error of its own: the target no longer exists."""
+        if self._make_end_error is not None:
             return
-        self._end = error
+        self._make_end_error = make_error
         self.ended.set()
         for future in list(self._pending.values()):
             if not future.done():
-                future.set_exception(error)
+                future.set_exception(make_error())
                 future.add_done_callback(_ignore_failure)
         self._pending.clear()
         for child in self._children.values():
-            self._connection.forget(child, error)
+            self._connection.forget(child, make_error)
 
     def receive(self, message: Message, size: int = 0) -> None:
         """Handle one message of `size` bytes from the target."""
@@ -170,13 +173,13 @@ class Session:
         for session in (self, *self._children.values()):
             self._connection.mute(session)
         message = "The page sent too many messages to the browser and was ended."
-        self.fail(errors.PageLimitError(message, limit="messages to the browser"))
+        self.fail(partial(errors.PageLimitError, message, limit="messages to the browser"))
 
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
             self._connection.on_detached(params.get("sessionId", ""))
-        elif method == "Inspector.targetCrashed" and self._end is None:
-            self.fail(self._connection.crash_error())
+        elif method == "Inspector.targetCrashed" and self.is_alive:
+            self.fail(self._connection.explain_crash())
         if handler := self._handlers.get(method):
             handler(params)
 
@@ -218,13 +221,13 @@ class Connection:
         """Record that a renderer is about to be killed because of its memory. Any thread may call this."""
         self._kills.append(time.monotonic())
 
-    def crash_error(self) -> errors.PageCrashedError:
-        """Return the error of a renderer that died: PageLimitError if it was killed for its memory."""
+    def explain_crash(self) -> MakeError:
+        """Return what creates the error of a renderer that died: PageLimitError if it was killed for its memory."""
         while self._kills:
             # The browser reports the end of a killed process within milliseconds.
             if time.monotonic() - self._kills.popleft() < KILL_REPORT_S:
-                return errors.PageLimitError("The page used too much memory and was ended.")
-        return errors.PageCrashedError("The page's renderer died.")
+                return partial(errors.PageLimitError, "The page used too much memory and was ended.")
+        return partial(errors.PageCrashedError, "The page's renderer died.")
 
     def ping(self) -> None:
         """Send a command that any running browser answers."""
@@ -259,30 +262,30 @@ class Connection:
         session = self._sessions[session_id] = Session(self, session_id)
         return session
 
-    def forget(self, session: Session, error: errors.BrowsersError | None = None) -> None:
-        """Remove a session and fail its commands with `error`, by default BrowserGoneError."""
+    def forget(self, session: Session, make_error: MakeError | None = None) -> None:
+        """Remove a session and fail its commands, by default with BrowserGoneError."""
         self._sessions.pop(session.id, None)
-        session.fail(error or errors.BrowserGoneError("The tab was closed."))
+        session.fail(make_error or partial(errors.BrowserGoneError, "The tab was closed."))
 
     def on_detached(self, session_id: str) -> None:
         """Handle the detachment of a session's target."""
         if session := self._sessions.get(session_id):
-            self.forget(session, errors.PageCrashedError("The page's target is gone."))
+            self.forget(session, partial(errors.PageCrashedError, "The page's target is gone."))
 
     def fail_tabs(self) -> None:
         """Fail all tabs before the browser closes, so that visits report BrowserGoneError and no error of the site."""
         for session in list(self._sessions.values()):
             if session is not self._browser:
-                self.forget(session, errors.BrowserGoneError("The browser was ended."))
+                self.forget(session, partial(errors.BrowserGoneError, "The browser was ended."))
 
     def lost(self) -> None:
         """Fail all pending commands, because the browser or its driver has ended."""
         if self.closed.is_set():
             return
         self.closed.set()
-        error = errors.BrowserGoneError("The browser died.")
+        make_error = partial(errors.BrowserGoneError, "The browser died.")
         for session in list(self._sessions.values()):
-            session.fail(error)
+            session.fail(make_error)
         self._sessions.clear()
 
     def close(self) -> None:

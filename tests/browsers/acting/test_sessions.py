@@ -157,7 +157,7 @@ async def test_a_page_that_dies_during_a_command_is_an_outcome(
     page = browsers.acting._sessions[actor.session].page
 
     async def die(limit_s: float = 0.0) -> None:
-        page._session.fail(errors.PageCrashedError("The page's renderer died."))
+        page._session.fail(lambda: errors.PageCrashedError("The page's renderer died."))
         raise failure
 
     monkeypatch.setattr(page, "settle", die)
