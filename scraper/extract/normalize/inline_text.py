@@ -34,16 +34,18 @@ _HOVER_TAGS = frozenset({"span", "div", "small", "aside"})
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
-KICKER_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:kicker|overline|eyebrow|topline|roofline|dachzeile|spitzmarke|surtitle|antetitulo)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
+_KICKERS = ("kicker", "overline", "eyebrow", "topline", "roofline", "dachzeile", "spitzmarke", "surtitle", "antetitulo")
+KICKER_CLASS = re.compile(rf"(?:^|[\s_-])(?:{'|'.join(_KICKERS)})(?:$|[\s_-])", re.IGNORECASE)
 """Classes of the topic above a headline or before a lead."""
 
 
 def separate_kickers(root: Element, class_names: str) -> None:
     """Insert a space behind kickers, which style sheets display as lines of their own."""
-    for kicker, _ in find_by_class(root, KICKER_CLASS) if KICKER_CLASS.search(class_names) else ():
+    # Plain comparisons take a quarter of the time of a regular expression; most pages have no such class.
+    lowered = class_names.lower()
+    if not any(name in lowered for name in _KICKERS):
+        return
+    for kicker, _ in find_by_class(root, KICKER_CLASS):
         if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
             kicker.tail = f" {kicker.tail or ''}"
 
@@ -61,7 +63,8 @@ _MIN_BESIDE_BOX, _MAX_BOX, _MAX_BOXES = 3, 600, 500
 
 def remove_hover_boxes(root: Element, class_names: str) -> None:
     """Remove boxes about a name or a term that a sentence displays when the mouse is over it, except notes."""
-    if not _HOVER_BOX.search(class_names):
+    lowered = class_names.lower()
+    if not any(name in lowered for name in ("hover", "tip", "pop")) or not _HOVER_BOX.search(class_names):
         return
     for box, _ in list(islice(find_by_class(root, _HOVER_BOX), _MAX_BOXES)):
         if box.tag not in _HOVER_TAGS or _NOTE_CLASS.search(box.get("class") or ""):
