@@ -185,7 +185,7 @@ def test_text_that_is_no_page_holds_nothing() -> None:
 
 
 def test_facts_that_cannot_be_read_lose_none_of_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise KeyError("nobody has thought of it")
 
     monkeypatch.setattr("scraper.extract.facts.product.extract_product", broken)
