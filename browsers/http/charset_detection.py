@@ -1,8 +1,8 @@
 """Detect the encoding of bytes that declare none, or a wrong one, from the letters they decode to.
 
-Text decoded with a wrong encoding still consists of letters, but of rare ones. For Chinese and Korean, about three
-hundred of the most frequent characters are used: they make up two fifths to four fifths of any text, and a twentieth
-of text decoded with a wrong encoding.
+Text decoded with a wrong encoding still consists of letters, but of rare ones. For Chinese, Japanese and Korean, one to
+three hundred frequent characters are used: they make up two fifths to four fifths of any text, and a twentieth of text
+decoded with a wrong encoding. UTF-8 and UTF-16 are excluded before (see `charset`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _HANGUL = (
 _KANA = "".join(map(chr, range(0x3041, 0x3097))) + "".join(map(chr, range(0x30A1, 0x30FD)))
 _WIDE_MARKS = "、。，！？：；（）「」『』《》〈〉【】·…—－　～・"
 
-IDEOGRAPHS: Mapping[str, frozenset[str]] = MappingProxyType(
+FREQUENT_CHARACTERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "gb18030": frozenset(_HANS + _WIDE_MARKS),
         "big5hkscs": frozenset(_HANT + _WIDE_MARKS),
@@ -208,13 +208,14 @@ class _Sample:
 
 
 def detect_charset(body: bytes) -> CharsetGuess:
-    """Return the codec with the best score for a body, or cp1252 if none scores.
+    """Return the codec with the best score for a body, or cp1252 if no score is positive.
 
-    Two-byte encodings are tried first. If none reaches `WIDE_ENOUGH`, one-byte encodings are compared by their letters.
+    Two-byte encodings are tried first. If none reaches `WIDE_ENOUGH`, or most non-ASCII bytes stand alone, one-byte
+    encodings are compared too, by their letters.
     """
     sample = _sample(body)
     weight = sum(sample.high.values())
-    scores = {codec: _wide_score(sample, codec) for codec in IDEOGRAPHS}
+    scores = {codec: _wide_score(sample, codec) for codec in FREQUENT_CHARACTERS}
     best = max(scores, key=scores.__getitem__)
     lonely = len(_LONELY.findall(sample.text)) > LONELY * weight
     if lonely or scores[best] < WIDE_ENOUGH:
@@ -222,13 +223,15 @@ def detect_charset(body: bytes) -> CharsetGuess:
         # The first of equal scores wins, and more common encodings come first.
         scores = {codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS} | wide
         best = max(scores, key=scores.__getitem__)
+        if scores[best] <= 0:
+            best = "cp1252"
     return CharsetGuess(best, scores[best], weight)
 
 
 def score_charset(body: bytes, codec: str) -> float | None:
     """Return the score of a body in an encoding, or None for encodings without data."""
     sample = _sample(body)
-    if codec in IDEOGRAPHS:
+    if codec in FREQUENT_CHARACTERS:
         return _wide_score(sample, codec)
     return _narrow_score(sample, codec) if codec in ALPHABETS else None
 
@@ -266,12 +269,15 @@ def _text_of(body: bytes) -> bytes:
 
 
 def _wide_score(sample: _Sample, codec: str) -> float:
-    """Return the share of frequent characters among all non-ASCII ones."""
+    """Return the share of frequent characters among all non-ASCII ones.
+
+    The share is relative to `FREQUENT` and at most 1; it is 0 if too much is undecodable.
+    """
     counts = Counter(sample.text[:WIDE_SAMPLE_BYTES].decode(codec, "replace"))
     total = sum(count for char, count in counts.items() if char > "\x7f")
     if not total or counts["\ufffd"] > BROKEN * total:
         return 0.0
-    frequent = IDEOGRAPHS[codec]
+    frequent = FREQUENT_CHARACTERS[codec]
     share = sum(count for char, count in counts.items() if char in frequent) / total
     return min(share / FREQUENT, 1.0)
 

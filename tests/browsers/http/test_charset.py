@@ -211,3 +211,8 @@ def test_detection_ignores_ascii_scripts(text: str, label: str, codec: str) -> N
     around = "<script>" + "var a = {b: 'c'}; " * 3000 + "</script><style>.a:before{content:'\u00d7'}</style>"
     page = (document(around) + document(text)).encode(codec, "xmlcharrefreplace")
     assert page.decode(detect_charset(page).codec) == page.decode(codec)
+
+
+def test_bytes_without_the_letters_of_any_language_are_western() -> None:
+    body = b"a\xa4b\xa4c\xb1d\xa6e " * 10
+    assert detect_charset(body).codec == "cp1252"
