@@ -28,10 +28,10 @@ REPORT_EVERY_S = 2.0
 _LOCK_NAME = "lock"
 _NO_RECIPE = "none"
 _OUTPUTS = {
-    Format.JSONL: ("jsonl", "JsonlOutput"),
+    Format.JSONL: ("jsonl_and_csv", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
-    Format.CSV: ("jsonl", "CsvOutput"),
+    Format.CSV: ("jsonl_and_csv", "CsvOutput"),
 }
 
 

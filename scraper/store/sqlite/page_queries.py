@@ -30,7 +30,7 @@ TOUCH_AFTER_S = 3_600.0
 PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted."""
 PRUNE_ROUNDS = 20
-"""Deletions, of a tenth of the pages each, in one call of `prune`."""
+"""Maximum number of deletions, of a tenth of the pages each, in one call of `prune`."""
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
 # `id` grows with time, so the newest pages come first without sorting: see ranking.
@@ -159,7 +159,7 @@ def valid_allowances(connection: apsw.Connection, principal: str, allowed: froze
     ]
 
 
-def is_sole_owner(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
+def may_read_all(connection: apsw.Connection, principal: str, allowed: frozenset[str]) -> bool:
     """Return True if every page of the file may be returned to this principal."""
     others = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pages WHERE principal < ?1) OR EXISTS (SELECT 1 FROM pages WHERE principal > ?1)",

@@ -25,11 +25,11 @@ def search_pages(
 ) -> PageHits:
     """Return the pages of one principal that match a query, best first, each URL once."""
     parsed = parse_query(query)
-    is_sole_owner = page_queries.is_sole_owner(connection, principal, allowed)
+    may_read_all = page_queries.may_read_all(connection, principal, allowed)
     values = (
-        () if is_sole_owner else (principal, json.dumps(page_queries.valid_allowances(connection, principal, allowed)))
+        () if may_read_all else (principal, json.dumps(page_queries.valid_allowances(connection, principal, allowed)))
     )
-    condition = "" if is_sole_owner else _OWN
+    condition = "" if may_read_all else _OWN
     ranked_count = limit * FIRST_RANKED
     while True:
         try:

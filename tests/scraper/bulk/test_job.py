@@ -31,7 +31,7 @@ from scraper.bulk.errors import (
 from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import STDIN, CrawlRate, Format, JobPage, OutputPosition, OutputRow, PageFailure, PageOutcome
-from scraper.bulk.outputs.jsonl import JsonlOutput
+from scraper.bulk.outputs.jsonl_and_csv import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from scraper.bulk.run import read_locally
 from scraper.bulk.url_lists import ListLine

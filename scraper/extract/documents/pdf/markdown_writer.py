@@ -16,7 +16,10 @@ _MARKDOWN_SYNTAX = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|`
 
 
 def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
-    """Return the blocks as Markdown, with nested lists; `vocabulary` is that of `join_lines`."""
+    """Return the blocks as Markdown, with nested lists.
+
+    `vocabulary` has the words of the document, to decide about hyphens at line ends.
+    """
     texts = ((block.kind is BlockKind.ITEM, text) for block in blocks if (text := _format_block(block, vocabulary)))
     groups = groupby(texts, key=itemgetter(0))
     return "\n\n".join(("\n" if is_list else "\n\n").join(text for _, text in group) for is_list, group in groups)

@@ -28,7 +28,7 @@ from scraper.extract.documents.pdf.missing_lines import complete_pages
 from scraper.extract.documents.pdf.reading_order import split_flows
 from scraper.extract.documents.pdf.stream_tables import find_tables
 from scraper.extract.documents.pdf.structure_tree import read_tagged_blocks
-from scraper.extract.documents.pdf.table_headers import (
+from scraper.extract.documents.pdf.table_headers_and_footers import (
     add_rotated_headers,
     find_footers_below,
     find_headers_above,

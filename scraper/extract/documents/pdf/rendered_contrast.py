@@ -95,7 +95,7 @@ class PagePixels:
         return any(self._pixels[start:end] != other._pixels[start:end] for start, end in pairs)
 
     def _place(self, x0: float, y0: float, x1: float, y1: float) -> tuple[int, int, int, int]:
-        """Return the first and last columns and lines of a box."""
+        """Return left, top, right and bottom of a box in pixels; right and bottom are exclusive."""
         left, top = self._to_pixel(x0, y0)
         right, bottom = self._to_pixel(x1, y1)
         left, right = max(0, min(left, right)), min(self._width, max(left, right) + 1)
@@ -115,7 +115,7 @@ class PagePixels:
 
 
 def find_invisible(library: ctypes.CDLL, page: int, texts: Sequence[PageObject]) -> set[int]:
-    """Return the handles of the texts without which the page looks the same at their places."""
+    """Return the handles of texts whose removal changes no pixel in their boxes."""
     if not texts:
         return set()
     boxes = [one.box for one in texts]

@@ -17,7 +17,11 @@ from scraper.extract.documents.pdf.table_cells import (
     merge_lines,
     split_row,
 )
-from scraper.extract.documents.pdf.table_headers import add_rotated_headers, find_headers_above, find_rotated_headers
+from scraper.extract.documents.pdf.table_headers_and_footers import (
+    add_rotated_headers,
+    find_headers_above,
+    find_rotated_headers,
+)
 from scraper.extract.documents.pdf.table_rows import find_table_end
 
 _Span = tuple[float, float]

@@ -144,7 +144,10 @@ def add_rotated_headers(
 
 
 def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
-    """Return by column the first rows that are sums of a table that ends at `bottom`."""
+    """Return the rows of sums directly below a table, split into its columns.
+
+    `bottom` is the lower edge of the table.
+    """
     footers: list[list[str]] = []
     for row in rows[:_MAX_ROWS]:
         line = split_row(row)
