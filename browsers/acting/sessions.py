@@ -27,13 +27,13 @@ from browsers.pool.browser_pool import BrowserPool
 log = logging.getLogger(__name__)
 
 MAX_PER_PRINCIPAL = 3
-"""Sessions of one caller. A further one ends the caller's least recently used session."""
+"""Sessions of one caller. A further one ends the caller's least recently used idle session."""
 MAX_SESSIONS = 8
 """Sessions of all callers. Each has a tab of about 40 MB."""
 IDLE_S = 120.0
 """Seconds without a call after which a session ends."""
 LIFETIME_S = 900.0
-"""Seconds after which a session ends in any case, unless a call uses it."""
+"""Maximum age in seconds; a running call is finished first."""
 MAX_STEPS = 200
 """Steps of one session."""
 TURN_WAIT_S = 10.0
@@ -97,7 +97,7 @@ class ActingSessions:
     async def run(self, request: ActingRequest) -> ActingResult:
         """Run steps in a session, or in a new one, until a step fails.
 
-        A failed step is an outcome, not an exception.
+        A failed step is an outcome, not an exception. The session ends if it shows no page after its steps.
 
         Raises:
             BrowsersError: The session does not exist, is busy, or no tab can be opened.
@@ -235,7 +235,10 @@ class ActingSessions:
         return session
 
     async def _make_room(self, principal: str) -> None:
-        """End the caller's least recently used session if there are too many; never end those of other callers."""
+        """End the caller's least recently used idle session if there are too many, never those of other callers.
+
+        Raises BusyError if all sessions of the caller are in use.
+        """
         own = [session for session in self._sessions.values() if session.principal == principal]
         total = len(self._sessions) + self._opening
         if len(own) < MAX_PER_PRINCIPAL and total < MAX_SESSIONS:

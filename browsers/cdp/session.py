@@ -37,13 +37,13 @@ NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
 
 Chromium would commit `about:blank` like any page. The next page would then need a frame of its own, and the tab's
-history would have two entries. The first page of a tab takes over the empty document's frame with all its changes, so
-this URL changes nothing (decision 005).
+history would have two entries. With this URL the first page reuses the empty document's frame, and the history has one
+entry (decision 005). It needs the flat transport; with the other one a new tab has `about:blank`.
 """
 
 
 class CommandFailedError(Exception):
-    """The browser answered a command with an error: the frame, context or request no longer exists."""
+    """The browser answered a command with an error, usually because the frame, context or request no longer exists."""
 
 
 class CdpTransport(Protocol):
@@ -97,7 +97,10 @@ class Session:
         self._handlers.clear()
 
     def start(self, method: str, /, **params: Any) -> asyncio.Future[Event]:
-        """Send a command and return the future of its answer. The future fails with the errors of `send`."""
+        """Send a command and return the future of its answer.
+
+        The future fails with the errors of `send` except TimeoutError.
+        """
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if self._make_end_error is not None:
             future.set_exception(self._make_end_error())
@@ -114,7 +117,7 @@ class Session:
             CommandFailedError: the browser refused it.
             TimeoutError: no answer within `limit_s`.
             PageCrashedError: the target no longer exists.
-            BrowserGoneError: the browser no longer runs.
+            BrowserGoneError: the browser no longer runs, or the tab was closed.
         """
         async with asyncio.timeout(limit_s):
             return await self.start(method, **params)

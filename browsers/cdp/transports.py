@@ -5,9 +5,12 @@ this process is the client. It relays the messages between Playwright and Chromi
 same pipe through a browser session of its own. There is no debugging port that other programs could open, and no Node
 process in between.
 
-`PlaywrightTransport` needs nothing from the host: messages travel inside Playwright's browser session. Playwright does
-not know contexts created through it and detaches from their targets; attaching without flattening then gives private
-sessions. Each message is packed twice and passes Playwright's driver.
+To share the pipe, Playwright starts a launcher in place of Chromium. It sends Playwright's pipe ends to this process
+(`PipeHandshake`), receives the ends of a new pipe, and becomes Chromium.
+
+`PlaywrightTransport` needs nothing from the host: messages travel inside Playwright's browser session. Playwright
+ignores contexts that it did not create. Attaching with `flatten=false` nests our messages in its browser session, where
+it does not read them. Each message is packed twice and passes Playwright's driver.
 """
 
 from __future__ import annotations
@@ -41,12 +44,13 @@ _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 MAX_MESSAGE_BYTES = 192_000_000
 """Maximum bytes of one message. The largest DOM that is captured is smaller."""
 _LARGE_BYTES = 1_000_000
-"""Bytes of a message from which collections take longer than decoding: 0.7 s of CPU for 11 MB, decoding 0.2 s."""
+"""Bytes. Above this size the garbage collector is paused during decoding: for 11 MB it took 0.7 s,
+decoding 0.2 s of CPU."""
 _BROWSER_ENDED = "the browser ended at its start"
 
 
 class PipeHandshake:
-    """Receive Playwright's ends of the pipe from the launcher, for one launch."""
+    """Exchange pipe ends with the launcher that Playwright starts in place of Chromium, for one launch."""
 
     def __init__(self, folder: Path, chromium: str) -> None:
         """Prepare the handshake for the Chromium at `chromium`, with files in `folder`."""
@@ -201,6 +205,8 @@ class PipeTransport:
 
     async def attach(self) -> None:
         """Open a separate browser session that Playwright does not see.
+
+        Also ends Playwright's automatic attachment to new tabs.
 
         Raises ConnectionError if the browser has ended.
         """

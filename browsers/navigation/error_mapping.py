@@ -166,8 +166,8 @@ _BLOCKED_STEPS = {
 def map_net_error(net_error: str, url: str, last_url: str, traffic: TrafficLog) -> errors.BrowsersError:
     """Return the error for a main document that did not load.
 
-    `last_url` is the last redirect target, or `url`. The error never contains an address: the caller must not learn
-    private addresses.
+    `last_url` is the last redirect target, or `url`. The error contains no address except one in the caller's own
+    URL: the caller must not learn private addresses.
     """
     named = _NET_ERROR.search(net_error)
     error = named.group() if named else (net_error.strip() or "no reason given")

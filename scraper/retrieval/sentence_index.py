@@ -18,7 +18,7 @@ _GRAM = 4
 _MIN_WORD = 4
 _MIN_SIMILARITY = 0.5
 _MAX_GRAM_HITS = 400
-"""Words of the pages with one part. A part of more words says nothing."""
+"""Occurrences of one part that are counted; further ones are ignored."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
 """Array of floats."""
@@ -32,8 +32,8 @@ class Vocabulary:
     def __init__(self, numbers: dict[str, int], positions: IntArray, sentence_of: IntArray, count: int) -> None:
         """Store the terms of `count` sentences.
 
-        `numbers` has the number of each term. `positions` has the number of the term at each position of the text, and
-        `sentence_of` the sentence at each position.
+        `numbers` maps each term to its id. `positions` has the id of the term at each position, `sentence_of` the
+        index of its sentence.
         """
         self.numbers, self.positions = numbers, positions
         self._sentence_of, self._count = sentence_of, count
@@ -127,7 +127,7 @@ class SentenceIndex:
         return [int(one) - 1 for one in np.searchsorted(self._word_starts, places, "right")]
 
     def spread(self, marks: FloatArray, distance: int) -> FloatArray:
-        """Return the largest value of each column among the sentences up to `distance` before and after on a page."""
+        """Return for each sentence the maximum of each column over the sentences of its page up to `distance` away."""
         spread = marks.copy()
         start = 0
         for size in self.page_sizes:

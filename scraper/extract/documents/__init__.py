@@ -1,1 +1,4 @@
-"""Readers of documents other than web pages: bytes to Markdown, one module per format."""
+"""Readers of documents: bytes to Markdown.
+
+`dispatcher` detects the format and loads its reader, a module or a package.
+"""

@@ -1,4 +1,4 @@
-"""Markdown pipe tables, and the separate tables within the cells of a sheet."""
+"""Write Markdown pipe tables; split a sheet at empty rows and columns into separate tables."""
 
 from __future__ import annotations
 

@@ -74,7 +74,10 @@ def join_url(base: str, address: str) -> str:
 
 
 def find_image_source(image: Element, fallback_set: str = "") -> str:
-    """Return the real URL of an image, or "": `src` may be a placeholder. `fallback_set` replaces a missing srcset."""
+    """Return the likely real URL of an image, unresolved; `src` itself, even a placeholder, if there is no other.
+
+    `fallback_set` replaces a missing `srcset`.
+    """
     attributes = {str(name): str(value) for name, value in image.attrib.items()}
     source = attributes.get("src", "")
     if source and not source.startswith("data:") and not _PLACEHOLDER.search(source[:_MAX_CHARACTERS]):

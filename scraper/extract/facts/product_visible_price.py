@@ -60,7 +60,10 @@ def _is_other_price_name(names: str) -> bool:
 
 
 def current_price_text(element: Element) -> str:
-    """Return the text of an element without old prices, unless there is no other price."""
+    """Return the text of an element without old prices, unless there is no other price.
+
+    The text has a point before raised cents. Long texts are returned unchanged.
+    """
     text = text_of(element)
     if len(element) == 0 or len(text) > 8 * MAX_PRICE_TEXT:
         return text
@@ -125,7 +128,7 @@ _SIGN = re.compile(
     r"TZS|UGX|UYU|UZS|XAF|XOF|ZMW|KSh))(?![^\W\d_])",
     re.IGNORECASE,
 )
-"""Currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kn`."""
+"""Currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kN`."""
 _OTHER_WORDS = re.compile(
     r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
     r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",
@@ -158,7 +161,7 @@ _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 _BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
 """Score points for `itemprop="price"`, for a class like `price`, and for a class like `sale` or `current`."""
 _AGAINST, _MOST_AGAINST = 1.6, 4
-"""Score points deducted for each sign of another price, and the largest number of signs that count."""
+"""Score points deducted for each hint of another price, and the largest number of hints that count."""
 _AS_STRUCK = 3
 _AS_OTHER = 2
 _ABOVE_TITLE = 2.0
@@ -181,12 +184,12 @@ class VisiblePrice:
     signs: Mapping[float, str | None]
     """Currency sign of each amount on the page, by amount."""
     clear: Set[float]
-    """Amounts that occur at least once without signs of an old price or of another product."""
+    """Amounts that occur at least once without hints of an old price or of another product."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Possible price with its position and the signs for and against it."""
+    """Possible price with its position and the hints for and against it."""
 
     amount: VisibleAmount
     place: int
@@ -280,7 +283,7 @@ def _behind(element: Element, place: int) -> _Candidate | None:
 def _make_candidate(
     element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
 ) -> _Candidate | None:
-    """Parse a text as a price, and count the signs that it is another price."""
+    """Parse a text as a price, and count the hints of another price."""
     amount = money.parse_visible_price(text)
     if amount is None or not amount.value or not (amount.sign or itemprop):
         return None
@@ -304,7 +307,7 @@ def _with_sign_beside(element: Element, number: str) -> str:
 
 
 def _against(element: Element, names: str) -> int:
-    """Count the signs of an old price, or of the price of another product, in an element and its ancestors."""
+    """Count the hints of an old price, or of the price of another product, in an element and its ancestors."""
     count = 0
     around: Element | None = element
     for _ in range(_ANCESTORS):

@@ -1,4 +1,4 @@
-"""Reduce Markdown to the plain text that a reader would see."""
+"""Reduce Markdown to plain text for search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _SPOKEN = re.compile(
 
 
 def strip_markdown(markdown: str) -> str:
-    """Return the text without Markdown syntax, with formulas as words, for search."""
+    """Remove headings' marks, bold, links, table rules and comments, and write formulas as words, for search.
+
+    Fences of code, line breaks and escapes are removed too; other marks remain.
+    """
     text = _FORMULA.sub(_simplify_formula, _LINK.sub(r"\1", _MARKS.sub("", markdown)))
     return text.replace(" | ", " ").strip()
 

@@ -1,1 +1,1 @@
-"""Build the tree of the visible content of a page."""
+"""Build the tree of a page's visible content: find hidden elements, placeholders and the main content."""

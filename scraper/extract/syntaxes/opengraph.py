@@ -34,7 +34,10 @@ def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]
 
 
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
-    """Return an object of OpenGraph properties and one of Twitter properties; repeated ones become lists."""
+    """Return the OpenGraph properties and the Twitter properties as objects, without empty ones.
+
+    The values of a repeated property become a list.
+    """
     graph: dict[str, list[str]] = {}
     cards: dict[str, list[str]] = {}
     for name, content in found:

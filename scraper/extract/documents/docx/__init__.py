@@ -1,1 +1,4 @@
-"""Word reader: writes what mammoth does not read into the text, then converts mammoth's HTML to Markdown."""
+"""Word reader: first inserts what mammoth ignores (numbers, formulas, text boxes) as plain text.
+
+Then it converts mammoth's HTML to Markdown.
+"""

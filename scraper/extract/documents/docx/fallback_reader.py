@@ -26,7 +26,7 @@ _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphe
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return paragraphs, headings, lists and tables of the main part, without notes, formulas and numbers.
+    """Return paragraphs, headings, lists and tables of the main part, without notes, formulas and list numbers.
 
     Raises:
         MalformedDocumentError: The text cannot be recovered.
