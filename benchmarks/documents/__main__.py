@@ -84,7 +84,7 @@ _GOALS = (
     Goal("left_out.facts", at_least=0.5),
     Goal("ocr.cer", at_most=0.05),
     Goal("xlsx.words", at_least=0.95),
-    Goal("pptx.words", at_least=0.9),
+    Goal("pptx.words", at_least=0.95),
     Goal("cpu_s_117_pages", at_most=1.5),
     Goal("three_pages_ms", at_most=150),
 )
