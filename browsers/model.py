@@ -26,11 +26,14 @@ class Mode(enum.StrEnum):
     """Choice between reading the response of a page and rendering it."""
 
     AUTO = "auto"
-    """Read the response and render the page only if `enough` returns False."""
+    """Read the response; render it unless the `enough` argument of `visit` returns True, or it is truncated."""
     PEEK = "peek"
     """Read the response only. No script runs."""
     RENDER = "render"
-    """Always render an HTML response. If its renderer crashes twice, return the unrendered response."""
+    """Render every HTML response within `VisitLimits.render_bytes`, unless it asks for a password.
+
+    If its renderer crashes twice, return the unrendered response.
+    """
 
 
 class ThirdParties(enum.StrEnum):

@@ -76,7 +76,10 @@ class LoginRestorer:
 
 
 def asks_to_sign_in(root: PageNode) -> bool:
-    """Return True if a page has a field for a password. A page with several changes a password, which needs a login."""
+    """Return True if a page shows exactly one password field, which is not for a new password.
+
+    A page with several changes a password, which needs a login.
+    """
     fields = [node for node in iter_subtree(root) if node.tag == "input" and node.is_shown]
     passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"

@@ -57,7 +57,7 @@ class OutlineLine:
 
     @property
     def text(self) -> str:
-        """Line without indentation. Text of the page is always in quotes."""
+        """Line without indentation. Text of the page is in quotes, except state values of up to 12 letters."""
         if self.role == "text":
             return quote(truncate(self.name, MAX_TEXT))
         name = f" {quote(self.name)}" if self.name else ""

@@ -82,7 +82,7 @@ class Socks5Error(Exception):
 
 
 class HandshakeRejectedError(Exception):
-    """The upstream proxy, or the site behind it, refused the connection."""
+    """The upstream proxy, or the site behind it, refused the connection, or the proxy's answer was invalid."""
 
     def __init__(self, kind: FailureKind, detail: str) -> None:
         """Set the kind and the detail of the failure."""

@@ -39,8 +39,9 @@ SCROLL_TO_END = """new Promise((done) => {
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => %s));
 })"""
-"""Observers fire with the second frame and start their requests in it. Pages that act after painting need as long. In
-a window as tall as its page nothing scrolls, so a scroll event is dispatched for listeners."""
+"""Script that scrolls to the end and waits for two frames. Observers fire with the second frame and start their
+requests in it. Pages that act after painting need as long. In a window as tall as its page nothing scrolls, so a scroll
+event is dispatched for listeners."""
 AFTERWARDS = "setTimeout(done, %d)"
 AT_ONCE = "done()"
 FRAME_S = 0.02
@@ -54,8 +55,8 @@ SKIP_LIMIT_S = 1.0
 async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
     """Load the lazy content of a page with scripts within `limit_s`, by making its window as tall as the page.
 
-    In virtual time there were perhaps no frames yet, and observers act in frames: such a page is tested even if it
-    fits its window. A page no taller than similar pages without lazy content is not tested.
+    A page that fits its window is skipped. The exception is a page loaded in virtual time: it may have painted no frame
+    yet, so its observers have not run. A page no taller than similar pages without lazy content is skipped too.
     """
     sample = readiness.last_sample
     if sample is None or not sample.scripted or (_fits(sample) and not readiness.time.is_taken):

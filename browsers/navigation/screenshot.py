@@ -1,7 +1,8 @@
 """Take pictures of a rendered page: the window, the whole page in parts, one element, PDF or MHTML.
 
-Pictures fit the limits of models: more than 1,568 pixels on the longer side or 1.15 megapixels would be scaled down by
-them. A whole page is therefore cut into parts of one window each at full size, with a small overview of all.
+Unless `is_single`, pictures fit the limits of models: more than 1,568 pixels on the longer side or 1.15 megapixels
+would be scaled down by them. A whole page is therefore cut into parts of one window each at full size, with a small
+overview of all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MAX_EDGE = 1_568
 MAX_PIXELS = 1_150_000
 """Maximum pixels of a picture."""
 MAX_BYTES = 600_000
-"""Bytes of one picture. A larger one is taken again with lower quality, except PNG; the last attempt may be larger."""
+"""Bytes of one picture. A larger one is taken again with lower quality, except PNG and single pictures. The last
+attempt may be larger."""
 MAX_PAGE_HEIGHT = 16_000
 """Maximum height in CSS pixels of the pictured part of a page. Chromium paints no larger surface."""
 QUALITIES = (75, 50, 25)
@@ -99,7 +101,8 @@ _FIND = """((target) => {
   const box = found.getBoundingClientRect();
   return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
 })(%s)"""
-"""Script that finds an element by CSS selector, else the smallest visible one with the text, and scrolls to it."""
+"""Script that scrolls to an element: the one that the target selects as a CSS selector, else the visible one with the
+shortest text that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,8 @@ async def take_screenshots(
 ) -> tuple[Screenshot, ...]:
     """Return the pictures of a page that is ready.
 
-    For a whole page, the first picture is the overview, followed by one for each part.
+    For a whole page, the first picture is the overview, followed by one for each part. With `is_single`, it is one
+    picture in full size.
 
     Raises:
         TargetNotFoundError: No element matches the target.

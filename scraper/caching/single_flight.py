@@ -118,7 +118,10 @@ class Codec(Generic[T]):
     load: Callable[[bytes], T]
     """Parse a result. Raise ValueError for the format of another version."""
     mark_cached: Callable[[T], T]
-    """Return a copy marked as cached, for a result that was complete before it was requested."""
+    """Return a copy marked as cached, or the result itself if it has no such mark.
+
+    It is called for a result that was complete before it was requested.
+    """
 
 
 READING_CODEC: Codec[Reading] = Codec(serialize_result, functools.partial(load, Reading), mark_reading_cached)
@@ -137,10 +140,10 @@ class DistributedSingleFlight(Generic[T]):
         self._settings_key = _settings_key(settings or Settings())
 
     async def join(self, key: Hashable, work: Callable[[], Awaitable[T]], *, is_refresh: bool) -> T:
-        """Return the result of the work in flight on another server, or of `work`; callers wait until canceled.
+        """Return the result of work in flight or just finished on another server, else of `work`.
 
-        Servers compare the `repr` of the key. With `is_refresh`, work that ended before this call is ignored, as
-        retryable errors always are.
+        Servers compare the `repr` of the key. Callers wait until canceled. With `is_refresh`, a result from before this
+        call is ignored. A retryable error from before this call is always ignored.
 
         Raises:
             ScraperError: Error of the work, here or on another server.

@@ -16,7 +16,7 @@ from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 MAX_WORKERS = 4
 MEMORY_BYTES = 1 << 30
-"""Bytes of addresses that a worker may map, and of an answer."""
+"""Maximum bytes of the address space of a worker, and maximum bytes of an answer."""
 START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
@@ -30,7 +30,7 @@ _CHECK_S = 0.02
 """Minimum seconds between two checks of a worker's CPU time: two ticks of the kernel's count."""
 
 PAUSE_S = 0.2
-"""Seconds between a failed start and the next; doubled each time."""
+"""Seconds. The pause after a failed start is this, doubled for each failure, up to 32 times this."""
 
 PRELOAD = (
     "scraper.extract.reader:warm_up",
@@ -115,7 +115,7 @@ class WorkerPool:
         await self.close()
 
     async def start(self) -> None:
-        """Open the pool and start the workers in the background; calls wait until one is ready."""
+        """Open the pool and, unless it is lazy, start the workers in the background; calls wait until one is ready."""
         self._is_open = True
         if not self._is_lazy:
             self._start_workers()

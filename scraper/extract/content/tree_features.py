@@ -1,4 +1,7 @@
-"""Compute feature columns from the element tree around each block and from repeated structures."""
+"""Compute feature columns from the element tree around each block and from repeated structures.
+
+The functions also store values on `page` that later columns, the neural net and `block_selection` read.
+"""
 
 from __future__ import annotations
 
@@ -63,9 +66,10 @@ def _kinds(page: PageStatistics) -> Columns:
 
 
 def find_ancestors(page: PageStatistics, levels: int) -> list[IntArray]:
-    """Return one array per level with an ancestor of each block, which holds more blocks than that of the level below.
+    """Return one array per level with an ancestor of each block.
 
-    At most three wrappers with equal blocks are skipped between two levels.
+    Each level is the next ancestor with more blocks; at most three ancestors with the same number of blocks are
+    skipped.
     """
     found = [page.find_nearest((page.blocks >= 2) | (page.parent < 0))[page.owner]]
     for _ in range(levels - 1):

@@ -161,7 +161,7 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
     trims_blanks: ClassVar[bool] = True
 
     def finish(self, markdown: str) -> str:
-        """Collapse empty lines and restore the reserved blocks."""
+        """Collapse empty lines, and replace the placeholders of `reserve_block` by their blocks."""
         return self.restore_blocks(_GAPS.sub("\n\n", markdown)).replace("  \n\n", "\n\n").strip()
 
     def find_rule(self, name: str) -> Callable[..., str] | None:

@@ -59,7 +59,7 @@ class TaskMethods:
         self._runner = runner
 
     def add(self, server: Server[Any]) -> None:
-        """Add the methods and declare the extension."""
+        """Add the task methods, wrap `tools/call`, and declare the extension."""
         server.extensions[EXTENSION] = {}
         entry = server.get_request_handler("tools/call")
         if entry is not None:

@@ -1,1 +1,1 @@
-"""Full-text search shared by SQLite and PostgreSQL: tokenization, query language, ranking and snippets."""
+"""Full-text search shared by SQLite and PostgreSQL: tokenization, query language and snippets."""

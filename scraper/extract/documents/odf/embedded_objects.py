@@ -1,4 +1,4 @@
-"""Write charts and formulas embedded in OpenDocument files."""
+"""Convert charts and formulas embedded in OpenDocument files to HTML and MathML."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MAX_FORMULA_CHARS = 20_000
 
 
 class EmbeddedObjects:
-    """Embedded objects of one file, by the names used in its text."""
+    """Embedded objects of one file, loaded when their element is converted."""
 
     def __init__(self, parts: ZipParts) -> None:
-        """Read objects from the parts of a file."""
+        """Load objects from these parts."""
         self._parts = parts
         self._roots: dict[Element, Element | None] = {}
 
