@@ -13,7 +13,7 @@ import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.login_window import wait_signed_in
+from browsers.acting.login_window import read_login_from_window
 from browsers.acting.sessions import ActingSessions
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
@@ -169,7 +169,7 @@ class Browsers:
         Raises:
             BrowsersError: The browser does not start, or the page cannot be loaded.
         """
-        return await wait_signed_in(self._pool, url, hosts, limit_s=limit_s)
+        return await read_login_from_window(self._pool, url, hosts, limit_s=limit_s)
 
     async def visit(self, request: Request, enough: IsSufficient | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.

@@ -18,7 +18,7 @@ from benchmarks.scale_model.calibration import PER_HOST, Calibration, Job, calib
 from benchmarks.scale_model.machine import Cost, Machine, Run, Site, Slots, simulate
 from benchmarks.scale_model.plan import groups, read_by
 from benchmarks.scale_model.site import HOSTS, KINDS, scale_site
-from scraper.bulk.model import CrawlRate
+from scraper.bulk.model import JobRate
 from scraper.bulk.retry_policy import SITE_PAUSE_S
 from scraper.settings import Settings
 
@@ -108,7 +108,7 @@ def _slots(cores: int) -> Slots:
 
 def _predict(calibration: Calibration, sites: Sequence[Site], cores: float) -> Run:
     machine = Machine(cores, _slots(os.cpu_count() or 1), calibration.costs, calibration.start_s / min(1.0, cores))
-    return simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
+    return simulate(machine, JobRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
 
 
 def _compare(calibration: Calibration, real: Job, predicted: Run, sites: Sequence[Site]) -> Figures:
@@ -172,7 +172,7 @@ def _machine_rate(mix: _Mix) -> tuple[float, str]:
     kinds = [kind for kind, share in zip(KINDS, mix.shares, strict=True) for _ in range(round(share * 2))]
     sites = [Site(_LATENCY_S, kinds[offset::40]) for offset in range(40) for _ in range(25)]
     machine = Machine(_READER_CORES, _slots(_READER_CORES), mix.costs)
-    found = simulate(machine, CrawlRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
+    found = simulate(machine, JobRate(per_host=PER_HOST), sites, pause_s=SITE_PAUSE_S)
     pages = sum(len(site.kinds) for site in sites)
     readers = pages / found.seconds * _MACHINE_CORES / _READER_CORES
     network = _MACHINE_BITS / 8 / mix.mean(_BYTES)

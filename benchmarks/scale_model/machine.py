@@ -1,4 +1,4 @@
-"""Discrete-event simulation of one machine that reads a list: cores, slots, crawl rate per host, retries. Pure.
+"""Discrete-event simulation of one machine that reads a list: cores, slots, rate per host, retries. Pure.
 
 The runner's own schedule decides the order of pages. A page is work of the job's main process (one thread), then
 waiting for the site, then work of browser and readers. All work in progress shares the cores equally (processor
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scraper.bulk.model import CrawlRate, JobPage
+from scraper.bulk.model import JobPage, JobRate
 from scraper.bulk.schedule import Schedule
 from scraper.reading.visit_outcome import PAUSE_S
 
@@ -97,7 +97,7 @@ class Run:
         return name if share > 0.8 else "hosts"
 
 
-def simulate(machine: Machine, rate: CrawlRate, sites: Iterable[Site], *, pause_s: float) -> Run:
+def simulate(machine: Machine, rate: JobRate, sites: Iterable[Site], *, pause_s: float) -> Run:
     """Simulate reading every page of the sites; a `busy` page pauses its whole host for `pause_s`."""
     return _Simulation(machine, rate, list(sites), pause_s).run()
 
@@ -165,7 +165,7 @@ class _Semaphore:
 
 
 class _Simulation:
-    def __init__(self, machine: Machine, rate: CrawlRate, sites: list[Site], pause_s: float) -> None:
+    def __init__(self, machine: Machine, rate: JobRate, sites: list[Site], pause_s: float) -> None:
         self._machine = machine
         self._sites = sites
         self._pause_s = pause_s

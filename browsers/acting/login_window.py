@@ -23,7 +23,7 @@ _NAVIGATE_S = 30.0
 _GONE = (CommandFailedError, TimeoutError, errors.BrowsersError)
 
 
-async def wait_signed_in(pool: BrowserPool, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
+async def read_login_from_window(pool: BrowserPool, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
     """Show a page until its window is closed, or for `limit_s` seconds; return the login of the hosts.
 
     Raises:
@@ -57,7 +57,7 @@ async def wait_signed_in(pool: BrowserPool, url: str, hosts: tuple[str, ...], *,
 
 
 async def _read(tab: Tab, storage: dict[str, dict[str, str]]) -> Iterable[Cookie]:
-    """Return the cookies, and add the local storage of the visible page; return none if the tab is closed."""
+    """Return the cookies, and add the local storage of the visible page; return none if the browser is closed."""
     cookies: Iterable[Cookie] = ()
     with contextlib.suppress(*_GONE):
         cookies = await read_cookies(tab)

@@ -23,11 +23,11 @@ class Format(enum.StrEnum):
     JSONL = "jsonl"
     WARC = "warc"
     CSV = "csv"
-    """One column per field of the recipe; only for jobs with a recipe."""
+    """Columns for the URL, each field of the recipe, and the error; only for jobs with a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlRate:
+class JobRate:
     """Concurrency of a job and of requests to one host."""
 
     concurrency: int | None = None
@@ -60,7 +60,7 @@ class JobSpec:
     folder: Path
     """Folder of output and state; running a job in the same folder continues it."""
     format: Format
-    rate: CrawlRate
+    rate: JobRate
     render: str = "auto"
     max_age_s: float | None = None
     """Seconds. Cached pages that are younger are used; None for the value of the settings."""
@@ -84,7 +84,7 @@ class JobPage:
     problem: str = ""
     """Reason why the line is no valid URL; such a line becomes a row with an error."""
     is_batched: bool = field(default=False, compare=False)
-    """True if other pages of its host are read before or after it."""
+    """True if other pages of its host are running or waiting, and no pause is between them."""
     is_start: bool = field(default=False, compare=False)
     """True for the start page of a crawl, with which robots.txt, sitemaps and feeds of its site are read."""
     site: int = field(default=0, compare=False)
@@ -128,7 +128,7 @@ class OutputRow:
     fields: Mapping[str, str | None] | None = None
     """Value of each field of the recipe; None if the job has no recipe, or if it does not fit the page."""
     confidence: Mapping[str, float] | None = None
-    """Measured share of correct values, by field; absent values are missing."""
+    """Measured share of correct values, by field. A field without a value has no entry."""
     error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""

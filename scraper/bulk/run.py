@@ -20,7 +20,7 @@ from scraper.bulk.crawl.planner import CrawlPlanner
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import CrawlRate, JobSpec
+from scraper.bulk.model import JobRate, JobSpec
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.report import JobReport
@@ -106,7 +106,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
         await job.save_crawl(planner.waiting_count, planner.summarize_left_out())
 
 
-def count_pages_at_once(rate: CrawlRate, browsers: Browsers) -> int:
+def count_pages_at_once(rate: JobRate, browsers: Browsers) -> int:
     """Return the number of pages to read at once: that of the job, or as many as the browsers have slots now."""
     status = browsers.status()
     return rate.concurrency or status.peek_slots + status.render_slots

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from scraper.bulk.model import CrawlRate, JobPage
+from scraper.bulk.model import JobPage, JobRate
 
 LOW_PAGES = 16
 """Pages of a host in the schedule; with fewer, `pop_hosts_needing_pages` returns the host."""
@@ -46,7 +46,7 @@ class Schedule:
 
     def __init__(
         self,
-        rate: CrawlRate,
+        rate: JobRate,
         *,
         respects_robots: bool = False,
         count_left: Callable[[], int] | None = None,

@@ -12,7 +12,7 @@ import sys
 
 import click
 
-from scraper.cli.bulk_commands import bulk
+from scraper.cli.bulk_command import bulk
 from scraper.cli.cache_commands import cache
 from scraper.cli.client_config import client
 from scraper.cli.demo_engines import demo_engines

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from scraper.cli.bulk_commands import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
+from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
 from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
 from scraper.urls import guess_urls, parse_target

@@ -6,7 +6,7 @@ from scraper.settings import Settings, SettingsError
 from scraper.tools import (
     browser_tools,
     index_tools,
-    openai_toolset,
+    openai_connector_tools,
     reading_tools,
     research_tools,
     search_tools,
@@ -69,4 +69,4 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
 
 def openai_tools() -> tuple[Tool, ...]:
     """Return the tools `search` and `fetch` for ChatGPT connectors."""
-    return openai_toolset.openai_tools()
+    return openai_connector_tools.openai_tools()

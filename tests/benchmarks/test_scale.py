@@ -11,7 +11,7 @@ from benchmarks.scale_model.crawl import estimate_crawl
 from benchmarks.scale_model.machine import Cost, Machine, Site, Slots, simulate
 from benchmarks.scale_model.plan import Group, groups, read_by
 from benchmarks.scale_model.site import sizes
-from scraper.bulk.model import CrawlRate
+from scraper.bulk.model import JobRate
 from scraper.reading.visit_outcome import PAUSE_S
 
 ROOM = Slots(1_000, 1_000, 1_000)
@@ -28,20 +28,20 @@ def hosts(count: int, pages: int, kind: str = "page", latency_s: float = 0.8) ->
 
 
 def test_each_host_is_read_at_its_own_rate() -> None:
-    run = simulate(machine(), CrawlRate(per_host=2), hosts(1, 100), pause_s=5)
+    run = simulate(machine(), JobRate(per_host=2), hosts(1, 100), pause_s=5)
     assert run.seconds == pytest.approx(100 / 2 * (0.8 + 0.2), rel=0.05)
     assert run.bottleneck(machine()) == "hosts"
 
 
 def test_the_gap_between_requests_is_respected() -> None:
-    run = simulate(machine(), CrawlRate(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
+    run = simulate(machine(), JobRate(per_host=1, gap_s=3), hosts(1, 10), pause_s=5)
     # Measured from the end of one page to the beginning of the next.
     assert run.seconds == pytest.approx(10 * (0.8 + 0.2) + 9 * 3, rel=0.05)
 
 
 def test_cores_are_shared() -> None:
     two = machine(cores=2)
-    run = simulate(two, CrawlRate(per_host=2), hosts(100, 10), pause_s=5)
+    run = simulate(two, JobRate(per_host=2), hosts(100, 10), pause_s=5)
     assert run.busy_s == pytest.approx(1_000 * 0.2, rel=0.05)
     assert run.seconds == pytest.approx(1_000 * 0.2 / 2, rel=0.1)
     assert run.bottleneck(two) == "cores"
@@ -49,19 +49,19 @@ def test_cores_are_shared() -> None:
 
 def test_the_main_process_uses_one_thread() -> None:
     slow = machine(cores=64, loop_s=0.05)
-    run = simulate(slow, CrawlRate(per_host=2), hosts(200, 10), pause_s=5)
+    run = simulate(slow, JobRate(per_host=2), hosts(200, 10), pause_s=5)
     assert run.seconds == pytest.approx(2_000 * 0.05, rel=0.05)
     assert run.bottleneck(slow) == "one thread"
 
 
 def test_slots_limit_concurrent_renders() -> None:
     narrow = machine(slots=Slots(1_000, 1_000, 4))
-    run = simulate(narrow, CrawlRate(per_host=2), hosts(100, 10, "app"), pause_s=5)
+    run = simulate(narrow, JobRate(per_host=2), hosts(100, 10, "app"), pause_s=5)
     assert run.seconds == pytest.approx(1_000 * 0.4 * 0.6 / 4, rel=0.05)
 
 
 def test_a_failing_site_is_paused_and_retried() -> None:
-    run = simulate(machine(), CrawlRate(per_host=2), [Site(0.8, ["busy", "page", "page"])], pause_s=5)
+    run = simulate(machine(), JobRate(per_host=2), [Site(0.8, ["busy", "page", "page"])], pause_s=5)
     assert run.tried_again == 1
     first = 2 * (0.8 + 0.1) + PAUSE_S
     assert run.seconds == pytest.approx(first + 5 + (0.8 + 0.2), rel=0.05)
@@ -89,7 +89,7 @@ def test_the_fluid_model_takes_the_minimum_time(capacity: float, pages: float, c
 def test_both_models_agree(cores: float, slots: Slots) -> None:
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
-    run = simulate(machine(cores, slots), CrawlRate(per_host=2), sites, pause_s=5)
+    run = simulate(machine(cores, slots), JobRate(per_host=2), sites, pause_s=5)
     fluid = read_by(cores / 0.2, 2 / (0.8 + 0.2), [Group(1, count) for count in counts])
     assert run.seconds == pytest.approx(fluid.seconds, rel=0.1)
 
@@ -98,7 +98,7 @@ def test_too_many_concurrent_pages_slow_the_largest_host() -> None:
     counts = sizes(4_000, 200, 0.8)
     sites = [Site(0.8, ["page"] * count) for count in counts]
     few, many = (
-        simulate(machine(2.0, slots), CrawlRate(per_host=2), sites, pause_s=5) for slots in (Slots(24, 24, 24), ROOM)
+        simulate(machine(2.0, slots), JobRate(per_host=2), sites, pause_s=5) for slots in (Slots(24, 24, 24), ROOM)
     )
     assert many.seconds > 1.1 * few.seconds
 

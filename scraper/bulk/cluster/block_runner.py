@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from scraper.bulk.cluster.outcome_collector import OutcomeCollector
-from scraper.bulk.model import CrawlRate, JobPage, PageOutcome
+from scraper.bulk.model import JobPage, JobRate, PageOutcome
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.schedule import Schedule
 
@@ -50,7 +50,7 @@ class BlockRunner:
         self,
         collector: OutcomeCollector,
         read: ReadPage,
-        rate: CrawlRate,
+        rate: JobRate,
         *,
         concurrency: Callable[[], int],
         respects_robots: bool = False,

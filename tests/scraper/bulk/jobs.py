@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from browsers.model import Snapshot
-from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec, OutputRow, PageFailure, PageOutcome
+from scraper.bulk.model import Format, JobPage, JobRate, JobSpec, OutputRow, PageFailure, PageOutcome
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 
@@ -20,7 +20,7 @@ def order_of(folder: Path, urls: list[str], form: Format = Format.JSONL, **more:
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "urls.txt"
     source.write_text("\n".join(urls))
-    return JobSpec(str(source), folder / "out", form, more.pop("rate", CrawlRate()), **more)
+    return JobSpec(str(source), folder / "out", form, more.pop("rate", JobRate()), **more)
 
 
 def outcome_of(number: int, *, text: str = "", failed: bool = False, rendered: bool = False) -> PageOutcome:

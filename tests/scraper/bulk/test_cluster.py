@@ -22,7 +22,7 @@ from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
 from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import CrawlRate, Format, JobPage, PageOutcome
+from scraper.bulk.model import Format, JobPage, JobRate, PageOutcome
 from scraper.settings import Settings
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
@@ -157,7 +157,7 @@ def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
 
 async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per_host() -> None:
     desk, pages = OutcomeCollector(), Pages()
-    blocks_of = BlockRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 6)
+    blocks_of = BlockRunner(desk, pages, JobRate(per_host=2), concurrency=lambda: 6)
     working = asyncio.create_task(blocks_of.run())
     read = await asyncio.gather(
         *(blocks_of.read(k, pages_of(f"h{k}", range(100 * k, 100 * k + 40))) for k in range(1, 4))
@@ -177,7 +177,7 @@ async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
     desk, told = OutcomeCollector(), list[None]()
     await desk.start_block(1, (1, 2))
     blocks_of = BlockRunner(
-        desk, Pages(), CrawlRate(), concurrency=lambda: 2, on_restarted_block=lambda: told.append(None)
+        desk, Pages(), JobRate(), concurrency=lambda: 2, on_restarted_block=lambda: told.append(None)
     )
     working = asyncio.create_task(blocks_of.run())
     assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
@@ -201,7 +201,7 @@ class Slow(OutcomeCollector):
 @pytest.mark.parametrize("cancelled", [False, True])
 async def test_no_page_starts_while_too_many_outcomes_wait(cancelled: bool) -> None:
     desk, pages = Slow(), Pages()
-    blocks_of = BlockRunner(desk, pages, CrawlRate(per_host=2), concurrency=lambda: 4)
+    blocks_of = BlockRunner(desk, pages, JobRate(per_host=2), concurrency=lambda: 4)
     working = asyncio.create_task(blocks_of.run())
     reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
     await until(lambda: pages.read.total() > OUTCOMES_LIMIT)
@@ -221,7 +221,7 @@ async def test_a_lost_collector_ends_the_running_blocks() -> None:
         async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
             raise ConnectionError("the desk is gone")
 
-    blocks_of = BlockRunner(Gone(), Pages(), CrawlRate(), concurrency=lambda: 2)
+    blocks_of = BlockRunner(Gone(), Pages(), JobRate(), concurrency=lambda: 2)
     working = asyncio.create_task(blocks_of.run())
     with pytest.raises(ConnectionError, match="the desk is gone"):
         async with asyncio.timeout(60):

@@ -24,9 +24,9 @@ from scraper.bulk.frontier import Frontier
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import (
     CrawlOptions,
-    CrawlRate,
     Format,
     JobPage,
+    JobRate,
     JobSpec,
     OutputPosition,
     OutputRow,
@@ -111,7 +111,7 @@ def make(name: str, host: str) -> MadeSite:
 def spec_of(folder: Path, *sites: MadeSite, max_pages: int = 1_000, form: Format = Format.JSONL) -> JobSpec:
     """Return the job of a crawl of some sites."""
     urls = tuple(f"{site.origin}/" for site in sites)
-    return JobSpec("sites", folder / "out", form, CrawlRate(), crawl=CrawlOptions(urls, max_pages=max_pages))
+    return JobSpec("sites", folder / "out", form, JobRate(), crawl=CrawlOptions(urls, max_pages=max_pages))
 
 
 async def run(spec: JobSpec, pages: MadePages, stop: asyncio.Event | None = None) -> None:
@@ -206,7 +206,7 @@ def test_pages_that_were_added_and_not_read_are_forgotten(tmp_path: Path) -> Non
 
 
 def test_a_schedule_of_a_crawl_keeps_the_pauses_of_a_host_without_pages() -> None:
-    schedule = Schedule(CrawlRate(gap_s=5.0), keeps_hosts=True)
+    schedule = Schedule(JobRate(gap_s=5.0), keeps_hosts=True)
     first, second = (JobPage(number, f"http://a.example/{number}", "a.example") for number in (1, 2))
     schedule.add_more_pages("a.example", [first], now=0.0)
     assert schedule.take_page(0.0) == first
@@ -237,7 +237,7 @@ async def test_a_crawl_in_the_browser_obeys_robots_and_reports_what_it_left_out(
     with serving(Robots) as (made, served):
         settings = Settings(data_dir=tmp_path / "data", test_hosts=served.test_hosts, cache_mb=0)
         options = CrawlOptions((served.url,), max_pages=12)
-        report = await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, CrawlRate(), crawl=options), settings)
+        report = await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, JobRate(), crawl=options), settings)
         rows = rows_in(tmp_path / "out", Format.JSONL)
         assert len(rows) == report.written == 12 and report.waiting > 0
         assert "forbidden by robots.txt" in {reason for reason, _, _ in report.left_out}
@@ -260,7 +260,7 @@ async def test_lists_and_pages_of_a_site_keep_its_crawl_delay(tmp_path: Path) ->
     with serving(Delayed) as (_, served):
         settings = Settings(data_dir=tmp_path / "data", test_hosts=served.test_hosts, cache_mb=0)
         options = CrawlOptions((served.url,), max_pages=4)
-        await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, CrawlRate(), crawl=options), settings)
+        await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, JobRate(), crawl=options), settings)
     requests = [(moment, path) for moment, path in served.moments if path != "/robots.txt"]
     assert {"/", "/sitemap.xml"} < {path for _, path in requests} and len(requests) >= 7
     assert min(later - earlier for (earlier, _), (later, _) in pairwise(requests)) >= DELAY_S

@@ -30,7 +30,7 @@ from scraper.bulk.errors import (
 )
 from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import STDIN, CrawlRate, Format, JobPage, OutputPosition, OutputRow, PageFailure, PageOutcome
+from scraper.bulk.model import STDIN, Format, JobPage, JobRate, OutputPosition, OutputRow, PageFailure, PageOutcome
 from scraper.bulk.outputs.jsonl_and_csv import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from scraper.bulk.run import read_locally
@@ -372,7 +372,7 @@ async def test_a_page_delivered_twice_is_written_once(tmp_path: Path) -> None:
 async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
     pages = Pages()
-    spec = order_of(tmp_path, lines, rate=CrawlRate(gap_s=60.0))
+    spec = order_of(tmp_path, lines, rate=JobRate(gap_s=60.0))
     async with BulkJob.open(spec) as job:
         async with asyncio.timeout(60):
             await read_locally(job, pages, asyncio.Event(), concurrency=lambda: 16)

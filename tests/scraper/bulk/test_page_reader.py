@@ -13,7 +13,7 @@ import pytest
 
 from browsers.model import Snapshot, Timing
 from scraper import errors
-from scraper.bulk.model import CrawlRate, Format, JobPage, JobSpec
+from scraper.bulk.model import Format, JobPage, JobRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
 from scraper.extract.fields import extraction
 from scraper.extract.fields.model import FieldRequest
@@ -52,7 +52,7 @@ def reading(*, cached: bool = False) -> Reading:
 
 
 def reader_of(fetcher: FakeFetcher, *, keep_snapshots: bool = False) -> JobPageReader:
-    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate(), render="http", max_age_s=60.0, deadline_s=7.0)
+    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, JobRate(), render="http", max_age_s=60.0, deadline_s=7.0)
     return JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, None), spec, keep_snapshots=keep_snapshots)
 
 
@@ -129,7 +129,7 @@ def recipe_of(html: str, **example: str) -> str:
 
 
 def reader_with_recipe(fetcher: FakeFetcher, workers: object) -> JobPageReader:
-    spec = JobSpec("urls.txt", Path("out"), Format.CSV, CrawlRate(), recipe=recipe_of(LAMP, name="Lamp", price="$7.00"))
+    spec = JobSpec("urls.txt", Path("out"), Format.CSV, JobRate(), recipe=recipe_of(LAMP, name="Lamp", price="$7.00"))
     return JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, workers), spec, keep_snapshots=False)
 
 
@@ -171,7 +171,7 @@ class BrokenWorkers:
 async def test_a_crash_on_json_ld_affects_only_this_field() -> None:
     html = '<script type="application/ld+json">{"@type": "Thing"}</script>'
     fetcher = FakeFetcher(reading(), dataclasses.replace(SNAPSHOT, html=html))
-    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, CrawlRate())
+    spec = JobSpec("urls.txt", Path("out"), Format.JSONL, JobRate())
     reader = JobPageReader(cast(Fetcher, fetcher), cast(WorkerPool, BrokenWorkers()), spec, keep_snapshots=False)
     outcome = await (await reader.read(PAGE)).get_outcome()
     assert outcome.row.json_ld is None and outcome.row.markdown == "Words."

@@ -17,7 +17,7 @@ from browsers import Browsers
 from browsers.model import Request, Snapshot
 from scraper.bulk import run
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import CrawlRate, Format, JobPage
+from scraper.bulk.model import Format, JobPage, JobRate
 from scraper.bulk.page_reader import JobPageReader, PageResult
 from scraper.bulk.run import PageFeeder, make_job_settings, read_locally
 from scraper.bulk.schedule import Schedule
@@ -129,7 +129,7 @@ async def test_a_resumed_job_observes_the_crawl_delay_of_each_site(
 
 
 async def test_a_resumed_job_pauses_every_host_first(tmp_path: Path) -> None:
-    spec = order_of(tmp_path, QUICK, rate=CrawlRate(gap_s=3_600))
+    spec = order_of(tmp_path, QUICK, rate=JobRate(gap_s=3_600))
     for is_resumed in (False, True):
         async with BulkJob.open(spec) as job:
             assert job.is_resumed == is_resumed

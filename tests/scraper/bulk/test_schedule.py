@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from scraper.bulk.model import CrawlRate, JobPage
+from scraper.bulk.model import JobPage, JobRate
 from scraper.bulk.schedule import Schedule
 
 
@@ -13,7 +13,7 @@ def pages(host: str, count: int, first: int = 1) -> list[JobPage]:
     return [JobPage(first + number, f"http://{host}/{number}", host) for number in range(count)]
 
 
-def schedule_of(rate: CrawlRate, hosts: dict[str, int]) -> Schedule:
+def schedule_of(rate: JobRate, hosts: dict[str, int]) -> Schedule:
     schedule = Schedule(rate)
     first = 1
     for host, count in hosts.items():
@@ -24,13 +24,13 @@ def schedule_of(rate: CrawlRate, hosts: dict[str, int]) -> Schedule:
 
 
 def test_the_host_with_most_pages_left_goes_first() -> None:
-    schedule = schedule_of(CrawlRate(per_host=1), {"small": 1, "large": 3, "middle": 2})
+    schedule = schedule_of(JobRate(per_host=1), {"small": 1, "large": 3, "middle": 2})
     hosts = [page.host for _ in range(3) if (page := schedule.take_page(0.0)) is not None]
     assert hosts == ["large", "middle", "small"]
 
 
 def test_the_concurrency_of_a_host_is_limited() -> None:
-    schedule = schedule_of(CrawlRate(per_host=2), {"one": 5})
+    schedule = schedule_of(JobRate(per_host=2), {"one": 5})
     taken = [schedule.take_page(0.0) for _ in range(5)]
     assert [page is not None for page in taken] == [True, True, False, False, False]
     assert taken[0] is not None
@@ -40,7 +40,7 @@ def test_the_concurrency_of_a_host_is_limited() -> None:
 
 
 def test_the_gap_starts_when_the_last_request_has_arrived() -> None:
-    schedule = schedule_of(CrawlRate(per_host=1, gap_s=1.0), {"one": 2})
+    schedule = schedule_of(JobRate(per_host=1, gap_s=1.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
     schedule.finish_page(first, requested_at=0.4, now=0.6)
@@ -50,7 +50,7 @@ def test_the_gap_starts_when_the_last_request_has_arrived() -> None:
 
 
 def test_a_host_with_a_gap_waits_for_the_arrival_time_of_its_last_request() -> None:
-    schedule = schedule_of(CrawlRate(per_host=2, gap_s=1.0), {"one": 3})
+    schedule = schedule_of(JobRate(per_host=2, gap_s=1.0), {"one": 3})
     first = schedule.take_page(0.0)
     assert first is not None
     assert schedule.take_page(1.5) is None
@@ -61,7 +61,7 @@ def test_a_host_with_a_gap_waits_for_the_arrival_time_of_its_last_request() -> N
 
 
 def test_a_retried_page_observes_the_gap() -> None:
-    schedule = schedule_of(CrawlRate(per_host=2, gap_s=60.0), {"one": 2})
+    schedule = schedule_of(JobRate(per_host=2, gap_s=60.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
     schedule.retry_page(first, requested_at=0.5, not_before=5.0, now=0.6)
@@ -70,7 +70,7 @@ def test_a_retried_page_observes_the_gap() -> None:
 
 
 def test_a_page_without_a_request_causes_no_gap() -> None:
-    schedule = schedule_of(CrawlRate(per_host=1, gap_s=60.0), {"one": 2})
+    schedule = schedule_of(JobRate(per_host=1, gap_s=60.0), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
     schedule.finish_page(first, requested_at=None, now=0.1)
@@ -78,7 +78,7 @@ def test_a_page_without_a_request_causes_no_gap() -> None:
 
 
 def test_a_retried_page_comes_last_and_its_host_pauses() -> None:
-    schedule = schedule_of(CrawlRate(per_host=1), {"one": 2})
+    schedule = schedule_of(JobRate(per_host=1), {"one": 2})
     first = schedule.take_page(0.0)
     assert first is not None
     schedule.retry_page(first, requested_at=0.0, not_before=5.0, now=0.0)
@@ -92,7 +92,7 @@ def test_a_retried_page_comes_last_and_its_host_pauses() -> None:
 
 
 def test_a_paused_host_does_not_delay_others() -> None:
-    schedule = schedule_of(CrawlRate(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
+    schedule = schedule_of(JobRate(per_host=1, gap_s=10.0), {"large": 50, "small": 3})
     now, seen = 0.0, Counter[str]()
     while schedule and now < 1_000:
         while (page := schedule.take_page(now)) is not None:
@@ -105,7 +105,7 @@ def test_a_paused_host_does_not_delay_others() -> None:
 
 
 def test_pages_of_a_host_are_requested_before_it_runs_out() -> None:
-    schedule = Schedule(CrawlRate(per_host=1))
+    schedule = Schedule(JobRate(per_host=1))
     schedule.add_host("one", 40)
     assert schedule.pop_hosts_needing_pages() == ["one"]
     schedule.add_pages("one", pages("one", 20), now=0.0)
@@ -118,7 +118,7 @@ def test_pages_of_a_host_are_requested_before_it_runs_out() -> None:
 
 
 def test_a_host_visited_by_another_process_pauses_first() -> None:
-    schedule = Schedule(CrawlRate(per_host=1, gap_s=2.0))
+    schedule = Schedule(JobRate(per_host=1, gap_s=2.0))
     schedule.add_host("one", 1, free_at=2.0)
     schedule.add_pages("one", pages("one", 1), now=0.0)
     assert schedule.take_page(1.9) is None
@@ -126,7 +126,7 @@ def test_a_host_visited_by_another_process_pauses_first() -> None:
 
 
 def test_a_host_of_unknown_gap_gets_one_request_at_first() -> None:
-    schedule = Schedule(CrawlRate(per_host=2), respects_robots=True)
+    schedule = Schedule(JobRate(per_host=2), respects_robots=True)
     schedule.add_host("one", 4)
     schedule.add_pages("one", pages("one", 4), now=0.0)
     first = schedule.take_page(0.0)
@@ -137,7 +137,7 @@ def test_a_host_of_unknown_gap_gets_one_request_at_first() -> None:
 
 
 def test_the_gap_of_a_host_is_observed() -> None:
-    schedule = Schedule(CrawlRate(per_host=2, gap_s=1.0), respects_robots=True)
+    schedule = Schedule(JobRate(per_host=2, gap_s=1.0), respects_robots=True)
     schedule.add_host("one", 4)
     schedule.add_pages("one", pages("one", 4), now=0.0)
     first = schedule.take_page(0.0)
@@ -154,7 +154,7 @@ def test_the_gap_of_a_host_is_observed() -> None:
 
 def skewed(hosts: dict[str, int]) -> Schedule:
     left = sum(hosts.values())
-    schedule = Schedule(CrawlRate(per_host=2), count_left=lambda: left)
+    schedule = Schedule(JobRate(per_host=2), count_left=lambda: left)
     for host, count in hosts.items():
         schedule.add_host(host, count)
         schedule.add_pages(host, pages(host, count), now=0.0)
@@ -198,8 +198,8 @@ def test_every_page_starts_with_few_slots() -> None:
 
 
 def test_a_page_is_batched_if_others_of_its_host_are_read_too() -> None:
-    schedule = schedule_of(CrawlRate(per_host=2), {"one": 3, "two": 1})
+    schedule = schedule_of(JobRate(per_host=2), {"one": 3, "two": 1})
     taken = [page for _ in range(3) if (page := schedule.take_page(0.0)) is not None]
     assert [(page.host, page.is_batched) for page in taken] == [("one", True), ("one", True), ("two", False)]
-    apart = schedule_of(CrawlRate(per_host=2, gap_s=5.0), {"one": 2}).take_page(0.0)
+    apart = schedule_of(JobRate(per_host=2, gap_s=5.0), {"one": 2}).take_page(0.0)
     assert apart is not None and not apart.is_batched

@@ -140,10 +140,10 @@ def run_job(
 
 def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:
     """Return the job for the options of `bulk`, by their parameter names; the gap defaults to the settings."""
-    from scraper.bulk.model import CrawlRate, Format, JobSpec
+    from scraper.bulk.model import Format, JobRate, JobSpec
 
     gap_s, hours = options["gap"], options["max_age_h"]
-    rate = CrawlRate(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
+    rate = JobRate(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
     return JobSpec(
         source=urls,
         folder=folder,
