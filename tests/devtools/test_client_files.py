@@ -77,7 +77,7 @@ def test_the_bundle_contains_the_program_of_its_manifest(tmp_path: Path) -> None
 def test_every_client_has_a_configuration() -> None:
     kinds = [kind for kind, _ in BLOCKS]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
-        "sh": 1, "json": 5, "toml": 1, "yaml": 1, "python": 1
+        "sh": 1, "json": 5, "toml": 1, "yaml": 1, "python": 2
     }  # fmt: skip
 
 

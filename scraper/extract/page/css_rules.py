@@ -46,6 +46,8 @@ _MIN_DOUBTFUL_TEXT = 20
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _STRING = re.compile(r'"[^"\n]*+"|' r"'[^'\n]*+'")
 _MARK = re.compile(r"[{};]")
+_LIST_COMMA = re.compile(r",(?![^()\[\]]*[)\]])")
+"""Comma between selectors, outside brackets."""
 _NAME = re.compile(r"[.#]-?(?:[A-Za-z_]|[^\x00-\x7f]|\\.)(?:[\w-]|[^\x00-\x7f]|\\.)*+|\[\s*[\w-]++")
 _SIMPLE = re.compile(r"[.#]-?(?:[A-Za-z_]|[^\x00-\x7f]|\\.)(?:[\w-]|[^\x00-\x7f]|\\.)*+")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
@@ -183,9 +185,10 @@ def _open(prelude: str, stack: list[tuple[str, list[str], bool | None]]) -> tupl
     if not prelude.startswith("@"):
         if not parent:
             return prelude, [], applies
-        inner = prelude if "&" in prelude else f"& {prelude}"
-        nested = inner.replace("&", f":is({parent})", 2)
-        return (nested, [], applies) if len(nested) <= _MAX_PRELUDE else (prelude, [], applies and None)
+        inner = ",".join(part if "&" in part else f"& {part}" for part in _LIST_COMMA.split(prelude))
+        if inner.count("&") * len(parent) + len(inner) > _MAX_PRELUDE:
+            return prelude, [], applies and None
+        return inner.replace("&", f":is({parent})"), [], applies
     inner_applies = _applies(prelude)
     return parent, [], False if applies is False or inner_applies is False else applies and inner_applies
 

@@ -97,8 +97,8 @@ async def test_libraries_log_warnings_only() -> None:
 
 @pytest.mark.parametrize("message", ["socket.accept() out of system resource", "Invalid HTTP request received."])
 def test_a_message_that_clients_can_repeat_is_logged_once_a_minute(message: str) -> None:
-    def record(text: str) -> logging.StoredRecord:
-        return logging.StoredRecord("asyncio", logging.ERROR, "", 0, text, (), (OSError, OSError(), None))
+    def record(text: str) -> logging.LogRecord:
+        return logging.LogRecord("asyncio", logging.ERROR, "", 0, text, (), (OSError, OSError(), None))
 
     limited, first = RepeatFilter(), record(message)
     assert limited.filter(first) and first.getMessage() != message and first.exc_info is None
