@@ -32,7 +32,7 @@ def hidden(*sheets: str) -> list[str]:
         ("@layer base { .gone { display: none } }", ["one"]),
         ("@supports (display: grid) { .gone { display: none } }", ["one"]),
         (".page { .gone { display: none } & .box { scale: 0 } }", ["four", "one"]),
-        (".box { .gone, b { display: none } }", ["four"]),
+        (".box { b, .gone { display: none } }", ["four"]),
         (".page { > .gone, :is(.box, .bin) b { display: none } }", ["four", "one"]),
         (".page { @media screen { .gone { display: none } } }", ["one"]),
         (r".md\:hidden { display: none }", ["two"]),
