@@ -9,6 +9,8 @@ ARGS :=
 WORKERS := 3
 IMAGE := search-mcp
 CORPORA := corpora
+# Each process that a test starts would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 BENCHMARKS := page_readiness hidden_text egress throughput search store soak
 INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
