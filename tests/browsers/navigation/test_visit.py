@@ -274,4 +274,4 @@ async def test_canceled_visit_releases_its_tab(browsers: Browsers, site: Site) -
         await running
     assert browsers.status().rendering == 0
     await until(lambda: site.open("/never") == 0)
-    assert all(browser.lent == 0 for browser in browsers.status().browsers)
+    await until(lambda: all(browser.lent == 0 for browser in browsers.status().browsers))
