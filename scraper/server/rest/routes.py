@@ -67,21 +67,22 @@ class RestInterface:
         routes.append(Route("/v1/openapi.json", self._describe))
         readers = [self._reader(tool) for tool in self._tools if tool.name == "fetch"]
         routes += (Route("/r/{url:path}", reader) for reader in readers)
-        return [*routes, Route("/v1/{name:path}", self._reject_unknown_tool, methods=["GET", "POST"])]
+        return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
 
     async def _describe(self, _request: Request) -> Response:
         return self._document
 
-    async def _reject_unknown_tool(self, request: Request) -> Response:
+    async def _reject(self, request: Request) -> Response:
+        """Reject GET of a tool that writes, and unknown tools."""
         name = clean_line(request.path_params["name"], _ECHO_CHARS)
+        if any(tool.name == name for tool in self._tools):
+            return _error(405, f"{name} writes: call it with POST.", {"Allow": "POST"})
         closest = closest_match(name, [tool.name for tool in self._tools])
         hint = f" Did you mean {closest}?" if closest else ""
         return _error(404, f'There is no tool "{name}" here.{hint} /v1/openapi.json lists the tools.')
 
     def _route(self, tool: Tool) -> Route:
         async def answer(request: Request) -> Response:
-            if request.method != "POST" and not tool.read_only:
-                return _error(405, f"{tool.name} writes: call it with POST.", {"Allow": "POST"})
             try:
                 arguments = await self._arguments(tool, request)
             except RequestError as error:
@@ -96,7 +97,7 @@ class RestInterface:
             except MCPError as error:
                 return _unavailable(error)
 
-        return Route(f"/v1/{tool.name}", answer, methods=["GET", "POST"])
+        return Route(f"/v1/{tool.name}", answer, methods=["GET", "POST"] if tool.read_only else ["POST"])
 
     def _reader(self, fetch: Tool) -> Any:
         async def read(request: Request) -> Response:
