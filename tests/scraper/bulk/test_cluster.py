@@ -262,7 +262,7 @@ async def test_ray_reads_every_page_once_despite_killed_processes(
                 while written(out) < done:
                     assert program.process.returncode is None, "".join(program.said)
                     await asyncio.sleep(0.1)
-                killed += kill_readers(program, "ray::MapWorker(MapBatches(BlockReader))")
+                killed += kill_readers(program, "ray::MapWorker(MapBatches(RayWorker))")
             # One of the URLs is invalid: a partial failure.
             assert await program.process.wait() == 1, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)
