@@ -22,7 +22,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 help:
 	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
 	@echo 'make test         run all tests in three processes (WORKERS=4: four); installs what it needs'
-	@echo 'make test-fast    run the tests that start no browser and no other program, in under 90 seconds'
+	@echo 'make test-fast    run the tests that start no browser and no other program, in about 90 seconds'
 	@echo 'make test-all     run all tests, with hostile inputs at full size'
 	@echo 'make setup        install what `make serve` needs'
 	@echo 'make check        check format, lint rules, types and import rules'
