@@ -129,7 +129,7 @@ async def _noisy(_app: App, _arguments: Mapping[str, Any], _call: ToolCall) -> T
 async def _asks(_app: App, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
     """Ask as often as told."""
     if call.ask is None:
-        return ToolAnswer("nobody to ask")
+        return ToolAnswer("The client cannot ask the person.")
     answers = [await call.ask(f"question {number}") for number in range(int(arguments.get("seconds", 1)))]
     return ToolAnswer(json.dumps(answers))
 

@@ -39,7 +39,7 @@ async def test_a_tool_gets_the_answers_of_the_person(transport: str, era: str, s
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_that_cannot_ask_is_not_asked(server: Program, era: str) -> None:
     async with Client(server.url, mode=era) as client:
-        assert (await client.call_tool("asks", {})).content[0].text == "nobody to ask"
+        assert (await client.call_tool("asks", {})).content[0].text == "The client cannot ask the person."
 
 
 async def test_an_answer_belongs_to_its_call(server: Program) -> None:
