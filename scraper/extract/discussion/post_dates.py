@@ -16,12 +16,6 @@ _DAY_WORDS = (
     r"dzisiaj|dziś|вчера|сегодня|вчора|сьогодні|dün|bugün|昨天|今天|昨日|今日|어제|오늘|hôm"
 )
 _DATE_LIKE = re.compile(rf"\d|\b(?:an?|one|un[ae]?|einem|einer)\b|{_DAY_WORDS}", re.IGNORECASE)
-_SURE_DATE_LIKE = re.compile(
-    r"\d{4}|\d[./-]\d{1,2}[./-]\d\d|[日일]|\bago\b|\bvor\b|il y a|\bhace\b|\bhá\b|\bha\b|przed|\bfa\b|"
-    r"geleden|temu|назад|тому|önce|"
-    rf"trước|前|전|sedan|siden|sitten|atrás|zpět|{_DAY_WORDS}",
-    re.IGNORECASE,
-)
 _NUMBERS = re.compile(r"\d(?:\d{3}|[./-]\d{1,2}[./-]\d\d)")
 _LETTERS = re.compile("[a-z]+")
 _SURE_WORDS = frozenset(
@@ -66,7 +60,7 @@ def find_post_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime
     The time of a relative date, a date without a year and 3/4/2024 is unknown. With `is_hinted`, markup declares a
     date: then forms without a year such as "May 3" and "5h" count too.
     """
-    if len(text) > _MAX_CHARS or not (_DATE_LIKE if is_hinted else _SURE_DATE_LIKE).search(text):
+    if len(text) > _MAX_CHARS or not (_DATE_LIKE.search(text) if is_hinted else may_hold_date(text)):
         return None
     for form, order in date_parsing.DATE_FORMS:
         match = form.search(text)

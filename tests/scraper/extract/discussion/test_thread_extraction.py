@@ -354,3 +354,8 @@ def test_the_date_behind_a_label_in_the_same_element_is_not_that_of_the_post() -
         for number in range(1, 5)
     ]
     assert [str(post.published)[:4] for post in _posts(_forum("".join(posts)))] == ["2024"] * 4
+
+
+@pytest.mark.parametrize("text", ["VLC media player", "Do plates make me healthier?", "A layer of tea"])
+def test_parts_of_words_are_no_dates(text: str) -> None:
+    assert find_post_date(text) is None
