@@ -114,9 +114,8 @@ def clear(yes: bool, as_json: bool, **flags: Any) -> int:
     """Delete all cached pages."""
     settings = load_settings(flags)
     where = "the shared database" if settings.database_url else settings.data_dir
-    if not yes and not _is_confirmed(f"Delete all pages cached in {where}?"):
-        click.echo("Nothing is deleted. Use --yes where no question can be answered.", err=True)
-        return 1
+    if not yes:
+        click.confirm(f"Delete all pages cached in {where}?", abort=True, err=True)
     count = _with_page_cache(settings, lambda page_cache: page_cache.store.clear())
     click.echo(json.dumps({"deleted": count}) if as_json else f"{_count_pages(count)} deleted.")
     return 0
@@ -129,15 +128,6 @@ def _location(settings: Settings) -> str:
     from scraper.store.postgres.errors import DatabaseAddress
 
     return str(DatabaseAddress.parse(settings.database_url))
-
-
-def _is_confirmed(question: str) -> bool:
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:
-        # The end of the input or Ctrl-C; the question has no line end yet.
-        click.echo(err=True)
-        return False
 
 
 def _count_pages(count: int) -> str:

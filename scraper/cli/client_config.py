@@ -249,9 +249,8 @@ def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool) 
         click.echo(f"{path} contains this server already.")
         return 0
     click.echo("".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(path), "new")))
-    if not yes and not click.confirm(f"Write {path}?"):
-        click.echo("Nothing was written.", err=True)
-        return 1
+    if not yes:
+        click.confirm(f"Write {path}?", abort=True, err=True)
     write_file(path, new)
     click.echo(f"{path} was written. Restart {known.title}.")
     return 0

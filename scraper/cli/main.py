@@ -99,7 +99,14 @@ def run(arguments: list[str]) -> int:
             click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
         _discard_output()
         return ExitCode.INCOMPLETE
-    except (KeyboardInterrupt, click.Abort):
+    except click.Abort as error:
+        # click raises it for a signal too.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return ExitCode.INTERRUPTED
+        # Without an answer, the line of the question has no end.
+        click.echo("\nNothing was changed. Use --yes where no question can be answered.", err=True)
+        return ExitCode.INCOMPLETE
+    except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     return code if isinstance(code, int) else 0
 

@@ -69,7 +69,9 @@ async def test_every_page_is_accessible(address: str, plain_browser: Browser, sc
     paths = [path_of(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
     assert len(paths) > 30
     found = []
-    context = await plain_browser.new_context(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
+    context = await plain_browser.new_context(
+        color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900}
+    )
     try:
         page = await context.new_page()
         for path in sorted(paths):

@@ -73,7 +73,7 @@ async def test_a_single_page_is_one_page(tmp_path: Path) -> None:
 def test_clear_asks_first_and_forgets_everything(kept: dict[str, str]) -> None:
     refused = command_output("cache", "clear", env=kept)
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.splitlines()[-1] == "Nothing is deleted. Use --yes where no question can be answered."
+    assert refused.err.splitlines()[-1] == "Nothing was changed. Use --yes where no question can be answered."
     assert command_output("cache", "stats", env=kept).out.startswith("2 pages")
     output = command_output("cache", "clear", "--yes", env=kept)
     assert (output.code, output.out) == (0, "2 pages deleted.\n")

@@ -90,6 +90,9 @@ def test_writing_asks_first_and_shows_the_change(tmp_path: Path) -> None:
     arguments = ("client", "cursor", "--write", "--file", str(path))
     refused = command_output(*arguments, stdin=b"n\n")
     assert refused.code == 1 and not path.exists() and '+    "search-mcp": {' in refused.out
+    unanswered = command_output(*arguments, stdin=b"")
+    assert unanswered.code == 1 and not path.exists()
+    assert unanswered.err.splitlines()[-1] == "Nothing was changed. Use --yes where no question can be answered."
     assert command_output(*arguments, stdin=b"y\n").code == 0
     assert SERVER_NAME in servers("cursor", path.read_text())
     again = command_output(*arguments)
