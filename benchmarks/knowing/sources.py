@@ -1,4 +1,4 @@
-"""Read the stored answers of sources: recordings of real ones, and short ones in their documented form."""
+"""Read the stored answers of sources: recordings of real ones, and short ones that were made by hand."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from browsers.model import Snapshot
 from scraper.engines.model import SearchQuery
 from scraper.engines.sources.registry import SOURCES
 from scraper.extract.documents.video import read_watch_page
+from tests.scraper.engines.sources.recorded_answers import RECORDED
 
 _FILES = {"crates": "crates_io"}
 """File of a source whose name differs."""
@@ -30,17 +31,22 @@ _SEARCHES = re.compile(r"/works\?query|/paper/search\?|/api/v1/search\?")
 
 
 def measure_sources(folder: Path) -> Figures:
-    """Count the sources of which a stored answer is read."""
+    """Count the sources of which a recorded answer is read, and those of which only a made one is.
+
+    Recordings are those of the corpus and of the tests.
+    """
     rows = []
     for name in SOURCES:
         real = [count_rows(name, body) for body in _iter_recordings(folder / "real", name)]
-        short = [count_rows(name, body) for body in _iter_short(folder, name)]
-        rows.append((name, sum(map(bool, real)), len(real), sum(map(bool, short)), len(short)))
+        made = [count_rows(name, body) for body in _iter_made(folder, name)]
+        rows.append((name, sum(map(bool, real)), len(real), sum(map(bool, made)), len(made)))
     videos = list(_read_videos(folder / "real"))
-    print_table("Stored answers of sources", ("source", "read", "recordings", "read", "short answers"), rows)
+    print_table("Stored answers of sources", ("source", "read", "recordings", "read", "made answers"), rows)
+    recorded = sum(bool(real) for _, real, _, _, _ in rows)
     return {
-        "sources.read": sum(bool(real or short) for _, real, _, short, _ in rows),
-        "sources.recorded": sum(bool(real) for _, real, _, _, _ in rows),
+        "sources.read": recorded,
+        "sources.recorded": recorded,
+        "sources.made": sum(bool(made and not real) for _, real, _, made, _ in rows),
         "sources.all": len(SOURCES),
         "sources.videos.read": sum(map(bool, videos)),
         "sources.videos.all": len(videos),
@@ -65,7 +71,7 @@ def _read_videos(folder: Path) -> Iterator[bool]:
         yield video is not None and bool(video.track_url) == bool(tracks) and bool(video.problem) != can_play
 
 
-def _iter_short(folder: Path, name: str) -> Iterator[bytes]:
+def _iter_made(folder: Path, name: str) -> Iterator[bytes]:
     for part in ("shapes", "shapes2"):
         for suffix in ("json", "xml"):
             file = folder / part / f"{_FILES.get(name, name)}.{suffix}"
@@ -75,6 +81,8 @@ def _iter_short(folder: Path, name: str) -> Iterator[bytes]:
 
 def _iter_recordings(folder: Path, name: str) -> Iterator[bytes]:
     """Yield recorded answers to searches; those to other requests are left out."""
+    if name in RECORDED:
+        yield RECORDED[name].encode()
     for file in sorted(folder.glob(f"{name}-*.yaml")):
         for exchange in yaml.safe_load(file.read_text(encoding="utf-8"))["interactions"]:
             response = exchange["response"]

@@ -16,6 +16,7 @@ class EngineKind(enum.StrEnum):
     PAGE = "page"
     JSON = "json"
     ATOM = "atom"
+    XML = "xml"
 
 
 class EngineOutcome(enum.StrEnum):

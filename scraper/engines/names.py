@@ -9,8 +9,8 @@ DEFAULT_ENGINES = ENGINE_NAMES[:3]
 """Engines used if a caller names none."""
 
 SOURCE_NAMES = (
-    "arxiv crossref europepmc doaj semanticscholar openalex github gitlab codeberg crates rubygems packagist dockerhub "
-    "ecosystems stackexchange hackernews lemmy gdelt peertube youtube wikipedia wikidata wiktionary openlibrary "
-    "internetarchive"
+    "arxiv crossref europepmc doaj semanticscholar openalex datacite dblp hal inspire zbmath eric osti huggingface "
+    "github gitlab codeberg crates rubygems packagist nuget dockerhub ecosystems stackexchange hackernews lemmy gdelt "
+    "peertube youtube wikipedia wikidata wiktionary openlibrary internetarchive"
 ).split()
 """Names of the sources, in display order."""

@@ -140,10 +140,13 @@ class Searcher:
         return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)
 
     def _list_alternatives(self, search: _Search) -> list[str]:
-        """Return the engines that were not queried, those of the category first."""
+        """Return other sources of the category, or of the categories of the queried sources, else other engines."""
         others = [engine for name, engine in self._engines.items() if name not in search.engines]
-        own = [engine.name for engine in others if engine.is_source and engine.category == search.filters.category]
-        return own or [engine.name for engine in others if not engine.is_source]
+        queried = {self._engines[name].category for name in search.engines}
+        categories = {search.filters.category} if search.filters.category or None in queried else queried
+        own = [engine for engine in others if engine.is_source and engine.category in categories]
+        own.sort(key=lambda engine: engine.is_by_name)
+        return [engine.name for engine in own] or [engine.name for engine in others if not engine.is_source]
 
     async def _find_stored(
         self, search: _Search, scope: CacheScope, max_age_s: float | None

@@ -146,6 +146,26 @@ PACKAGIST = make_source(
 )
 
 
+def _nuget_url(query: SearchQuery) -> str:
+    return url_with("https://azuresearch-usnc.nuget.org/query", q=query.text, take=RESULT_COUNT)
+
+
+def _read_nuget(row: dict[str, Any]) -> EngineResult | None:
+    return make_row(
+        row["id"],
+        f"https://www.nuget.org/packages/{quote(row['id'])}",
+        row.get("description"),
+        source="NuGet",
+        key=f"package:nuget/{row['id']}",
+        facts={"version": row.get("version"), "downloads": row.get("totalDownloads")},
+    )
+
+
+NUGET = make_source(
+    "nuget", "package", _nuget_url, json_parser(_read_nuget, "data"), by_name=True, about="Packages for .NET."
+)
+
+
 def _dockerhub_url(query: SearchQuery) -> str:
     return url_with("https://hub.docker.com/v2/search/repositories/", query=query.text, page_size=RESULT_COUNT)
 
@@ -200,4 +220,4 @@ ECOSYSTEMS = make_source(
     about="Packages with exactly this name in the indexes of all languages, those of Python, Node and Go included.",
 )
 
-SOURCES = (GITHUB, GITLAB, CODEBERG, CRATES, RUBYGEMS, PACKAGIST, DOCKER_HUB, ECOSYSTEMS)
+SOURCES = (GITHUB, GITLAB, CODEBERG, CRATES, RUBYGEMS, PACKAGIST, NUGET, DOCKER_HUB, ECOSYSTEMS)

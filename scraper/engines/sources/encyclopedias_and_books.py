@@ -20,6 +20,9 @@ from scraper.engines.sources.source_builder import (
     url_with,
 )
 
+_PLAIN_IN_TITLES = "/;:@$!*(),~"
+"""Characters that wikis do not encode in the URL of a page."""
+
 
 def _wiki_url(project: str, query: SearchQuery) -> str:
     language = parse_locale(query.language).language
@@ -44,7 +47,7 @@ def _parse_wiki(project: str, snapshot: Snapshot, now: datetime) -> EngineRespon
 def _read_wiki(project: str, host: str, row: dict[str, Any]) -> EngineResult | None:
     return make_row(
         row["title"],
-        f"https://{host}/wiki/{quote(row['title'].replace(' ', '_'))}",
+        f"https://{host}/wiki/{quote(row['title'].replace(' ', '_'), safe=_PLAIN_IN_TITLES)}",
         row.get("snippet"),
         date=row.get("timestamp"),
         source=project.capitalize(),

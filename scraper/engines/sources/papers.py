@@ -21,6 +21,7 @@ from scraper.engines.sources.source_builder import (
 )
 from scraper.extract.dom.xpath import Element
 
+_ARXIV = "{http://arxiv.org/schemas/atom}"
 _ARXIV_ERROR = "/api/errors"
 _ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
 _MAX_PLACES = 1_000
@@ -28,7 +29,7 @@ _MAX_PLACES = 1_000
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 
 
-def _paper_key(doi: object) -> str:
+def paper_key(doi: object) -> str:
     """Return the key of a paper by its DOI; the DOI of an arXiv preprint gives the key of its arXiv ID."""
     text = str(doi or "").removeprefix("https://doi.org/")
     preprint = _ARXIV_DOI.fullmatch(text)
@@ -57,6 +58,7 @@ def _read_arxiv(entry: Element) -> EngineResult | None:
         facts={
             "authors": join_authors(child_text(author, "name") for author in children(entry, "author")),
             "year": published[:4],
+            "doi": (entry.findtext(f"{_ARXIV}doi") or "").strip(),
         },
     )
 
@@ -72,8 +74,20 @@ ARXIV = make_source(
 )
 
 
+_CROSSREF_TYPES = (
+    "journal-article proceedings-article posted-content book book-chapter monograph dissertation report dataset"
+).split()
+"""Types of works that are searched. Without them, figures and tables of papers are found, which have their own DOI."""
+
+
 def _crossref_url(query: SearchQuery) -> str:
-    return url_with("https://api.crossref.org/works", query=query.text, rows=RESULT_COUNT, mailto=query.contact)
+    return url_with(
+        "https://api.crossref.org/works",
+        query=query.text,
+        filter=",".join(f"type:{name}" for name in _CROSSREF_TYPES),
+        rows=RESULT_COUNT,
+        mailto=query.contact,
+    )
 
 
 def _read_crossref(row: dict[str, Any]) -> EngineResult | None:
@@ -86,7 +100,7 @@ def _read_crossref(row: dict[str, Any]) -> EngineResult | None:
         row.get("abstract"),
         date="-".join(f"{part:02d}" for part in parts) if len(parts) == 3 and all(parts) else None,
         source=clean_text((row.get("container-title") or [""])[0]) or None,
-        key=_paper_key(doi),
+        key=paper_key(doi),
         facts={
             "authors": join_authors(names),
             "year": parts[0] if parts else None,
@@ -125,10 +139,10 @@ def _read_europepmc(row: dict[str, Any]) -> EngineResult | None:
         date=row.get("firstPublicationDate"),
         # Only short rows (`resultType=lite`) have `journalTitle`.
         source=clean_text(row.get("journalTitle") or _journal(row)) or None,
-        key=_paper_key(doi),
+        key=paper_key(doi),
         facts={
             "authors": join_authors((row.get("authorString") or "").rstrip(".").split(", ")),
-            "year": row.get("pubYear"),
+            "year": row.get("pubYear") or str(row.get("firstPublicationDate") or "")[:4],
             "doi": doi,
             "pmid": row.get("pmid"),
             "cited_by": row.get("citedByCount"),
@@ -162,7 +176,7 @@ def _read_doaj(row: dict[str, Any]) -> EngineResult | None:
         link or (f"https://doi.org/{doi}" if doi else f"https://doaj.org/article/{row['id']}"),
         paper.get("abstract"),
         source=clean_text((paper.get("journal") or {}).get("title")) or None,
-        key=_paper_key(doi),
+        key=paper_key(doi),
         facts={
             "authors": join_authors(one.get("name") for one in paper.get("author") or []),
             "year": paper.get("year"),
@@ -197,7 +211,7 @@ def _read_semantic_scholar(row: dict[str, Any]) -> EngineResult | None:
         row.get("abstract"),
         date=row.get("publicationDate"),
         source=clean_text(row.get("venue")) or None,
-        key=f"arxiv:{preprint}" if preprint else _paper_key(doi),
+        key=f"arxiv:{preprint}" if preprint else paper_key(doi),
         facts={
             "authors": join_authors(one.get("name") for one in row.get("authors") or []),
             "year": row.get("year"),
@@ -234,7 +248,7 @@ def _read_openalex(row: dict[str, Any]) -> EngineResult | None:
         _join_abstract(row.get("abstract_inverted_index")),
         date=row.get("publication_date"),
         source=clean_text((location.get("source") or {}).get("display_name")) or None,
-        key=_paper_key(row.get("doi")),
+        key=paper_key(row.get("doi")),
         facts={
             "authors": join_authors(names),
             "year": row.get("publication_year"),

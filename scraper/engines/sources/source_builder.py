@@ -29,12 +29,18 @@ MAX_BYTES = 5_000_000
 """Maximum bytes of a response."""
 _MAX_ROWS = 100
 _ERROR_BYTES = 2_000
-_THROTTLED = b"throttle_violation"
-"""Name of the error that Stack Exchange sends beyond its limit, with status 400 or 502."""
+_THROTTLED = (b"throttle_violation", b"limit requests to one")
+"""Texts of too many requests: Stack Exchange sends its own with status 400 or 502, GDELT its own with status 200."""
+_BUSY_CODES = frozenset({"maxlag", "ratelimited"})
+"""Codes of the errors that MediaWiki sends, with status 200, if there are too many requests."""
 _MAX_FACT = 200
 _MAX_AUTHORS = 3
 _REFUSALS = {401: "refused", 403: "refused", 429: "rate_limited", 503: "rate_limited"}
-_TAG = re.compile(r"<[^>]{0,500}>")
+_TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
+"""An HTML tag; a comparison such as `p < 0.05` is text."""
+_INLINE_TAG = re.compile(r"</?(?:a|b|em|i|mark|scp|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?>", re.IGNORECASE)
+"""A tag within a word, such as the mark of a search match in `<span>Hello</span>-World`."""
+_LAST_NAME_FIRST = re.compile(r"([^,]+), ([^,]+)")
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 Parse = Callable[[Snapshot, datetime], EngineResponse]
@@ -93,9 +99,14 @@ def json_parser(read_row: ReadRow, *path: str, empty: Mapping[str, object] | Non
     return functools.partial(_parse_json, read_row, path, dict(empty) if empty is not None else None)
 
 
+def xml_parser(read_row: ReadRow, root: str, path: str) -> Parse:
+    """Return a parser of XML responses with this root element, whose rows are the elements at `path`."""
+    return functools.partial(_parse_xml, read_row, root, path)
+
+
 def atom_parser(read_entry: ReadRow) -> Parse:
     """Return a parser of Atom feeds."""
-    return functools.partial(_parse_atom, read_entry)
+    return xml_parser(read_entry, f"{_ATOM}feed", f"{_ATOM}entry")
 
 
 def url_with(base: str, **parameters: str | int) -> str:
@@ -131,8 +142,13 @@ def _parse_json(
         for key in path:
             rows = rows[key]  # type: ignore[index]
     except (ValueError, RecursionError):
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+        return (
+            _rate_limited() if _is_throttled(snapshot) else EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+        )
     except (LookupError, TypeError):
+        error = data.get("error") if isinstance(data, dict) else None
+        if isinstance(error, dict) and error.get("code") in _BUSY_CODES:
+            return _rate_limited()
         is_empty = empty is not None and isinstance(data, dict) and empty.items() <= data.items()
         rows = [] if is_empty and (empty or not data) else None
     if not isinstance(rows, list):
@@ -143,33 +159,42 @@ def _parse_json(
     return replace(response, pause_s=float(backoff)) if isinstance(backoff, int) else response
 
 
-def _parse_atom(read_entry: ReadRow, snapshot: Snapshot, now: datetime) -> EngineResponse:
-    """Parse an Atom feed without resolving entities or loading external files."""
+def _parse_xml(read_row: ReadRow, root: str, path: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """Parse an XML response without resolving entities or loading external files."""
     if (refusal := find_refusal(snapshot)) is not None:
         return refusal
     text = snapshot_text(snapshot).strip()
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
     try:
-        feed = None if parsing.is_binary(text) else etree.fromstring(text.encode("utf-8", "replace"), parser)
+        tree = None if parsing.is_binary(text) else etree.fromstring(text.encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:
-        feed = None
-    if feed is None or feed.tag != f"{_ATOM}feed":
+        tree = None
+    if tree is None or tree.tag != root:
         return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return build_response(feed.findall(f"{_ATOM}entry"), read_entry)
+    return build_response(tree.findall(path), read_row)
 
 
 def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
     """Return the response for an error status, or None."""
-    if snapshot.status == 403 and snapshot.headers.get("x-ratelimit-remaining") == "0":
-        # GitHub answers so beyond its limit.
-        return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
+    headers = snapshot.headers
+    if snapshot.status == 403 and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers):
+        # GitHub answers so beyond its limits.
+        return _rate_limited()
     if snapshot.status in _REFUSALS:
         return EngineResponse(EngineOutcome.WALL, detail=_REFUSALS[snapshot.status])
-    if snapshot.status >= 400 and _THROTTLED in snapshot.body[:_ERROR_BYTES]:
-        return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
+    if snapshot.status >= 400 and _is_throttled(snapshot):
+        return _rate_limited()
     if snapshot.status >= 400:
         return EngineResponse(EngineOutcome.ERROR, detail=f"http_{snapshot.status}")
     return None
+
+
+def _is_throttled(snapshot: Snapshot) -> bool:
+    return any(text in snapshot.body[:_ERROR_BYTES] for text in _THROTTLED)
+
+
+def _rate_limited() -> EngineResponse:
+    return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
 
 
 def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
@@ -230,7 +255,7 @@ def clean_text(value: object, limit: int = dom_text.MAX_SNIPPET) -> str:
     """Return a text on one line, without markup and cut to `limit` characters."""
     if not isinstance(value, str):
         return ""
-    return dom_text.one_line(html.unescape(_TAG.sub(" ", value)), limit)
+    return dom_text.one_line(html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", value))), limit)
 
 
 def parse_date(value: object) -> datetime | None:
@@ -249,6 +274,13 @@ def join_authors(names: Iterable[object]) -> str:
     """Return the first three authors, with "et al." if there are more."""
     known = [text for text in (clean_text(name, _MAX_FACT) for name in names) if text]
     return ", ".join(known[:_MAX_AUTHORS]) + (" et al." if len(known) > _MAX_AUTHORS else "")
+
+
+def given_name_first(name: object) -> str:
+    """Return a name such as "Sea, Ann" as "Ann Sea"; other names are not changed."""
+    text = clean_text(name, _MAX_FACT)
+    found = _LAST_NAME_FIRST.fullmatch(text)
+    return f"{found[2]} {found[1]}" if found else text
 
 
 def child_text(entry: Element, name: str) -> str:

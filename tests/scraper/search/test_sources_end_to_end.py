@@ -24,7 +24,8 @@ from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.workers import WorkerPool
-from tests.scraper.engines.sources.answers import BODIES
+from tests.scraper.engines.sources.answers import BODIES as MADE
+from tests.scraper.engines.sources.recorded_answers import RECORDED, ROWS
 from tests.scraper.process import output_of
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 from tests.site.certificate import server_identity
@@ -40,6 +41,7 @@ HOSTS = {
 
 _DOWN = 0
 """Status of a source that closes the connection without an answer."""
+BODIES = {name: MADE.get(name) or RECORDED[name] for name in SOURCES}
 
 
 @dataclass
@@ -64,7 +66,9 @@ async def apis() -> AsyncIterator[Apis]:
         name = HOSTS[request.host.partition(":")[0]]
         site.requests[name] += 1
         site.agents[name] = request.headers["User-Agent"]
-        kind = {"arxiv": "application/atom+xml", "youtube": "text/html"}.get(name, "application/json")
+        kind = {"arxiv": "application/atom+xml", "dblp": "text/xml", "youtube": "text/html"}.get(
+            name, "application/json"
+        )
         status, body = site.statuses.get(name, 200), site.bodies.get(name, BODIES[name])
         if status == _DOWN:
             assert request.transport is not None
@@ -141,6 +145,25 @@ async def test_papers_of_sources_are_merged_with_their_facts(searcher: Searcher)
     ]
     facts = dict(answer.results[0].facts)
     assert facts["doi"] == "10.1/tide" and facts["cited_by"] == 7
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_recorded_answer_is_read(searcher: Searcher, apis: Apis, name: str) -> None:
+    apis.bodies.update({name: RECORDED[name]})
+    answer = await searcher.search(SearchRequest("tides", engines=[name]))
+    assert answer.errors == {} and len(answer.results) == len(ROWS[name])
+    for result, row in zip(answer.results, ROWS[name], strict=True):
+        assert (result.title, result.url, result.source) == (row["title"], row["url"], row.get("source"))
+        assert (str(result.date.date()) if result.date else None) == row.get("date")
+        assert dict(result.facts) == row.get("facts", {})
+        assert result.snippet.startswith(row["snippet"]) if "snippet" in row else not result.snippet
+
+
+async def test_a_recorded_refusal_with_status_200_names_the_next_sources(searcher: Searcher, apis: Apis) -> None:
+    apis.bodies.update({"wikidata": RECORDED["wikidata-maxlag"]})
+    answer = await searcher.search(SearchRequest("tides", engines=["wikidata"]))
+    assert dict(answer.errors) == {"wikidata": "rate_limited"} and not answer.results
+    assert answer.hint is not None and '"wikipedia"' in answer.hint
 
 
 async def test_a_refusal_is_reported_and_names_the_next_source(searcher: Searcher, apis: Apis) -> None:

@@ -1,4 +1,7 @@
-"""Made answers of the sources in the format of their documentation, and what is read of them."""
+"""Made answers of sources in the format of their documentation, and what is read of them.
+
+The sources that are missing here have recorded answers only.
+"""
 
 from __future__ import annotations
 

@@ -16,14 +16,18 @@ from scraper.engines.model import EngineOutcome, EngineResponse, SearchQuery
 from scraper.engines.names import SOURCE_NAMES
 from scraper.engines.sources.registry import SOURCES
 from scraper.search.fusion import EngineRanking, fuse_rankings
-from tests.scraper.engines.sources.answers import BODIES, EXPECTED
+from tests.scraper.engines.sources.answers import BODIES as MADE
+from tests.scraper.engines.sources.answers import EXPECTED
+from tests.scraper.engines.sources.recorded_answers import INDEX, RECORDED, ROWS
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
+BODIES = {name: MADE.get(name) or RECORDED[name] for name in SOURCES}
 QUERY = SearchQuery("tidal power & waves", language="de-DE", contact="me@example.org")
 EMPTY = {
     "arxiv": '<feed xmlns="http://www.w3.org/2005/Atom"></feed>',
     "semanticscholar": '{"total": 0, "offset": 0}',
     "gdelt": "{}",
+    "dblp": '<result><hits total="0"></hits></result>',
 }
 
 
@@ -38,12 +42,13 @@ def ask(name: str, body: str, status: int = 200, headers: Mapping[str, str] | No
 
 
 def test_every_source_has_a_name_a_category_and_an_answer() -> None:
-    assert list(SOURCES) == list(SOURCE_NAMES) and set(SOURCES) == set(BODIES) == set(EXPECTED)
+    assert list(SOURCES) == list(SOURCE_NAMES) and set(SOURCES) == set(MADE) | set(ROWS)
+    assert set(MADE) == set(EXPECTED) and set(INDEX) - set(ROWS) == {"wikidata-maxlag"}
     asked = {source.category for source in SOURCES.values() if not source.is_by_name}
     assert asked == {*SOURCE_CATEGORIES, "paper", "forum"}
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", EXPECTED)
 def test_an_answer_is_read(name: str) -> None:
     response = ask(name, BODIES[name])
     assert response.outcome is EngineOutcome.OK
@@ -70,7 +75,8 @@ def test_sources_that_ask_for_it_get_a_name_and_a_contact(name: str) -> None:
     assert SOURCES[name].build_request(SearchQuery("tide"), NOW).headers["User-Agent"] == "search-mcp"
 
 
-def test_crossref_gets_the_contact_in_its_query() -> None:
+def test_crossref_is_asked_for_works_and_gets_the_contact() -> None:
+    assert "filter=type%3Ajournal-article%2C" in SOURCES["crossref"].build_request(QUERY, NOW).url
     assert "mailto=me%40example.org" in SOURCES["crossref"].build_request(QUERY, NOW).url
     assert "mailto" not in SOURCES["crossref"].build_request(SearchQuery("tide"), NOW).url
 
@@ -95,6 +101,10 @@ def test_a_refusal_is_named(name: str, status: int, outcome: EngineOutcome, deta
         ("github", 403, '{"message": "API rate limit exceeded"}', {"x-ratelimit-remaining": "0"}),
         ("stackexchange", 400, '{"error_id": 502, "error_name": "throttle_violation"}', {}),
         ("stackexchange", 502, '{"error_id": 502, "error_name": "throttle_violation"}', {}),
+        ("github", 403, '{"message": "You have exceeded a secondary rate limit."}', {"retry-after": "60"}),
+        ("gdelt", 200, "Please limit requests to one every 5 seconds or contact us for larger queries.", {}),
+        ("wikidata", 200, RECORDED["wikidata-maxlag"], {}),
+        ("wikipedia", 200, '{"error": {"code": "ratelimited", "info": "Too many requests."}}', {}),
     ],
 )
 def test_other_refusals_of_too_many_requests_are_recognized(
@@ -160,6 +170,14 @@ def test_an_error_of_arxiv_is_no_paper() -> None:
     )
     body = f'<feed xmlns="http://www.w3.org/2005/Atom"><entry>{entry}</entry></feed>'
     assert ask("arxiv", body).outcome is EngineOutcome.ERROR
+
+
+def test_a_comparison_is_no_markup() -> None:
+    data = json.loads(BODIES["datacite"])
+    (text, _) = data["data"][0]["attributes"]["descriptions"]
+    text["description"] = "Low water (p<0.05), <b>high</b>er water (p > 0.1).<br/>H<sub>2</sub>O"
+    (row,) = ask("datacite", json.dumps(data)).results
+    assert row.snippet == "Low water (p<0.05), higher water (p > 0.1). H2O"
 
 
 def test_bad_rows_cost_only_themselves() -> None:
