@@ -1,4 +1,7 @@
-"""Measure records and columns on saved lists: F1 of the best rated list and of any of five."""
+"""Measure records and columns on saved lists: F1 of the best rated list and of any of five.
+
+`records.columns.price` compares prices with the annotations, `price_corrected` with those of `corrections.toml`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import re
 import statistics
 import time
+import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +30,7 @@ _SCRIPT = re.compile(r"<script[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
 _URL = "http://page.example/"
 _MIN_RESULTS = 5
 _RESULT_PAGES = frozenset({"results", "decoy", "relaxed"})
+_CORRECTIONS = Path(__file__).with_name("corrections.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +79,16 @@ def measure(corpora: Path, *, quick: bool) -> Figures:
 def list_pages(corpora: Path) -> list[ListPage]:
     """Return the saved pages of both corpora, each once."""
     pages: dict[Path, ListPage] = {}
+    corrected = {page["id"]: page["prices"] for page in tomllib.loads(_CORRECTIONS.read_text("utf-8"))["pages"]}
     for line in (corpus_folder(corpora, "knowing-lists") / "gold.jsonl").read_text(encoding="utf-8").splitlines():
         gold = json.loads(line)
         corpus, name = gold["id"].split("/", 1)
         file = corpus_folder(corpora, corpus) / "html" / f"{name}.html"
         is_main = gold.get("type") in ("listing", "collection")
-        pages.setdefault(file, ListPage("main" if is_main else "side", file, gold["rows"]))
+        rows = gold["rows"]
+        if gold["id"] in corrected:
+            rows = [{**row, "corrected": price} for row, price in zip(rows, corrected[gold["id"]], strict=True)]
+        pages.setdefault(file, ListPage("main" if is_main else "side", file, rows))
     folder = corpus_folder(corpora, "serp")
     for line in (folder / "gold.jsonl").read_text(encoding="utf-8").splitlines():
         gold = json.loads(line)
@@ -122,14 +131,19 @@ def _score_columns(
     by_text = list(zip(rows, _texts(page, found), strict=True))
     for gold in one.rows:
         title = name_key(gold["title"])
-        row = next((row for row, text in by_text if title in text), None)
-        if row is None:
+        matching = [row for row, text in by_text if title in text]
+        if not matching:
             continue
+        # Several products may have the same title.
+        target = _last_part(gold.get("url", ""))
+        row = next((row for row in matching if _last_part(row.get("url", "")) == target), matching[0])
         columns[f"{prefix}title"].append(name_key(row.get("title", "")) == title)
         if gold.get("url"):
             columns[f"{prefix}url"].append(_last_part(row.get("url", "")) == _last_part(gold["url"]))
         if gold.get("price"):
-            columns["price"].append(_digits(row.get("price", "")) == _digits(gold["price"]))
+            price = _digits(row.get("price", ""))
+            columns["price"].append(price == _digits(gold["price"]))
+            columns["price_corrected"].append(price == _digits(gold.get("corrected", gold["price"])))
         if len(gold.get("snippet", "")) > 40:
             wanted, seen = (set(re.findall(r"\w+", text.lower())) for text in (gold["snippet"], row.get("text", "")))
             columns["snippet"].append(len(wanted & seen) >= 0.6 * min(len(wanted), max(1, len(seen))))

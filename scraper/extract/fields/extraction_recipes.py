@@ -16,7 +16,7 @@ from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_places import ValuePlace, ValuePlaceFinder
 from scraper.extract.text.sanitize import name_key
 
-VERSION = 1
+VERSION = 2
 """Version of the JSON format of recipes."""
 MAX_CHARACTERS = 60_000
 """Characters of a recipe as JSON."""

@@ -7,7 +7,9 @@ same if class names and tags change. The method resembles wrapper induction with
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
@@ -17,20 +19,26 @@ from typing import Any
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.text_leaves import ElementTexts, TextLeaf
+from scraper.extract.text.sanitize import name_key
 
-PATH, MASK = 2.0, 1.0
-"""Weights of the two features that are compared last, because their comparison is slow."""
+PATH, CONTENT_PATH, MASK = 1.0, 1.0, 1.0
+"""Weights of the features that are compared last, because their comparison is slow."""
 _WEIGHTS = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
-    "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7,
+    "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
 }  # fmt: skip
-_TOTAL = sum(_WEIGHTS.values()) + PATH + MASK
+_TOTAL = sum(_WEIGHTS.values()) + PATH + CONTENT_PATH + MASK
 
+_BOXES = frozenset("html body main article section div span tbody".split())
+"""Tags that say nothing about their content. A redesign adds and replaces them most often."""
 _MAX_TEXT = 60
+_CONTEXT_LEAVES = 6
+"""Leaves before and after whose words are the context."""
+_MIN_IN_TITLE, _MAX_IN_TITLE = 3, 300
+"""Characters of a text that may be part of the page title."""
 _MAX_TAGS = 14
 _OUTER = 4
 _NEAR_LEAVES = 12
-_EARLIER_LEAVES = 30
 _LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*\S")
 _WORD = re.compile(r"[^\W_]+")
 _NAME_ATTRIBUTES = ("class", "id", "itemprop", "property", "data-testid", "name", "rel")
@@ -61,6 +69,10 @@ class ValuePlace:
     """Share of the page's texts that come before this one, from 0 to 1."""
     heading: str
     """Beginning of the nearest heading before the text."""
+    context: frozenset[str]
+    """Words of the near texts before and after this one."""
+    in_title: bool
+    """True if the page title contains the text."""
     attributes: frozenset[str]
     """Names of the other attributes of the element."""
     index: int
@@ -103,7 +115,12 @@ class ValuePlaceFinder:
         self.page = page
         self.leaves: Sequence[TextLeaf] = page.leaves()
         self._places: dict[int, ValuePlace] = {}
+        self._title = name_key(page.page.head.title)
+        self._words = [_word_set(leaf.text[:_MAX_TEXT]) for leaf in self.leaves]
         self._headings = self._read_headings()
+        self._indexes = self._count_earlier_pieces()
+        self._names: dict[Element, frozenset[str]] = {}
+        self._outer: dict[Element | None, frozenset[str]] = {}
 
     def _read_headings(self) -> list[str]:
         found: list[str] = []
@@ -113,6 +130,14 @@ class ValuePlaceFinder:
             parent = leaf.element.getparent()
             if leaf.element.tag in HEADINGS or (parent is not None and parent.tag in HEADINGS):
                 last = leaf.text[:_MAX_TEXT]
+        return found
+
+    def _count_earlier_pieces(self) -> list[int]:
+        counts: Counter[Element] = Counter()
+        found: list[int] = []
+        for leaf in self.leaves:
+            found.append(counts[leaf.element])
+            counts[leaf.element] += not leaf.is_whole
         return found
 
     def place(self, leaf: TextLeaf) -> ValuePlace:
@@ -125,12 +150,11 @@ class ValuePlaceFinder:
     def _describe(self, leaf: TextLeaf) -> ValuePlace:
         element = leaf.element
         ancestors = list(element.iterancestors())[:_MAX_TAGS]
-        earlier = self.leaves[max(0, leaf.number - _EARLIER_LEAVES) : leaf.number]
         label = _LABEL.match(leaf.text)
         return ValuePlace(
             tags=(*(str(one.tag) for one in reversed(ancestors)), str(element.tag)),
-            names=_names(element),
-            outer=frozenset().union(*(_names(one) for one in ancestors[:_OUTER])),
+            names=self._names_of(element),
+            outer=self._outer_names(element.getparent()),
             label=label[1].lower() if label else "",
             before=self._neighbor(leaf, -1),
             after=self._neighbor(leaf, 1),
@@ -138,10 +162,34 @@ class ValuePlaceFinder:
             size=len(leaf.text),
             position=round(leaf.number / max(1, len(self.leaves)), 4),
             heading=self._headings[leaf.number],
+            context=self._context(leaf.number),
+            in_title=self._is_in_title(leaf.text),
             attributes=frozenset(str(name) for name in element.attrib if name not in _OTHER_ATTRIBUTES),
-            index=sum(other.element is element and not other.is_whole for other in earlier),
+            index=self._indexes[leaf.number],
             is_whole=leaf.is_whole,
         )
+
+    def _names_of(self, element: Element) -> frozenset[str]:
+        known = self._names.get(element)
+        if known is None:
+            known = self._names[element] = _names(element)
+        return known
+
+    def _outer_names(self, parent: Element | None) -> frozenset[str]:
+        """Return the names of an element and its nearest ancestors."""
+        known = self._outer.get(parent)
+        if known is None:
+            near = [] if parent is None else [parent, *itertools.islice(parent.iterancestors(), _OUTER - 1)]
+            known = self._outer[parent] = frozenset().union(*map(self._names_of, near))
+        return known
+
+    def _context(self, number: int) -> frozenset[str]:
+        before = self._words[max(0, number - _CONTEXT_LEAVES) : number]
+        return frozenset().union(*before, *self._words[number + 1 : number + 1 + _CONTEXT_LEAVES])
+
+    def _is_in_title(self, text: str) -> bool:
+        own = name_key(text) if len(text) <= _MAX_IN_TITLE else ""
+        return len(own) >= _MIN_IN_TITLE and own in self._title
 
     def _neighbor(self, leaf: TextLeaf, step: int) -> str:
         """Return the nearest text before (-1) or after (1) a leaf that does not overlap with it."""
@@ -171,11 +219,12 @@ class ValuePlaceFinder:
                 continue
             seen = self.place(leaf)
             score = _compare_cheap(known, seen)
-            if (score + PATH + MASK) / _TOTAL <= best:
+            if (score + PATH + CONTENT_PATH + MASK) / _TOTAL <= best:
                 continue
             score += MASK * (1.0 if known.mask == seen.mask else 0.5 * _similar(known.mask, seen.mask))
-            if (score + PATH) / _TOTAL <= best:
+            if (score + PATH + CONTENT_PATH) / _TOTAL <= best:
                 continue
+            score += CONTENT_PATH * _similar(_content_tags(known.tags), _content_tags(seen.tags))
             score = (score + PATH * _similar(known.tags, seen.tags)) / _TOTAL
             if score > best:
                 best, found = score, leaf
@@ -195,6 +244,8 @@ def _compare_cheap(known: ValuePlace, seen: ValuePlace) -> float:
     score += weights["position"] * (1.0 - min(1.0, 4 * abs(known.position - seen.position)))
     score += weights["heading"] * _same_words(known.heading, seen.heading)
     score += weights["attributes"] * _overlap(known.attributes, seen.attributes)
+    score += weights["context"] * len(known.context & seen.context) / max(1, len(known.context))
+    score += weights["in_title"] * (known.in_title == seen.in_title)
     return score + weights["index"] * (known.index == seen.index and known.is_whole == seen.is_whole)
 
 
@@ -216,6 +267,11 @@ def _same_words(known: str, seen: str) -> float:
 @lru_cache(maxsize=20_000)
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
+
+
+@lru_cache(maxsize=20_000)
+def _content_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(tag for tag in tags if tag not in _BOXES)
 
 
 @lru_cache(maxsize=20_000)

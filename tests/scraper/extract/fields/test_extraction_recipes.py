@@ -70,6 +70,36 @@ def test_a_redesign_gives_likely_values_with_a_warning(recipe: str) -> None:
     assert all(one.confidence < 0.95 for one in found.evidence.values())
 
 
+def book(name: str, publisher: str, day: str) -> str:
+    """Return a page whose values have no labels."""
+    return (
+        f"<html><head><title>{name} | Books</title></head><body><div class='page'><div class='head'><p>Books</p></div>"
+        f"<table class='main'><tr><td class='left'><div class='name'>{name}</div><div class='kind'>Paperback</div>"
+        f"<div class='who'>{publisher}</div><div class='day'>{day}</div><div class='find'>Find it in a shop</div></td>"
+        "</tr></table><div class='foot'><p>Terms of use</p></div></div></body></html>"
+    )
+
+
+def redesigned_book(name: str, publisher: str, day: str) -> str:
+    """Return the page after a redesign: other names, some other tags, and the values after another part."""
+    aside = "".join(f"<div class='x3'>{text}</div>" for text in ("Tell a Friend", "Privacy Policy", "July 4, 2012"))
+    return (
+        f"<html><head><title>{name} | Books</title></head><body><div class='x1'>"
+        "<div class='x2'><p>Books</p><i>1,024 readers</i></div>"
+        f"<div class='main'><div class='left'>{aside}</div></div><section class='main'><div class='left'><div>"
+        f"<section class='x8'>{name}</section><section>Paperback</section><section class='x9'>{publisher}</section>"
+        f"<section class='y1'>{day}</section><section>Find it in a shop</section></div></div></section>"
+        "<div class='y2'><p>Terms of use</p></div></div></body></html>"
+    )
+
+
+def test_texts_near_a_value_and_the_page_title_find_it_after_a_redesign() -> None:
+    old, new = ("Love at Noon", "Martin Press", "June 29, 2010"), ("The Tide", "Knopf House", "May 2, 2011")
+    example = dict(zip(("name", "publisher", "day"), old, strict=True))
+    found = by_recipe(redesigned_book(*new), by_example(book(*old), example).recipe)
+    assert tuple(found.values.values()) == new
+
+
 def test_a_recipe_does_not_fit_a_page_of_another_site(recipe: str) -> None:
     article = "<body><h1>Tides</h1>" + "".join(f"<p>Words about the sea, part {n}.</p>" for n in range(9)) + "</body>"
     for url in ("https://other.example/tides", "https://other.example/lamp"):
@@ -138,9 +168,9 @@ def test_a_recipe_is_small_plain_data_and_survives_its_text(recipe: str) -> None
 @pytest.mark.parametrize(
     "broken",
     [
-        "", "no json", "[]", "{}", '{"version":0}', '{"version":1,"host":"a","fields":{}}', "[" * 100_000,
-        '{"version":1,"host":"a","fields":{"x":{"prefix":"","suffix":""}}}', "x" * 1_000_000,
-        '{"version":1,"host":"a","fields":{"x":5}}',
+        "", "no json", "[]", "{}", '{"version":0}', '{"version":2,"host":"a","fields":{}}', "[" * 100_000,
+        '{"version":2,"host":"a","fields":{"x":{"prefix":"","suffix":""}}}', "x" * 1_000_000,
+        '{"version":2,"host":"a","fields":{"x":5}}', '{"version":1,"host":"a","fields":{"x":{}}}',
     ],
 )  # fmt: skip
 def test_a_forged_recipe_is_an_error_with_a_reason(broken: str) -> None:
