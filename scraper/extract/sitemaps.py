@@ -109,7 +109,7 @@ def find_sitemaps(robots: str, url: str) -> list[str]:
 
 
 class _Decompressed:
-    """Chunks of a file without its gzip layers, at most `MAX_BYTES`."""
+    """Chunks of a file without its gzip layers, at most `MAX_BYTES` of each layer."""
 
     def __init__(self, data: bytes) -> None:
         self.is_cut = False
@@ -117,23 +117,24 @@ class _Decompressed:
 
     def __iter__(self) -> Iterator[bytes]:
         chunks = iter(self._data[at : at + _CHUNK] for at in range(0, len(self._data), _CHUNK))
+        return self._gunzip(chunks, _GZIP_LAYERS)
+
+    def _gunzip(self, chunks: Iterator[bytes], layers: int) -> Iterator[bytes]:
+        """Decompress up to `layers` layers; data after a damaged part is lost."""
+        chunks = self._limit(chunks)
+        first = next(chunks, b"")
+        if layers and first.startswith(_GZIP):
+            return self._gunzip(_inflate(first, chunks), layers - 1)
+        return _chain_bytes(first, chunks)
+
+    def _limit(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         left = MAX_BYTES
-        for chunk in _gunzip(chunks, _GZIP_LAYERS):
+        for chunk in chunks:
             yield chunk[:left]
             left -= len(chunk)
             if left <= 0:
                 self.is_cut = True
                 return
-
-
-def _gunzip(chunks: Iterator[bytes], layers: int) -> Iterator[bytes]:
-    """Decompress up to `layers` layers; data after a damaged part is lost."""
-    first = next(chunks, b"")
-    if layers == 0 or not first.startswith(_GZIP):
-        yield first
-        yield from chunks
-        return
-    yield from _gunzip(_inflate(first, chunks), layers - 1)
 
 
 def _inflate(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -180,8 +181,13 @@ def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str]]:
                 yield kind, block[:_MAX_BLOCK]
             is_comment = _is_in_comment(block, is_comment)
             kind, at = opening.group(1).lower(), opening.end()
-        # An opening tag may be cut by the end of the chunk; a longer rest is no entry.
-        rest = text[at:] if len(text) - at <= _MAX_BLOCK else text[-_MAX_BLOCK:]
+        rest = text[at:]
+        if len(rest) > _MAX_BLOCK:
+            if kind and not is_comment:
+                yield kind, rest[:_MAX_BLOCK]
+            is_comment, kind = _is_in_comment(rest, is_comment), ""
+            # An opening tag may be cut by the end of the chunk.
+            rest = rest[-_MAX_BLOCK:]
     if kind and not is_comment:
         yield kind, rest[:_MAX_BLOCK]
 

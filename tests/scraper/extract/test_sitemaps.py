@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+from collections.abc import Iterator
 
 import pytest
 
 from scraper.extract.sitemaps import MAX_BYTES, MAX_ENTRIES, SitemapEntry, find_sitemaps, parse_sitemap
 from tests.scraper.soon import soon
+from tests.site.gzip_bombs import compress_again, gzip_bomb
 
 URL = "https://site.example/sitemap.xml"
 ONE = SitemapEntry("https://site.example/a")
@@ -157,17 +159,43 @@ def test_the_number_of_entries_is_limited() -> None:
     assert not parse_sitemap(data, URL).is_cut
 
 
-@pytest.mark.slow
-def test_a_gzip_bomb_takes_little_memory() -> None:
-    bomb = gzip.compress(b"<urlset>" + b" " * (2 * MAX_BYTES))
+BOMB_MIB = 5_120
+
+
+def bomb() -> Iterator[bytes]:
+    return gzip_bomb(sitemap(ONE.url).removesuffix(b"</urlset>"), BOMB_MIB)
+
+
+def empty_blocks() -> Iterator[bytes]:
+    """Yield a gzip file of blocks without content, as gzip."""
+    return gzip_bomb(next(gzip_bomb(b"", 0)), BOMB_MIB, filler=b"\0\0\0\xff\xff")
+
+
+@pytest.mark.parametrize(
+    ("data", "entries"),
+    [(b"".join(bomb()), (ONE,)), (compress_again(bomb()), (ONE,)), (b"".join(empty_blocks()), ())],
+    ids=["five gigabytes", "compressed twice", "no content at all"],
+)
+def test_a_gzip_bomb_of_five_gigabytes_takes_little_time_and_memory(
+    data: bytes, entries: tuple[SitemapEntry, ...]
+) -> None:
     tracemalloc.start()
     try:
-        found = parse_sitemap(bomb, URL)
+        with soon():
+            found = parse_sitemap(data, URL)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found.is_cut and found.is_empty
+    assert found.is_cut and found.entries == entries
     assert peak < 30_000_000
+
+
+def test_an_entry_before_a_long_gap_is_read() -> None:
+    gap = " " * 3_000_000
+    data = sitemap(ONE.url).removesuffix(b"</urlset>").decode()
+    assert (
+        urls(f"{data}{gap}<!-- <url><loc>https://site.example/no</loc></url>{gap}-->{data}".encode()) == [ONE.url] * 2
+    )
 
 
 @pytest.mark.parametrize("piece", [b"<url>", b"<!--", b"<url><loc>", b"x", b"<", b"&amp;", b"\n"])
