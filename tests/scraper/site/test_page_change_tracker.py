@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,28 @@ async def test_the_number_of_versions_is_bounded(tmp_path: Path, monkeypatch: py
                 await compare(app, served.url)
             (log,) = await app.store.records.list_logs("local", "versions:")
             assert [record.number for record in await app.store.records.read("local", log)] == [3, 4, 5]
+
+
+async def test_of_a_thousand_versions_twenty_stay(tmp_path: Path) -> None:
+    with journal() as (made, served):
+        async with opened(tmp_path, served) as app:
+            await compare(app, served.url)
+            records = app.store.records
+            (log,) = await records.list_logs("local", "versions:")
+            (first,) = await records.read("local", log)
+            version = page_change_tracker._load_version(first.data)
+            for number in range(1, 1_000):
+                text = version.markdown.replace("12 EUR", f"{number + 1_000} EUR")
+                data = page_change_tracker._dump_version(replace(version, markdown=text))
+                await records.append("local", log, number, data)
+            oldest = await compare(app, served.url, since=datetime.fromtimestamp(first.written_at, UTC))
+            assert oldest.status == "same"
+            assert [record.number for record in await records.read("local", log)] == list(range(981, 1_001))
+            made.price = "15 EUR"
+            oldest = await compare(app, served.url, since=datetime.fromtimestamp(first.written_at, UTC))
+            assert ["1981 EUR" in change.old for change in oldest.changes] == [True]
+            (change,) = (await compare(app, served.url, since=datetime.now(UTC))).changes
+            assert "12 EUR" in change.old and "15 EUR" in change.new
 
 
 async def test_another_reader_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
