@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
+from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
 from scraper.urls import guess_urls, parse_target
@@ -75,12 +77,16 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     flags = {name: value for name, value in flags.items() if value != ()}
     if bool(urls) == bool(flags["crawl"]):
         raise click.UsageError("Give a URL to start a crawl, or --crawl ID to continue one.")
-    if not urls:
-        return run_and_print("crawl", flags)
     if len(urls) > 1:
         raise click.UsageError("Give one URL, or --out for several sites.")
-    url, *others = guess_urls(urls[0])
-    return run_and_print("crawl", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+    url, *others = guess_urls(urls[0]) if urls else (None,)
+    crawl_id = flags["crawl"] or secrets.token_urlsafe(9)
+    other_urls = {url: others[0]} if url and others else {}
+    try:
+        return run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
+    except KeyboardInterrupt:
+        click.echo(f"Canceled. To continue the crawl:\n  search-mcp crawl --crawl={crawl_id}", err=True)
+        return ExitCode.INTERRUPTED
 
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:

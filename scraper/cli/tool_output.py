@@ -55,11 +55,13 @@ def run_and_print(
     plain: Plain | None = None,
     other_urls: Mapping[str, str] | None = None,
     has_rows: bool = False,
+    resume_key: str = "",
 ) -> int:
     """Run a tool with the flags as arguments, print its answer and return the exit code.
 
     Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
     output file has such a suffix. If a URL cannot be reached, its replacement in `other_urls` is read instead.
+    `resume_key` is that of `ToolCall`.
 
     Raises:
         UsageError: A setting is invalid, or the folder of the output file does not exist.
@@ -73,7 +75,9 @@ def run_and_print(
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
-        answer = tool_runner.run_tool(tool, arguments, settings, as_json=as_json, other_urls=other_urls)
+        answer = tool_runner.run_tool(
+            tool, arguments, settings, as_json=as_json, other_urls=other_urls, resume_key=resume_key
+        )
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     # Tools of indexes report their errors as values.

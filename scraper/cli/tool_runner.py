@@ -29,11 +29,13 @@ def run_tool(
     as_json: bool = False,
     other_urls: Mapping[str, str] | None = None,
     make: Callable[[Settings], Tool] | None = None,
+    resume_key: str = "",
 ) -> ToolAnswer:
     """Run a tool and return its answer. A signal closes all resources and raises KeyboardInterrupt.
 
     With `as_json`, a tool that has an argument `format` returns JSON. If URLs cannot be reached, the call is repeated
-    with their replacements in `other_urls`. `make` creates a variant of the tool for the command line.
+    with their replacements in `other_urls`. `make` creates a variant of the tool for the command line. `resume_key` is
+    that of `ToolCall`.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
@@ -46,7 +48,8 @@ def run_tool(
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            return runner.run(_run(tool_name, arguments, settings, other_urls or {}, make, as_json=as_json))
+            call = _run(tool_name, arguments, settings, other_urls or {}, make, as_json=as_json, resume_key=resume_key)
+            return runner.run(call)
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -63,6 +66,7 @@ async def _run(
     make: Callable[[Settings], Tool] | None,
     *,
     as_json: bool,
+    resume_key: str,
 ) -> ToolAnswer:
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
@@ -85,7 +89,7 @@ async def _run(
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
-            call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress)
+            call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress, resume_key=resume_key)
             answer = await tool.run(services, arguments, call)
             unreachable = _unreachable_urls(answer)
             others = {url: other for url, other in other_urls.items() if _canonical(url) in unreachable}

@@ -1,0 +1,45 @@
+"""The command `crawl` that is interrupted."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.scraper.cli.test_watch_commands import variables
+from tests.scraper.process import output_of, running, until
+from tests.site.traps.made_site import text_file
+from tests.site.traps.ordinary import Robots
+from tests.site.traps.serving import serving
+
+START_S = 120.0
+"""Seconds. A browser on a loaded machine starts in less."""
+
+
+class Slow(Robots):
+    """A site that asks for pauses, so that a crawl of it does not end before a signal."""
+
+    def build(self) -> None:
+        """Add the pause."""
+        self.route("/robots.txt", lambda query: text_file("User-agent: *\nCrawl-delay: 1\n"))
+        super().build()
+
+
+@pytest.mark.browser
+async def test_an_interrupted_crawl_prints_the_command_that_continues_it(tmp_path: Path) -> None:
+    with serving(Slow) as (made, served):
+        env = variables(tmp_path, served)
+        async with running("-m", "scraper.cli.main", "crawl", served.url, env=env) as program:
+            await until(lambda: any(path in served.requests for path in made.pages), limit_s=START_S)
+            program.process.send_signal(signal.SIGINT)
+            assert await program.ended() == 130
+            said = "".join(program.said)
+        assert "Traceback" not in said
+        found = re.search(r"search-mcp (crawl --crawl=\S+)", said)
+        assert found is not None, said
+        answer = await output_of("-m", "scraper.cli.main", *found[1].split(), "--max-pages", "1", "--json", env=env)
+        assert answer.code == 0, answer.err
+        assert json.loads(answer.out)["read"] >= 2
