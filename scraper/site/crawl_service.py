@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,11 +22,10 @@ from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
-from scraper.site.site_reader import SiteReader
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.store.indexes.index_service import CONTENT_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError
+from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 
@@ -54,6 +54,8 @@ class _Crawl:
     frontier: CrawlFrontier
     records: int
     """Number of records in its log."""
+    visited_at: float = 0.0
+    """Time of its last visit in an earlier call, in seconds of the epoch."""
 
 
 class CrawlService:
@@ -126,9 +128,9 @@ class CrawlService:
         crawl = await asyncio.to_thread(_load_crawl, crawl_id, records, pages)
         return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
 
-    async def _read_records(self, principal: str, crawl_id: str) -> list[bytes]:
+    async def _read_records(self, principal: str, crawl_id: str) -> list[StoredRecord]:
         try:
-            return [record.data for record in await self._records.read(principal, _LOG + crawl_id)]
+            return await self._records.read(principal, _LOG + crawl_id)
         except RecordsUnavailableError:
             raise _store_error() from None
 
@@ -155,7 +157,8 @@ class CrawlService:
             message = f"read {visited}, kept {len(crawl.frontier.kept) - kept_before}: {host_of(crawl.scope.start)}"
             progress(visited, pages, message)
 
-        reader: SiteReader = WebSiteReader(self._fetcher, self._workers, principal, deadline)
+        reader = WebSiteReader(self._fetcher, self._workers, principal, deadline)
+        _keep_gap(reader, crawl, deadline)
         crawler = Crawler(reader, crawl.frontier, store, deadline, crawl.facts)
         self._running.add(crawl.id)
         try:
@@ -166,9 +169,9 @@ class CrawlService:
                         crawl, principal, dump_facts(facts, scope=asdict(crawl.scope), question=crawl.question)
                     )
                 )
-            if (rules := crawl.frontier.rules) is not None and rules.gap_s:
+            if gap_s := crawl.frontier.gap_s:
                 warnings += (
-                    f"The site asks for {rules.gap_s:g} s between two requests, so a call reads few pages at a time.",
+                    f"The site asks for {gap_s:g} s between two requests, so a call reads few pages at a time.",
                 )
             await crawler.run(pages - (crawl.frontier.visits - before))
             if crawler.is_rate_limited:
@@ -258,13 +261,21 @@ def _index_name(url: str) -> str:
     return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
 
 
-def _load_crawl(crawl_id: str, records: Sequence[bytes], pages: int) -> _Crawl:
-    facts, row = load_facts(records[0])
+def _load_crawl(crawl_id: str, records: Sequence[StoredRecord], pages: int) -> _Crawl:
+    facts, row = load_facts(records[0].data)
     scope = row["scope"]
     scope = CrawlScope(scope["start"], scope["folder"], tuple(scope["include"]), tuple(scope["exclude"]))
-    visited = [load_page(record) for record in records[1:]]
+    visited = [load_page(record.data) for record in records[1:]]
     frontier = build_frontier(scope, row["question"], len(visited) + pages, facts, visited)
-    return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records))
+    return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records), records[-1].written_at)
+
+
+def _keep_gap(reader: WebSiteReader, crawl: _Crawl, deadline: Deadline) -> None:
+    """Let the Crawl-delay of a site pass before the first request of a later call."""
+    gap_s = crawl.frontier.gap_s
+    # A canceled visit is not recorded, so all of the gap passes, unless that takes half of the call.
+    since_s = 0.0 if gap_s < deadline.left_s() / 2 else max(0.0, time.time() - crawl.visited_at)
+    reader.keep_gap(gap_s, since_s=since_s)
 
 
 def _busy_error(crawl_id: str) -> errors.OverloadedError:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
-import time
 from collections.abc import Awaitable, Callable
 
 import ada_url
@@ -17,12 +15,10 @@ from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, discover_site
-from scraper.site.site_reader import SiteReader
+from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, SiteReader
 
 PAGES_AT_ONCE = 4
 """Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
-MIN_VISIT_S = 1.0
-"""Seconds. No visit starts if less time is left until the deadline."""
 _TOO_MANY_REQUESTS = 429
 
 OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
@@ -42,12 +38,10 @@ class Crawler:
         """
         self._reader = reader
         self._deadline = deadline
+        self._enough_s = min(PAGE_LIMIT_S, deadline.left_s() / 2)
+        """Seconds. A page that was not read in this time failed; one that had less is read by the next call."""
         self._frontier = frontier
         self._on_page = on_page
-        self._gap_s = 0.0
-        """Crawl-delay of the site."""
-        self._free_at = -math.inf
-        """Monotonic time from which the site accepts the next request."""
         self.facts = facts
         self._network_error: errors.NetworkError | None = None
         """Why the last page that failed could not be reached."""
@@ -92,11 +86,7 @@ class Crawler:
             OfflineError: This machine has no network.
         """
         left = visits
-        rules = self._frontier.rules
-        self._gap_s = (rules.gap_s if rules is not None else None) or 0.0
-        # An earlier call, or the lists of the site, may have been read just now.
-        self._free_at = time.monotonic() + self._gap_s
-        at_once = 1 if self._gap_s else PAGES_AT_ONCE
+        at_once = 1 if self._frontier.gap_s else PAGES_AT_ONCE
         running: set[asyncio.Task[bool]] = set()
         try:
             while True:
@@ -119,7 +109,7 @@ class Crawler:
 
     async def _visit(self, url: str) -> bool:
         """Visit a page; return False if no more visits may start: the deadline is near or the host is busy."""
-        read = await self._read(url) if await self._wait_for_gap() else None
+        read = await self._read(url)
         if read is None:
             self._frontier.put_back(url)
             return False
@@ -127,23 +117,14 @@ class Crawler:
         self.is_rate_limited = self.is_rate_limited or read[0].status == _TOO_MANY_REQUESTS
         return not self.is_rate_limited
 
-    async def _wait_for_gap(self) -> bool:
-        """Wait until the site accepts the next request by its crawl-delay; return False if that is too late."""
-        wait_s = self._free_at - time.monotonic()
-        if wait_s > self._deadline.left_s() - MIN_VISIT_S:
-            return False
-        await asyncio.sleep(max(0.0, wait_s))
-        return True
-
     async def _read(self, url: str) -> tuple[CrawledPage, Document | None] | None:
+        left_s = self._deadline.left_s()
         try:
             loaded = await self._reader.load_page(url)
-            self._free_at = time.monotonic() + self._gap_s
         except errors.OfflineError:
             raise
         except errors.ScraperError as error:
-            self._free_at = time.monotonic() + self._gap_s
-            is_late = isinstance(error, errors.FetchTimeoutError) and self._deadline.left_s() < MIN_VISIT_S
+            is_late = isinstance(error, errors.FetchTimeoutError) and left_s < self._enough_s
             if is_late or isinstance(error, errors.OverloadedError):
                 return None
             self._network_error = error if isinstance(error, errors.NetworkError) else None

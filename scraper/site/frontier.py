@@ -69,6 +69,11 @@ class CrawlFrontier:
         return self._ranking.stems
 
     @property
+    def gap_s(self) -> float:
+        """Crawl-delay of the site in seconds, 0 without one."""
+        return (self.rules.gap_s if self.rules is not None else None) or 0.0
+
+    @property
     def left_out(self) -> tuple[ExcludedUrls, ...]:
         """Number of excluded URLs by reason."""
         return self._left_out.summary()

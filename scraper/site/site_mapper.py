@@ -89,7 +89,8 @@ class SiteMapper:
             ScraperError: The start page cannot be read, and no sitemap or feed names a page.
         """
         origin: str = ada_url.URL(url).origin
-        robots, start = await asyncio.gather(self._reader.load_robots(origin), self._load_start(url))
+        robots = await self._reader.load_robots(origin)
+        start = await self._load_start(url)
         final, links = start if not isinstance(start, errors.ScraperError) else (url, Outlinks())
         parsed = ada_url.URL(final)
         folder = parsed.pathname.rpartition("/")[0] + "/" if ada_url.URL(url).pathname != "/" else "/"

@@ -9,6 +9,11 @@ from scraper.extract.outlinks import Outlinks
 from scraper.extract.sitemaps import SitemapFile
 from scraper.model import Document
 
+MIN_VISIT_S = 1.0
+"""Seconds. No request starts if less time is left until the deadline."""
+PAGE_LIMIT_S = 30.0
+"""Seconds for one page, so that the other pages of a call are read if a server never answers for some of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedPage:
@@ -21,13 +26,15 @@ class LoadedPage:
 
 
 class SiteReader(Protocol):
-    """Load files and pages of one site."""
+    """Load files and pages of one site. After `load_robots`, keep the Crawl-delay of the site."""
 
     async def load_robots(self, origin: str) -> str:
         """Return the text of the robots.txt of an origin, or "" if it cannot be loaded.
 
         Raises:
+            BrowserFailedError: No browser can load it.
             OfflineError: This machine has no network.
+            OverloadedError: Its host, or this machine, has no capacity for it.
         """
 
     async def load_list(self, url: str) -> SitemapFile:

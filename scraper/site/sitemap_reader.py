@@ -87,6 +87,9 @@ class SitemapReader:
             file = await self._reader.load_list(url)
         except errors.OfflineError:
             raise
+        except (errors.FetchTimeoutError, errors.OverloadedError):
+            self._leave_out("list that was not read in time", url)
+            file = SitemapFile()
         except errors.ScraperError:
             file = SitemapFile()
         if file.is_cut:

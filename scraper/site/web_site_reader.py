@@ -17,15 +17,19 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots import RobotsRules
 from scraper.reading.visitor import run_in_worker
-from scraper.site.site_reader import LoadedPage
-from scraper.urls import parse_target
+from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, LoadedPage
+from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
 LINKS_LIMIT_S = 5.0
 """CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 LIST_LIMIT_S = 20.0
 """CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
+ROBOTS_LOAD_S, LIST_LOAD_S, LOAD_SHARE = 12.0, 60.0, 0.5
+"""Seconds to load robots.txt, seconds to load a sitemap or feed, and the share of the time left that either may take. A
+server may never answer for a file, and its pages are read nevertheless."""
 MAX_ROBOTS_BYTES = 500 * 1024
 """Bytes, the same limit as `reading.robots.LIMIT_BYTES`."""
 
@@ -40,10 +44,17 @@ class WebSiteReader:
         principal: str,
         deadline: Deadline,
         on_request: Callable[[], None] | None = None,
+        *,
+        least_gap_s: float = 0.0,
     ) -> None:
-        """Read on behalf of `principal` until the deadline; `on_request` is called before each request."""
+        """Read on behalf of `principal` until the deadline.
+
+        `on_request` is called before each request. `least_gap_s` is the gap of a site with a shorter Crawl-delay.
+        """
         self._on_request = on_request or (lambda: None)
+        self._least_gap_s = least_gap_s
         self._gap_s = 0.0
+        """Seconds between the end of a request and the next one."""
         self._turn = asyncio.Lock()
         """Held by the only request of a site that asks for pauses."""
         self._free_at = -math.inf
@@ -54,18 +65,27 @@ class WebSiteReader:
         self._deadline = deadline
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded.
+        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded; keep its Crawl-delay.
 
         Raises:
+            BrowserFailedError: No browser can load it.
             OfflineError: This machine has no network.
+            OverloadedError: Its host, or this machine, has no capacity for it.
         """
         try:
-            snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES)
-        except errors.OfflineError:
+            snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES, ROBOTS_LOAD_S)
+        except (errors.BrowserFailedError, errors.OfflineError, errors.OverloadedError):
             raise
         except errors.ScraperError:
-            return ""
-        return snapshot.body.decode("utf-8", "replace")
+            text = ""
+        else:
+            text = snapshot.body.decode("utf-8", "replace")
+        # The longest files take a second to parse.
+        rules = await asyncio.to_thread(RobotsRules, text)
+        gap_s = max(self._least_gap_s, rules.gap_s or 0.0)
+        # If the gap takes half of the time, it begins with the next request: otherwise no call could read a page.
+        self.keep_gap(gap_s, since_s=0.0 if gap_s < self._deadline.left_s() / 2 else gap_s)
+        return text
 
     async def load_list(self, url: str) -> SitemapFile:
         """Return the sitemap or feed at a URL.
@@ -73,7 +93,7 @@ class WebSiteReader:
         Raises:
             ScraperError: It cannot be loaded.
         """
-        snapshot = await self._load_file(parse_target(url), MAX_BYTES)
+        snapshot = await self._load_file(parse_target(url), MAX_BYTES, LIST_LOAD_S)
         try:
             return await self._workers.run(
                 worker_jobs.parse_sitemap,
@@ -92,27 +112,30 @@ class WebSiteReader:
             ScraperError: The page cannot be read.
         """
         visited: list[Snapshot] = []
-        async with self._request():
-            request = ReadRequest(
-                url, cache=REFRESH, principal=self._principal, deadline_s=self._deadline.left_s(), is_bulk=True
-            )
+        async with self._request(url):
+            deadline_s = min(PAGE_LIMIT_S, self._deadline.left_s())
+            request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s, is_bulk=True)
             reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
         snapshot = visited[-1] if visited and visited[-1].is_html else None
         outlinks = await extract_links(self._workers, snapshot, reading.document, self._deadline)
         return LoadedPage(reading.url, reading.document, outlinks)
 
-    def pause(self, gap_s: float) -> None:
-        """Let `gap_s` seconds pass before the next request, and between the end of each request and the next one."""
+    def keep_gap(self, gap_s: float, *, since_s: float = 0.0) -> None:
+        """Let `gap_s` seconds pass between the end of a request and the next one; the last one ended `since_s` ago."""
         self._gap_s = gap_s
-        self._free_at = time.monotonic() + gap_s
+        self._free_at = time.monotonic() + gap_s - since_s
 
     async def wait_for_gap(self) -> None:
-        """Wait until the next request may start."""
+        """Wait until the next request may start, or until the deadline."""
         await asyncio.sleep(min(self._free_at - time.monotonic(), self._deadline.left_s()))
 
     @asynccontextmanager
-    async def _request(self) -> AsyncIterator[None]:
+    async def _request(self, url: str) -> AsyncIterator[None]:
         async with self._turn if self._gap_s else nullcontext():
+            wait_s = self._free_at - time.monotonic()
+            if self._gap_s and wait_s > self._deadline.left_s() - MIN_VISIT_S:
+                message = f"Requests to {host_of(url)} are {self._gap_s:g} s apart."
+                raise errors.HostBusyError(message, retry_after_s=max(1, math.ceil(wait_s)), target=host_of(url))
             await self.wait_for_gap()
             self._on_request()
             try:
@@ -120,11 +143,15 @@ class WebSiteReader:
             finally:
                 self._free_at = time.monotonic() + self._gap_s
 
-    async def _load_file(self, url: str, max_bytes: int) -> Snapshot:
-        async with self._request():
-            snapshot = await self._fetcher.visitor.load_file(
-                url, self._principal, self._deadline, VisitLimits(body_bytes=max_bytes)
-            )
+    async def _load_file(self, url: str, max_bytes: int, limit_s: float) -> Snapshot:
+        limits = VisitLimits(body_bytes=max_bytes)
+        async with self._request(url):
+            deadline = Deadline.within(min(limit_s, LOAD_SHARE * self._deadline.left_s()))
+            try:
+                snapshot = await self._fetcher.visitor.load_file(url, self._principal, deadline, limits)
+            except errors.BrowserFailedError:
+                # No browser was ready in time: the server may answer.
+                snapshot = await self._fetcher.visitor.load_file(url, self._principal, self._deadline, limits)
         if snapshot.status != 200:
             raise errors.HttpStatusError(f"{url} has status {snapshot.status}.", status=snapshot.status, target=url)
         return snapshot

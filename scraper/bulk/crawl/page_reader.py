@@ -13,7 +13,6 @@ from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
-from scraper.reading.robots import RobotsRules
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
 from scraper.site.web_site_reader import WebSiteReader, extract_links
@@ -60,15 +59,15 @@ class CrawlPageReader(JobPageReader):
         )
 
     async def _read_facts(self, page: CrawledPage) -> SiteFacts:
-        reader = WebSiteReader(self._fetcher, self._workers, "local", Deadline.within(FACTS_LIMIT_S))
+        deadline, least_gap_s = Deadline.within(FACTS_LIMIT_S), self._spec.rate.gap_s
+        reader = WebSiteReader(self._fetcher, self._workers, "local", deadline, least_gap_s=least_gap_s)
         try:
             robots = await reader.load_robots(ada_url.URL(page.url).origin)
-            # The start page was requested just now, and other pages of the site follow.
-            reader.pause(max(self._spec.rate.gap_s, RobotsRules(robots).gap_s or 0.0))
             facts = await discover_site(reader, robots, page)
+            # Other pages of the site follow.
             await reader.wait_for_gap()
             return facts
-        except errors.OfflineError:
+        except (errors.BrowserFailedError, errors.OfflineError, errors.OverloadedError):
             # Without the lists, the pages of the site are found by their links.
             return SiteFacts()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from itertools import pairwise
 
 import lxml.html
 import pytest
@@ -21,8 +19,7 @@ from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dum
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts
-from scraper.site.site_reader import LoadedPage
-from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
+from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
 from tests.site.traps.sites import HARD_SITES, TRAP_SITES
 
 START = "https://site.example/"
@@ -304,27 +301,3 @@ def test_the_texts_of_a_page_survive_storage() -> None:
     loaded = load_page(dump_page(page))
     assert loaded.sketch == page.sketch and loaded.outlinks.alternates == page.outlinks.alternates
     assert loaded.outlinks.noindex and re.match("https://site.example/é", loaded.outlinks.links[0].url)
-
-
-class Slow(Manual):
-    """A manual that asks for a pause between requests."""
-
-    def build(self) -> None:
-        """Add the pause."""
-        super().build()
-        self.route("/robots.txt", lambda query: Response(body=b"User-agent: *\nCrawl-delay: 0.05\n"))
-
-
-async def test_the_crawl_delay_of_a_site_is_the_least_time_between_two_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    moments: list[float] = []
-    load_page = OfflineReader.load_page
-
-    async def note(reader: OfflineReader, url: str) -> LoadedPage:
-        moments.append(time.monotonic())
-        return await load_page(reader, url)
-
-    monkeypatch.setattr(OfflineReader, "load_page", note)
-    await crawl(Slow(), 12)
-    # The first two are the start page and the page for missing URLs.
-    assert len(moments) > 3
-    assert all(later - earlier >= 0.05 for earlier, later in pairwise(moments[1:]))

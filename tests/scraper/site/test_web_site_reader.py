@@ -26,9 +26,9 @@ async def test_the_pause_counts_from_the_end_of_a_request() -> None:
         return Snapshot(url, url, 200, body=b"User-agent: *")
 
     fetcher = cast(Fetcher, SimpleNamespace(visitor=SimpleNamespace(load_file=load_file)))
-    reader = WebSiteReader(fetcher, cast(WorkerPool, None), "local", Deadline.within(60))
+    reader = WebSiteReader(fetcher, cast(WorkerPool, None), "local", Deadline.within(60), least_gap_s=GAP_S)
     before = time.monotonic()
-    reader.pause(GAP_S)
+    reader.keep_gap(GAP_S)
     await asyncio.gather(*(reader.load_robots("https://site.example") for _ in range(3)))
     await reader.wait_for_gap()
     ends = [before, *(end for _, end in spans)]

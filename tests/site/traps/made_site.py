@@ -31,6 +31,10 @@ class Response:
     location: str = ""
     page: str = ""
     """Name of the true page in this response; "" for lists and traps."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers."""
+    is_silent: bool = False
+    """True if the server accepts the request and never answers."""
 
 
 class Prose:
@@ -98,6 +102,8 @@ class MadeSite:
     seed: int = 1
     origin: str = "https://site.example"
     name = "site"
+    cookies = ""
+    """Cookies of the request that is answered."""
     budget = 100
     """Visits, robots.txt and sitemaps included, after which a crawl is rated."""
     pages: dict[str, tuple[str, str]] = field(default_factory=dict)

@@ -44,7 +44,7 @@ class _QuietServer(ThreadingHTTPServer):
 @contextmanager
 def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
     """Serve a made site while the block runs."""
-    lock = threading.Lock()
+    lock, is_closing = threading.Lock(), threading.Event()
     site = made(origin=f"http://{HOST}")
 
     class Handler(BaseHTTPRequestHandler):
@@ -54,10 +54,16 @@ def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
             with lock:
                 served.requests[self.path] += 1
                 served.moments.append((time.monotonic(), self.path))
+                site.cookies = self.headers.get("Cookie", "")
                 response = site.get(f"{site.origin}{self.path}")
+            if response.is_silent:
+                is_closing.wait()
+                return
             self.send_response(response.status or 500)
             if response.location:
                 self.send_header("Location", response.location)
+            for name, value in response.headers:
+                self.send_header(name, value)
             self.send_header("Content-Type", response.media_type)
             self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()
@@ -73,6 +79,7 @@ def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
     try:
         yield site, served
     finally:
+        is_closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
