@@ -95,13 +95,14 @@ class WebSiteReader:
         """
         snapshot = await self._load_file(parse_target(url), MAX_BYTES, LIST_LOAD_S)
         try:
-            return await self._workers.run(
+            file = await self._workers.run(
                 worker_jobs.parse_sitemap,
                 snapshot.body,
                 snapshot.url,
                 limit_s=LIST_LIMIT_S,
                 deadline_s=self._deadline.left_s(),
             )
+            return replace(file, is_cut=file.is_cut or snapshot.truncated)
         except WorkerFailedError as error:
             raise errors.UnreadableError(f"The list at {url} could not be read: {error}.", target=url) from error
 

@@ -209,8 +209,6 @@ async def test_of_a_thousand_versions_twenty_stay(tmp_path: Path) -> None:
             made.price = "15 EUR"
             oldest = await compare(app, served.url, since=datetime.fromtimestamp(first.written_at, UTC))
             assert ["1981 EUR" in change.old for change in oldest.changes] == [True]
-            (change,) = (await compare(app, served.url, since=datetime.now(UTC))).changes
-            assert "12 EUR" in change.old and "15 EUR" in change.new
 
 
 async def test_another_reader_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
