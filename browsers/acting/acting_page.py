@@ -230,9 +230,16 @@ class ActingPage:
             limit_s, may_be_thin=False, may_skip=False, quiet_s=QUIET_S, quiet_with_data_s=QUIET_WITH_DATA_S
         )
         if not self._had_banner_check:
-            self._had_banner_check = True
-            for sentence in await refuse_consent(self._session):
-                self.notice(sentence)
+            await self.refuse_banners()
+
+    async def refuse_banners(self) -> bool:
+        """Refuse the consent banners that are on the page now, and report them. Return True if there was one."""
+        self._had_banner_check = True
+        _, *frames = self.processes.all()
+        done = await refuse_consent(self._session, {frame.frame_id: frame.session for frame in frames})
+        for sentence in done:
+            self.notice(sentence)
+        return bool(done)
 
     async def look(self) -> Outline:
         """Take snapshots of all processes of the page and return its current outline.

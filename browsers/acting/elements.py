@@ -37,6 +37,10 @@ class ElementGoneError(ElementActionError):
     """The element is no longer in the document."""
 
 
+class ElementCoveredError(ElementActionError):
+    """Something covers the element."""
+
+
 class PageElement:
     """An element, identified by its backend node id and its renderer process."""
 
@@ -100,9 +104,11 @@ class PageElement:
 
         Raises:
             ElementGoneError: It is no longer in the document.
-            ElementActionError: It stays disabled, covered, moving or invisible for `ACTIONABLE_S`.
+            ElementCoveredError: Something covers it for `ACTIONABLE_S`.
+            ElementActionError: It stays disabled, moving or invisible for as long.
         """
-        end, tries, why = time.monotonic() + ACTIONABLE_S, 0, ""
+        end, tries = time.monotonic() + ACTIONABLE_S, 0
+        failure = ElementActionError(self.label)
         while True:
             try:
                 point = await self.find_point()
@@ -111,7 +117,7 @@ class PageElement:
             except ElementActionError as error:
                 if await self.call(CLICK_BY_SCRIPT):
                     return None
-                why = str(error)
+                failure = error
             else:
                 state, cover = await asyncio.gather(self.call(DESCRIBE_STATE, *self._place), self._find_cover(*point))
                 if state == "gone":
@@ -121,15 +127,16 @@ class PageElement:
                 if is_ready and not cover:
                     return point
                 if not is_ready:
-                    why = f"{self.label} is disabled" if state == "disabled" else f"{self.label} keeps moving"
+                    why = "is disabled" if state == "disabled" else "keeps moving"
+                    failure = ElementActionError(f"{self.label} {why}")
                 else:
-                    why = f"{self.label} is covered by {cover}"
+                    failure = ElementCoveredError(f"{self.label} is covered by {cover}")
                     if tries % 2 == 0:
                         # Away from headers that stay at the edge of the window.
                         await self.call(SCROLL_TO_CENTER)
             tries += 1
             if time.monotonic() > end:
-                raise ElementActionError(why)
+                raise failure
             await asyncio.sleep(_PAUSE_S)
 
     async def find_point(self) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import WINDOW_SIZE, ActingPage
-from browsers.acting.elements import ElementActionError, ElementGoneError, PageElement
+from browsers.acting.elements import ElementActionError, ElementCoveredError, ElementGoneError, PageElement
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.load_more import press_for_more, scroll_to_end
@@ -168,6 +168,7 @@ class StepRunner:
         if step.verb == "open":
             await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
         elif step.verb == "look":
+            await page.refuse_banners()
             outline = self._shown = await page.look()
             page.has_new_document = False
             return write_outline(outline, words=step.text), ""
@@ -194,6 +195,11 @@ class StepRunner:
                 raise
             self._page.notice(f"{line.ref} was replaced by {same.ref}")
             await self._act_on(step, self._page.element(same.ref), same)
+        except ElementCoveredError:
+            # A consent banner may come after the page was idle.
+            if not await self._page.refuse_banners():
+                raise
+            await self._act_on(step, self._page.element(line.ref, element.label), line)
 
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page

@@ -4,161 +4,281 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from browsers.acting.text_quoting import clean_text, quote
 from browsers.cdp.session import CommandFailedError, Session
+from browsers.errors import BrowsersError
 from browsers.scripts import CONSENT
 
 MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
-MAX_STEPS = 4
+MAX_FRAME_DEPTH = 3
+"""Levels of frames below the main frame."""
+MAX_STEPS = 5
 """Maximum of buttons clicked in one banner: settings, categories, save."""
 MAX_PRESSES = 2
 """Maximum of clicks on one button, which may move before the first click."""
-LIMIT_S = 6.0
+LIMIT_S = 8.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
 _HIDDEN = "A consent banner was hidden, because it cannot be refused."
-_COMMAND_LIMIT_S = 2.0
+_COMMAND_LIMIT_S = 4.0
+"""Seconds for one command. A frame with a new process answered after 3.7 s at load 17."""
 _PAUSE_S = 0.05
 _MOVING_S = 0.6
 _GONE_S = 0.8
 """Seconds in which a banner must disappear after a click."""
 
 
-async def refuse_consent(session: Session) -> tuple[str, ...]:
+async def refuse_consent(session: Session, others: Mapping[str, Session] | None = None) -> tuple[str, ...]:
     """Refuse the consent banners of a page and its frames; return one sentence for each banner.
 
     A refusal is clicked if there is one; otherwise the settings are saved without categories, or the banner is closed.
     A banner that has no such button, or stays, is hidden together with its backdrop. Failed commands and the time limit
-    end the search early and are not raised.
+    end the search early and are not raised. `others` are the sessions of frames with a process of their own, by frame
+    id.
     """
     done: list[str] = []
     with contextlib.suppress(TimeoutError, CommandFailedError):
         async with asyncio.timeout(LIMIT_S):
-            async for frame_id, x, y in _iter_frames(session):
-                # The frame navigates, or the page loads again with the answer.
-                with contextlib.suppress(CommandFailedError):
-                    banner = await _BannerScript.install(session, frame_id)
-                    async for step in _press_buttons(session, banner, x, y):
+            async for frame in _iter_frames(session, others or {}):
+                # The frame navigates or does not answer, or the page loads again with the answer.
+                with contextlib.suppress(CommandFailedError, TimeoutError):
+                    async for step in _press_buttons(session, frame):
                         done.append(step)  # noqa: PERF401  # a failure must not lose the steps before it
     if done:
         # Also at the limit: a banner that was pressed may have left the page locked.
         with contextlib.suppress(TimeoutError, CommandFailedError):
             await asyncio.sleep(_PAUSE_S)
             tree = await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S)
-            banner = await _BannerScript.install(session, tree["frameTree"]["frame"]["id"])
-            await banner.call("release()")
+            await _BannerFrame(session, tree["frameTree"]["frame"]["id"]).call("release()")
     return tuple(done)
 
 
-async def _iter_frames(session: Session) -> AsyncIterator[tuple[str, float, float]]:
-    """Yield the id of each frame of this process, and the position of its corner in the window."""
-    tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
-    yield tree["frame"]["id"], 0.0, 0.0
-    for child in tree.get("childFrames", [])[: MAX_FRAMES - 1]:
-        frame_id = child["frame"]["id"]
+class _BannerFrame:
+    """One frame of a page, with the script for banners in its isolated world."""
+
+    def __init__(self, session: Session, frame_id: str, parent: _BannerFrame | None = None, owner_id: int = 0) -> None:
+        """Use the session of the frame's process. `owner_id` is the node of the frame element in the parent."""
+        self.session = session
+        self.frame_id = frame_id
+        self.parent = parent
+        self.floats = False
+        """True if the frame is a box over the page."""
+        self._owner_id = owner_id
+        self._object_id = ""
+        self._context_id = 0
+
+    async def call(self, expression: str, *arguments: str) -> Any:
+        """Return the value of a call of the script, or None if it failed.
+
+        `arguments` are object ids, which the expression calls `arguments`. A new document of the frame gets the script.
+
+        Raises:
+            CommandFailedError: The frame no longer exists.
+        """
+        if not self._object_id:
+            return await self._call_new(expression, *arguments)
         try:
-            owner = await session.send("DOM.getFrameOwner", frameId=frame_id, limit_s=_COMMAND_LIMIT_S)
-            box = await session.send("DOM.getBoxModel", backendNodeId=owner["backendNodeId"], limit_s=_COMMAND_LIMIT_S)
+            return await self._call(expression, *arguments)
         except CommandFailedError:
-            continue  # The frame has gone, or is not visible.
-        yield frame_id, box["model"]["content"][0], box["model"]["content"][1]
+            return await self._call_new(expression, *arguments)
+
+    async def find_offset(self) -> tuple[float, float]:
+        """Return the position of the frame's corner in the window.
+
+        Raises:
+            CommandFailedError: The frame is not visible, or no longer exists.
+        """
+        if self.parent is None:
+            return 0.0, 0.0
+        box = await self.parent.send("DOM.getBoxModel", backendNodeId=self._owner_id)
+        x, y = await self.parent.find_process_offset()
+        return x + box["model"]["content"][0], y + box["model"]["content"][1]
+
+    async def find_process_offset(self) -> tuple[float, float]:
+        """Return the position of the frame to which positions of its process are relative."""
+        frame = self
+        while frame.parent is not None and frame.parent.session is frame.session:
+            frame = frame.parent
+        return await frame.find_offset()
+
+    async def find_floats(self) -> None:
+        """Set `floats`."""
+        assert self.parent is not None
+        owner = await self._resolve_owner(self.parent)
+        self.floats = self.parent.floats or bool(await self.parent.call("isFloatingFrame(arguments[0])", owner))
+
+    async def hide_banner(self) -> None:
+        """Hide the banner of the latest plan; a frame that is a banner is hidden with the box around it."""
+        if self.parent is not None and self.floats:
+            await self.parent.call("hideFrame(arguments[0])", await self._resolve_owner(self.parent))
+            if self.parent.floats:
+                await self.parent.hide_banner()
+        else:
+            await self.call("hide()")
+
+    async def open_closed_roots(self) -> bool:
+        """Give the script the closed shadow roots in which a banner may be; return True if there is one."""
+        hosts = await self._call_function("return this.hosts();", returnByValue=False)
+        if "objectId" not in hosts["result"]:
+            return False
+        listed = await self.send("Runtime.getProperties", objectId=hosts["result"]["objectId"], ownProperties=True)
+        elements = [one["value"]["objectId"] for one in listed["result"] if "objectId" in one.get("value", {})]
+        is_found = False
+        for element in elements:
+            node = (await self.send("DOM.describeNode", objectId=element))["node"]
+            for root in node.get("shadowRoots", []):
+                if root.get("shadowRootType") == "closed":
+                    opened = await self._resolve(root["backendNodeId"])
+                    await self.call("addClosedRoot(arguments[0])", opened)
+                    is_found = True
+        return is_found
+
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command to the process of the frame."""
+        try:
+            return await self.session.send(method, limit_s=_COMMAND_LIMIT_S, **params)
+        except BrowsersError as error:
+            raise CommandFailedError(str(error)) from error
+
+    async def _call_new(self, expression: str, *arguments: str) -> Any:
+        world = await self.send("Page.createIsolatedWorld", frameId=self.frame_id, worldName=_WORLD)
+        self._context_id = world["executionContextId"]
+        made = await self.send("Runtime.evaluate", expression=CONSENT, contextId=self._context_id)
+        self._object_id = made["result"].get("objectId", "")
+        return await self._call(expression, *arguments)
+
+    async def _call(self, expression: str, *arguments: str) -> Any:
+        answer = await self._call_function(f"return this.{expression};", *arguments, returnByValue=True)
+        return None if "exceptionDetails" in answer else answer["result"].get("value")
+
+    async def _call_function(self, body: str, *arguments: str, **params: Any) -> dict[str, Any]:
+        return await self.send(
+            "Runtime.callFunctionOn",
+            objectId=self._object_id,
+            functionDeclaration=f"function() {{ {body} }}",
+            arguments=[{"objectId": argument} for argument in arguments],
+            **params,
+        )
+
+    async def _resolve_owner(self, parent: _BannerFrame) -> str:
+        await parent.call("isGone()")  # the script may not be there yet
+        return await parent._resolve(self._owner_id)
+
+    async def _resolve(self, node_id: int) -> str:
+        made = await self.send("DOM.resolveNode", backendNodeId=node_id, executionContextId=self._context_id)
+        return str(made["object"]["objectId"])
 
 
-async def _press_buttons(session: Session, banner: _BannerScript, x: float, y: float) -> AsyncIterator[str]:
+async def _iter_frames(session: Session, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:
+    """Yield the main frame and the visible frames below it, at most `MAX_FRAMES`."""
+    tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
+    main = _BannerFrame(session, tree["frame"]["id"])
+    yield main
+    known = {tree["frame"]["id"]}
+    inner = [(main, node["frame"]["id"], node, 1) for node in tree.get("childFrames", [])]
+    inner += [(main, frame_id, None, 1) for frame_id in others]
+    while inner and len(known) < MAX_FRAMES:
+        parent, frame_id, node, depth = inner.pop(0)
+        if frame_id in known:
+            continue
+        try:
+            owner = await parent.send("DOM.getFrameOwner", frameId=frame_id)
+            frame = _BannerFrame(others.get(frame_id, parent.session), frame_id, parent, owner["backendNodeId"])
+            await frame.find_offset()
+            await frame.find_floats()
+            if node is None or frame_id in others:
+                node = (await frame.send("Page.getFrameTree"))["frameTree"]
+        except (CommandFailedError, TimeoutError):
+            continue  # The frame has gone, is not visible, is busy, or is in a frame of another process.
+        known.add(frame_id)
+        if depth < MAX_FRAME_DEPTH:
+            inner += [(frame, one["frame"]["id"], one, depth + 1) for one in node.get("childFrames", [])]
+            inner += [(frame, other, None, depth + 1) for other in others if frame.session is not session]
+        yield frame
+
+
+async def _press_buttons(session: Session, frame: _BannerFrame) -> AsyncIterator[str]:
     has_opened_settings = False
     for _ in range(MAX_STEPS):
-        plan = await _find_still_button(banner, has_opened_settings)
+        plan = await _find_still_button(frame, has_opened_settings)
         if plan is None:
             return
         if plan["way"] == "hide":
-            await banner.call("hide()")
+            await frame.hide_banner()
             yield _HIDDEN
+            if frame.floats:
+                return
             continue
         if plan["way"] == "settings":
-            await _click(session, x + plan["x"], y + plan["y"])
+            await _press(session, frame, plan)
             has_opened_settings = True
             # The settings may come with an animation.
             await asyncio.sleep(_PAUSE_S + _MOVING_S)
             continue
         try:
-            if not await _press_until_gone(session, banner, plan, x, y):
-                await banner.call("hide()")
+            if not await _press_until_gone(session, frame, plan):
+                await frame.hide_banner()
         except TimeoutError:
             # The page does not react to the mouse.
-            await banner.call("hide()")
+            await frame.hide_banner()
             yield _HIDDEN
             return
-        yield f'A consent banner was refused ("{plan["label"]}").'
+        done = "closed" if plan["way"] == "close" else "refused"
+        yield f"A consent banner was {done} ({quote(clean_text(plan['label']))})."
 
 
-async def _press_until_gone(session: Session, banner: _BannerScript, plan: dict[str, Any], x: float, y: float) -> bool:
+async def _press_until_gone(session: Session, frame: _BannerFrame, plan: dict[str, Any]) -> bool:
     """Press a button, and again if it has moved meanwhile; return True if the banner has gone."""
     for _ in range(MAX_PRESSES):
-        await _click(session, x + plan["x"], y + plan["y"])
+        await _press(session, frame, plan)
         try:
             for _ in range(round(_GONE_S / _PAUSE_S)):
                 await asyncio.sleep(_PAUSE_S)
-                if await banner.call("isGone()"):
+                if await frame.call("isGone()"):
                     return True
             if plan["way"] != "refuse":
                 return False
-            again = await banner.call("plan(false)")
+            again = await _plan(frame, has_opened_settings=False)
         except CommandFailedError:
-            return True  # The page loads again with the answer.
+            return True  # The page loads again with the answer, or the frame has gone.
         if not isinstance(again, dict) or again == plan or again["way"] != plan["way"]:
             return False
         plan = again
     return False
 
 
-async def _find_still_button(banner: _BannerScript, has_opened_settings: bool) -> dict[str, Any] | None:
+async def _find_still_button(frame: _BannerFrame, has_opened_settings: bool) -> dict[str, Any] | None:
     """Return the next step, once its button no longer moves: banners slide into the window."""
-    expression = f"plan({'true' if has_opened_settings else 'false'})"
-    plan = await banner.call(expression)
+    plan = await _plan(frame, has_opened_settings)
+    if plan is None and await frame.open_closed_roots():
+        plan = await _plan(frame, has_opened_settings)
     if plan is None:
         return None
     for _ in range(round(_MOVING_S / _PAUSE_S)):
         await asyncio.sleep(_PAUSE_S)
-        before, plan = plan, await banner.call(expression)
+        before, plan = plan, await _plan(frame, has_opened_settings)
         if plan == before:
             break
     return plan if isinstance(plan, dict) else None
 
 
-async def _click(session: Session, x: float, y: float) -> None:
-    """Send the mouse events of a click on a point of the window."""
+async def _plan(frame: _BannerFrame, has_opened_settings: bool) -> Any:
+    return await frame.call(f"plan({json.dumps(has_opened_settings)}, {json.dumps(frame.floats)})")
+
+
+async def _press(session: Session, frame: _BannerFrame, plan: dict[str, Any]) -> None:
+    """Click the button of a plan with the mouse; by script if something covers it."""
+    if plan["isCovered"]:
+        await frame.call("press()")
+        return
+    x, y = await frame.find_offset()
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        await session.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, limit_s=_COMMAND_LIMIT_S, **button)
-
-
-class _BannerScript:
-    """Run the script for banners in the isolated world of one frame."""
-
-    def __init__(self, session: Session, object_id: str) -> None:
-        self._session = session
-        self._object_id = object_id
-
-    @classmethod
-    async def install(cls, session: Session, frame_id: str) -> _BannerScript:
-        world = await session.send(
-            "Page.createIsolatedWorld", frameId=frame_id, worldName=_WORLD, limit_s=_COMMAND_LIMIT_S
+        await session.send(
+            "Input.dispatchMouseEvent", type=kind, x=x + plan["x"], y=y + plan["y"], limit_s=_COMMAND_LIMIT_S, **button
         )
-        made = await session.send(
-            "Runtime.evaluate", expression=CONSENT, contextId=world["executionContextId"], limit_s=_COMMAND_LIMIT_S
-        )
-        return cls(session, made["result"].get("objectId", ""))
-
-    async def call(self, expression: str) -> Any:
-        """Return the value of a call of the script, or None if it failed."""
-        answer = await self._session.send(
-            "Runtime.callFunctionOn",
-            objectId=self._object_id,
-            functionDeclaration=f"function() {{ return this.{expression}; }}",
-            returnByValue=True,
-            limit_s=_COMMAND_LIMIT_S,
-        )
-        return None if "exceptionDetails" in answer else answer["result"].get("value")

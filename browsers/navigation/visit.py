@@ -195,7 +195,7 @@ class Visit:
         consent: tuple[str, ...] = ()
         self._timing = replace(self._timing, settled_s=self._elapsed())
         if request.picture is not None or request.refuses_consent:
-            consent = await refuse_consent(self.tab.session)
+            consent = await refuse_consent(self.tab.session, page.frame_sessions)
         if consent and request.refuses_consent:
             # The content may come only now, or with a reload.
             page.readiness.restart()

@@ -13,7 +13,10 @@ READINESS_PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8
 MARK_HIDDEN = files(__name__).joinpath("mark.js").read_text(encoding="utf-8")
 """Function that marks invisible content with `data-x-hidden` and returns the document."""
 
-CONSENT = files(__name__).joinpath("consent.js").read_text(encoding="utf-8")
+_WORDS, _BANNERS = (
+    files(__name__).joinpath(name).read_text(encoding="utf-8") for name in ("consent_words.js", "consent.js")
+)
+CONSENT = f"(() => {{{_WORDS} return ({_BANNERS})}})()"
 """Return an object whose `plan()` finds the next button to click to refuse a consent banner."""
 DESKTOP_APIS = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8")
 """Script in the world of the page: give the light tier the objects of a desktop build."""

@@ -1,36 +1,11 @@
 // Finds consent banners and the button that refuses. It never returns a button that accepts.
 (() => {
-  const words = (...parts) => new RegExp(parts.join('|'), 'i');
-  const TOPIC = words('cookie', 'kakor', 'küpsis', 'evästei', 'куки', 'クッキー', 'gdpr', 'rgpd', 'dsgvo', 'consent',
-    'einwilligung', 'datenschutz', 'privacy', 'privacidad', 'confidentialit', 'tracking', 'trackers', 'traceurs',
-    '隐私', 'プライバシー', 'prywatno', 'soukromí');
-  const REFUSE = words(
-    '^(?:i )?(?:reject|decline|deny|refuse|disagree|object|opt.?out|no,? thanks)\\b(?! the age)',
-    '\\bdo not (?:accept|consent|allow|agree)', 'reject (?:all|non|optional|additional)',
-    '(?:only|just|use|accept|allow|continue with) (?:load |use |set |allow |accept )?(?:strictly )?(?:the )?(?:necessary|essential|required|functional)',
-    '(?:necessary|essential|required)(?: cookies)? only', 'without (?:accepting|consent|agreeing)',
-    'ablehn', 'nur (?:notwendige|essen|erforderliche|technisch)', 'verweigern', 'refuser', 'sans accepter', 'rejeter',
-    'rechazar', 'denegar', 'solo (?:las |i )?necesar', 'sólo (?:las )?necesar', 'rifiuta', 'continua senza', 'solo necessari',
-    'weiger', 'afwijzen', 'alleen (?:noodzakelijk|functionele)', 'odrzu', 'tylko niezb', 'avvis', 'afvis', '^neka\\b',
-    'endast nödvändiga', 'kun nødvendige', 'vain välttämättöm', 'hylkää', 'rejeitar', 'recusar', 'odmítn', 'pouze nezbyt',
-    'elutasít', 'csak a szükséges', 'respinge', 'απόρριψη', 'отклон', 'только необходим', 'відхилит', 'reddet',
-    '拒否', '拒绝', '拒絕', '거부', '必要なもののみ');
-  const SETTINGS = words('settings', 'preferences', 'manage', 'options', 'customi[sz]e', 'choices', 'einstellungen',
-    'anpassen', 'auswahl', 'paramétr', 'personnaliser', 'gérer', 'configur', 'ajustes', 'personaliz', 'gestisci',
-    'preferenze', 'instellingen', 'voorkeuren', 'ustawienia', 'inställningar', 'indstillinger', 'nastaven', 'настро', '設定', '设置');
-  const SAVE = words('\\b(?:save|confirm|submit|apply)\\b', 'speichern', 'bestätigen', 'enregistrer', 'valider', 'confirmer',
-    'guardar', 'salva', 'opslaan', 'zapisz', 'spara', '^gem\\b', 'uložit', 'сохранить', '保存');
-  const ACCEPT = words('accept', 'agree', 'allow', 'got it', 'sounds good', '^ok(?:ay)?$', 'understand', 'akzept', 'zustimm', 'einverstanden',
-    'accord', 'autoriser', 'acept', 'accett', 'aceit', 'akkoord', 'toestaan', 'akceptuj', 'godkänn', 'přijmout', 'souhlas', 'принять',
-    '許可', '同意', '수락', 'dismiss', 'continue', 'verstanden');
-  const CLOSE = /^(?:[×✕✖x]|close|dismiss|schließen|fermer|cerrar|chiudi|sluiten|zavřít|zamknij|stäng|luk|lukk|sulje|fechar|bezár|închide|kapat|закрыть|закрити|閉じる|关闭|닫기)(?: .{0,20})?$/i;
-  const EVERYTHING = words('\\b(?:all|selected|alle|alles|tout|todo|todas|tutti|vše)\\b', 'すべて', 'всё', 'все');
-  const NAME = words('cookie', 'consent', 'gdpr', 'onetrust', 'cybot', 'didomi', 'usercentrics', 'truste', 'sp_message', 'qc-cmp',
-    'osano', 'cc-window', '\\bcky', 'cmplz', 'iubenda', 'borlabs', '\\bcmp\\b', 'klaro', 'orejime', 'tarteaucitron');
-  // Boxes that ask something else: they stay.
-  const OTHER = words('password', 'passwort', '\\bsign in\\b', '\\blog ?in\\b', 'are you (?:over )?\\d\\d', 'over 18', 'basket', '\\bcheckout\\b', '\\bsearch\\b');
-  const [MIN_CHARS, MAX_CHARS, MAX_BUTTONS, HEAD_CHARS, MAX_ALONE_CHARS] = [12, 5000, 40, 400, 1500];
+  // `consent_words.js` is before this script.
+  const [MIN_CHARS, MAX_CHARS, MAX_MODAL_CHARS, MAX_BUTTONS, MAX_LABEL] = [12, 5000, 60000, 40, 80];
+  const [HEAD_CHARS, TITLE_CHARS, MIN_ALONE_CHARS, MAX_ALONE_CHARS, MAX_TOP, MAX_DEPTH, MAX_HOSTS] = [600, 80, 60, 1500, 20, 6, 30];
 
+  const closedRoots = new Map();
+  const rootOf = (element) => element.shadowRoot || closedRoots.get(element);
   const parentOf = (element) => element.assignedSlot || element.parentElement || element.getRootNode().host || null;
   const isVisible = (element) => {
     const box = element.getBoundingClientRect();
@@ -41,83 +16,143 @@
     while (stack.length) {
       const node = stack.pop();
       if (node.nodeType === Node.ELEMENT_NODE) yield node;
-      if (node.shadowRoot) stack.push(node.shadowRoot);
+      if (rootOf(node)) stack.push(rootOf(node));
       for (let child = node.lastElementChild; child; child = child.previousElementSibling) stack.push(child);
     }
   }
-  const textOf = (root) => {
+  const textOf = (root, limit = MAX_MODAL_CHARS) => {
     let text = '';
     const stack = [root];
-    while (stack.length && text.length < MAX_CHARS + 1000) {
+    while (stack.length && text.length < limit + 1000) {
       const node = stack.pop();
       if (node.nodeType === Node.TEXT_NODE) { text += node.data + ' '; continue; }
       const isElement = node.nodeType === Node.ELEMENT_NODE;
       if (isElement && /^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/.test(node.nodeName)) continue;
       if (isElement && node !== root && !node.checkVisibility()) continue;
       for (let child = node.lastChild; child; child = child.previousSibling) stack.push(child);
-      if (node.shadowRoot) stack.push(node.shadowRoot);
+      if (rootOf(node)) stack.push(rootOf(node));
     }
     return text.replace(/\s+/g, ' ').trim();
   };
-  const labelOf = (button) =>
-    (button.getAttribute('aria-label') || button.value || textOf(button) || button.title || '').replace(/\s+/g, ' ').trim().slice(0, 80);
+  const tidy = (text) => (text || '').replace(/\s+/g, ' ').trim();
+  // All names of a button: what a person sees comes first.
+  const labelsOf = (button) => {
+    const own = [button.localName === 'input' ? button.value : textOf(button, 200), button.getAttribute('aria-label'), button.title];
+    return own.map(tidy).filter((label) => label && label.length <= MAX_LABEL);
+  };
   const isFloating = (element, style) =>
     style.position === 'fixed' || style.position === 'sticky' || (style.position === 'absolute' && +style.zIndex >= 10) ||
-    (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true';
+    (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true' || isOnTop(element);
+  const isOnTop = (element) => element.matches(':popover-open, :modal');
+  const isNamed = (element) =>
+    NAME.test(`${element.id} ${element.getAttribute('class') || ''} ${element.localName}`) && !/policy/i.test(element.id);
   const contains = (outer, inner) => {
     for (let node = parentOf(inner); node; node = parentOf(node)) if (node === outer) return true;
     return false;
   };
-  const shareOfPage = (element) => textOf(element).length / Math.max(1, (document.body.innerText || '').length);
-
-  const describe = (element, isFirst) => {
-    const style = getComputedStyle(element);
-    const isNamed = NAME.test(`${element.id} ${element.getAttribute('class') || ''}`) && !/policy/i.test(element.id);
-    const floats = isFloating(element, style);
-    if (!(floats || isFirst || isNamed) || !isVisible(element)) return null;
-    const text = textOf(element);
-    if (text.length < MIN_CHARS || text.length > MAX_CHARS || OTHER.test(text.slice(0, HEAD_CHARS))) return null;
-    if (element.querySelector('input[type=password]')) return null;
-    if (isNamed && !isFirst && !floats && window === top && (shareOfPage(element) > 0.5 || element.querySelector('h1'))) return null;
-    const buttons = [...walk(element)].filter((one) => one.matches('button, [role=button], input[type=button], input[type=submit], a') && isVisible(one));
-    const labels = buttons.map((one) => [one, labelOf(one)]).filter(([, label]) => label);
-    if (labels.length > MAX_BUTTONS) return null;
-    const isInPlace = (one) => one.localName !== 'a' || !one.href || one.getAttribute('href').startsWith('#');
-    const pick = (test) => (labels.find(test) || [null])[0];
-    const refuse = pick(([, label]) => REFUSE.test(label));
-    const accept = pick(([, label]) => ACCEPT.test(label) && !REFUSE.test(label));
-    const settings = pick(([one, label]) => SETTINGS.test(label) && !REFUSE.test(label) && !SAVE.test(label) && isInPlace(one));
-    const offersBoth = refuse && accept && EVERYTHING.test(`${labelOf(refuse)} ${labelOf(accept)}`);
-    // The content of the page stays, unless it is nothing but the question.
-    const isModal = (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true';
-    const asksAlone = refuse && accept && text.length < MAX_ALONE_CHARS && (isModal || offersBoth);
-    if (element.querySelector('main, h1') && !asksAlone && shareOfPage(element) > 0.3) return null;
-    if (!TOPIC.test(text) && !offersBoth) return null;
-    // An article about cookies asks nothing.
-    const close = pick(([, label]) => CLOSE.test(label));
-    const asks = accept && (settings || TOPIC.test(text.slice(0, 300)));
-    const informs = close && isNamed && TOPIC.test(text);
-    if (!refuse && !asks && !informs) return null;
-    // The header of a site may mention cookies and offer to accept something.
-    if (!refuse && !settings && (element.localName === 'nav' || (style.position === 'sticky' && !isNamed))) return null;
-    return {
-      element, refuse, settings,
-      save: pick(([, label]) => SAVE.test(label) && !(ACCEPT.test(label) && EVERYTHING.test(label))),
-      close,
-    };
+  let pageLength = 0;
+  const shareOfPage = (element) => {
+    pageLength = pageLength || Math.max(1, (document.body.innerText || '').length);
+    return textOf(element).length / pageLength;
   };
 
-  const hasBoxes = (element) => element.querySelector('input[type=checkbox]') !== null;
-  const find = () => {
-    const found = [];
-    let number = 0;
+  const BUTTONS = 'button, [role=button], input[type=button], input[type=submit], a, [onclick], [tabindex]';
+  const isButton = (element) =>
+    element.matches(BUTTONS) || (element.childElementCount < 4 && getComputedStyle(element).cursor === 'pointer' && getComputedStyle(parentOf(element) || element).cursor !== 'pointer');
+  const buttonsOf = (box) => {
+    const buttons = [...walk(box)].filter((one) => one !== box && isButton(one) && isVisible(one));
+    const found = buttons.map((one) => [one, labelsOf(one)]).filter(([, labels]) => labels.length);
+    // A button inside another box with a role or a tabindex is the button.
+    return found.filter(([one]) => !found.some(([other]) => other !== one && contains(one, other)));
+  };
+  const isInPlace = (one) => one.localName !== 'a' || !one.href || one.getAttribute('href').startsWith('#') || one.href.startsWith('javascript:');
+  const refuses = (label, isAboutCookies) =>
+    !NO_REFUSAL.test(label) && (REFUSE.test(label) || (NEEDED_ONLY.test(label) && !ALL_OF.test(label)) || (isAboutCookies && NO.test(label)));
+  const needs = (label) => NEEDED_COOKIES.test(label) && !AND_MORE.test(label) && !ALL_OF.test(label);
+  const accepts = (label) => ACCEPT.test(label) && !refuses(label, true) && !needs(label);
+  const BOXES = 'input[type=checkbox], [role=switch], [role=checkbox]';
+  const boxesOf = (element) => [...walk(element)].filter((one) => one.matches(BOXES));
+  const isOn = (box) => !box.disabled && box.getAttribute('aria-disabled') !== 'true' && (box.localName === 'input' ? box.checked : box.getAttribute('aria-checked') === 'true');
+
+  const describe = (element, isFirst, isFloatingFrame) => {
+    const style = getComputedStyle(element);
+    const isWholeFrame = isFloatingFrame && element === document.body;
+    const named = isNamed(element);
+    const floats = isWholeFrame || isFloating(element, style) || /^(?:alert)?dialog$/.test(element.getAttribute('role') || '');
+    if (!(floats || isFirst || named) || !(isVisible(element) || rootOf(element))) return null;
+    const isModal = isWholeFrame || (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true' || (floats && named);
+    const text = textOf(element);
+    if (text.length < MIN_CHARS || text.length > (isModal ? MAX_MODAL_CHARS : MAX_CHARS)) return null;
+    const isAboutCookies = TOPIC.test(text);
+    if (!isAboutCookies && !floats && !PRIVACY.test(text)) return null;
+    // Cookies may serve a basket or a sign-in: only words before them are what the box is about.
+    const topicAt = text.search(TOPIC);
+    const title = text.slice(0, topicAt < 0 ? TITLE_CHARS : Math.min(TITLE_CHARS, topicAt));
+    if (AGE.test(text.slice(0, HEAD_CHARS)) || BASKET.test(title) || SIGN_IN.test(title)) return null;
+    const fields = 'input[type=password], input[type=email], input[type=tel], input[autocomplete=username]';
+    if ([...walk(element)].some((one) => one.matches(fields) && isVisible(one))) return null;
+    if (named && !isFirst && !floats && window === top && (shareOfPage(element) > 0.5 || element.querySelector('h1'))) return null;
+    const buttons = buttonsOf(element);
+    const pick = (test) => (buttons.find(([one, labels]) => test(labels, one)) || [null])[0];
+    if (buttons.length > MAX_BUTTONS && !named && !(floats && isAboutCookies)) return null;
+    if (buttons.some(([, labels]) => labels.some((label) => BASKET.test(label)))) return null;
+    const any = (test) => (labels) => labels.some(test);
+    // Chosen by the first label: `aria-label` may say something else than what is shown.
+    const isRefusal = (labels, one) =>
+      refuses(labels[0], isAboutCookies) && !labels.some(accepts) && (isInPlace(one) || labels[0].length < 40);
+    const boxes = boxesOf(element);
+    const refuse = pick((labels, one) => isRefusal(labels, one) && !SETTINGS.test(labels[0])) || pick(isRefusal) ||
+      (boxes.length ? null : pick((labels, one) => needs(labels[0]) && isInPlace(one)));
+    const accept = pick(any(accepts));
+    const isNeither = (labels) => !labels.some((label) => accepts(label) || refuses(label, isAboutCookies));
+    const opens = (test) => pick((labels, one) => test.test(labels[0]) && isNeither(labels) && !SAVE.test(labels[0]) && isInPlace(one));
+    const settings = opens(SETTINGS) || opens(MORE);
+    const offersBoth = refuse && accept && EVERYTHING.test(`${labelsOf(refuse)[0]} ${labelsOf(accept)[0]}`);
+    // The content of the page stays, unless it is nothing but the question.
+    const asksAlone = refuse && accept && text.length < MAX_ALONE_CHARS && (isModal || offersBoth);
+    if (element.querySelector('main, h1') && !asksAlone && !isWholeFrame && shareOfPage(element) > 0.3) return null;
+    const isPrivate = PRIVACY.test(text) && (named || (refuse && accept && settings) || (PRIVACY.test(text.slice(0, 40)) && (refuse || settings) && !SIGN_IN.test(text)));
+    if (!isAboutCookies && !(isPrivate && (accept || named)) && !(offersBoth && floats) && !(named && floats && (accept || refuse))) return null;
+    // An article about cookies asks nothing.
+    const close = IMPLIED.test(text) ? null : pick((labels) => labels.some((label) => CLOSE.test(label)) && !labels.some(accepts));
+    const asks = accept && (settings || isAboutCookies && (TOPIC.test(text.slice(0, 300)) || floats));
+    const informs = named && (close || (floats && buttons.length && text.length > MIN_ALONE_CHARS));
+    if (!(refuse && (accept || floats || named)) && !asks && !informs) return null;
+    if (!refuse && !floats && !named && (!settings || text.length > MAX_ALONE_CHARS || shareOfPage(element) > 0.5)) return null;
+    // The header of a site may mention cookies and offer to accept something.
+    const isPartOfPage = /^(?:nav|header|footer)$/.test(element.localName) || (style.position === 'sticky' && !settings);
+    if (!refuse && !named && (isPartOfPage || SEARCH.test(text.slice(0, HEAD_CHARS)))) return null;
+    const save = pick((labels) => SAVE.test(labels[0]) && !labels.some((label) => ACCEPT.test(label) && EVERYTHING.test(label)));
+    return {element, refuse, settings, save, close, boxes, isClear: floats || named};
+  };
+
+  const depthOf = (element) => {
+    let depth = 0;
+    for (let node = element; node && node !== document.body && depth <= MAX_DEPTH; node = parentOf(node)) depth++;
+    return depth;
+  };
+  const isFirstOf = (element) => {
+    if (/^(?:main|article)$/.test(element.localName) || element === document.body) return false;
+    const depth = depthOf(element);
+    if (depth > MAX_DEPTH) return false;
+    const box = element.getBoundingClientRect();
+    const mayAsk = rootOf(element) || element.querySelector('button, input, a, [role=button]');
+    return mayAsk && box.top + scrollY < MAX_TOP && box.width > innerWidth / 2 && (depth === 1 || shareOfPage(element) < 0.5);
+  };
+  const find = (isFloatingFrame) => {
+    let found = [];
+    pageLength = 0;
+    let outermost = null;
     for (const element of walk(document.body)) {
-      const isFirst = element.parentElement === document.body && number++ < 3 && element.getBoundingClientRect().top < 20;
-      const banner = describe(element, isFirst);
+      if (outermost && contains(outermost, element)) continue;
+      const banner = describe(element, isFirstOf(element), isFloatingFrame);
       if (banner) found.push(banner);
+      if (banner?.isClear) outermost = element;
     }
+    // In-flow boxes may be wrappers of the page.
+    if (found.some((one) => one.isClear)) found = found.filter((one) => one.isClear);
     const outer = found.filter((one) => !found.some((other) => other !== one && contains(other.element, one.element)));
-    return outer.find((one) => one.refuse) || outer.find((one) => one.save && hasBoxes(one.element)) || outer[0];
+    return outer.find((one) => one.refuse) || outer.find((one) => one.save && one.boxes.length) || outer[0];
   };
 
   const release = () => {
@@ -128,40 +163,80 @@
     }
     for (const element of document.querySelectorAll('[inert]')) if (textOf(element).length > 400) element.removeAttribute('inert');
   };
+  const isEmpty = (element) => textOf(element).length < 3 && !element.querySelector('img, video, canvas, iframe');
   const hide = (element) => {
+    const isPage = element === document.body || (shareOfPage(element) > 0.5 && (element.querySelector('main, h1') || textOf(element).length > MAX_ALONE_CHARS));
+    if (isPage) return;
     element.style.setProperty('display', 'none', 'important');
     if (element.localName === 'dialog' && element.open) element.close();
     for (const shade of walk(document.body)) {
       const box = shade.getBoundingClientRect();
       const covers = box.width >= innerWidth * 0.98 && box.height >= innerHeight * 0.98;
-      const isEmpty = textOf(shade).length < 3 && !shade.querySelector('img, video, canvas, iframe');
-      if (covers && isEmpty && getComputedStyle(shade).position === 'fixed') shade.style.setProperty('display', 'none', 'important');
+      if (covers && isEmpty(shade) && getComputedStyle(shade).position === 'fixed') shade.style.setProperty('display', 'none', 'important');
     }
     release();
   };
+  // The box around a frame has nothing else.
+  const boxOfFrame = (frame) => {
+    let box = frame;
+    for (let outer = parentOf(box); outer && outer !== document.body; outer = parentOf(outer)) {
+      if (textOf(outer).length > 3 || outer.querySelectorAll('iframe, img, video').length > 1) break;
+      box = outer;
+    }
+    return box;
+  };
 
   let last = null;
-  const at = (way, button) => {
-    button.scrollIntoView({block: 'nearest'});
-    const box = button.getBoundingClientRect();
-    return {way, x: box.x + box.width / 2, y: box.y + box.height / 2, label: labelOf(button)};
+  let button = null;
+  const hits = (element, x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    while (hit && rootOf(hit) && rootOf(hit).elementFromPoint(x, y) && rootOf(hit).elementFromPoint(x, y) !== hit) hit = rootOf(hit).elementFromPoint(x, y);
+    return hit !== null && (hit === element || contains(element, hit));
+  };
+  const at = (way, element) => {
+    button = element;
+    element.scrollIntoView({block: 'nearest', behavior: 'instant'});
+    const box = element.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    return {way, x, y, label: labelsOf(element)[0], isCovered: !hits(element, x, y)};
+  };
+  const untick = (boxes) => {
+    for (const box of boxes) if (isOn(box)) box.click();
+    return !boxes.some(isOn);
   };
   return {
     // What to do next: press a button at a point, or hide the banner. `null` if there is none.
-    plan(hasOpenedSettings) {
-      const banner = find();
+    plan(hasOpenedSettings, isFloatingFrame = false) {
+      const banner = find(isFloatingFrame);
       if (!banner) return null;
       last = banner.element;
       if (banner.refuse) return at('refuse', banner.refuse);
-      if (hasOpenedSettings && banner.save && hasBoxes(last)) {
-        for (const box of last.querySelectorAll('input[type=checkbox]')) if (box.checked && !box.disabled && box.checkVisibility()) box.click();
-        return at('save', banner.save);
-      }
+      if (banner.save && banner.boxes.length && (hasOpenedSettings || !banner.settings) && untick(banner.boxes)) return at('save', banner.save);
       if (!hasOpenedSettings && banner.settings) return at('settings', banner.settings);
       return banner.close ? at('close', banner.close) : {way: 'hide'};
     },
+    // Press the button of the plan by script, where something covers it.
+    press() { if (button) button.click(); },
     isGone: () => !last || !last.isConnected || !isVisible(last),
     hide() { if (last) hide(last); },
+    // For frames: whether a frame of this document is a box over the page, and hide that box.
+    isFloatingFrame(frame) {
+      for (let node = frame; node && node !== document.body; node = parentOf(node)) if (isFloating(node, getComputedStyle(node)) || isNamed(node)) return true;
+      return false;
+    },
+    hideFrame(frame) { hide(boxOfFrame(frame)); },
+    // Elements that may have a closed shadow root, which only the browser can open.
+    hosts() {
+      const found = [];
+      for (const one of walk(document.body)) {
+        const mayHost = one.localName.includes('-') || /^(?:div|section|aside|span|article|header|footer)$/.test(one.localName);
+        if (!mayHost || rootOf(one) || one.firstElementChild || tidy(one.textContent)) continue;
+        if (depthOf(one) <= 3 || one.localName.includes('-') || isNamed(one)) found.push(one);
+        if (found.length >= MAX_HOSTS) break;
+      }
+      return found;
+    },
+    addClosedRoot(root) { closedRoots.set(root.host, root); },
     release,
   };
 })()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.site.catalogue import fixed
+from tests.site.catalogue import Page, fixed
 from tests.site.markup import page
 from tests.site.prose import paragraphs
 
 _NOTE = """<p id="note">pressed: nothing</p><script>
-const note = (what) => { document.getElementById('note').textContent = 'pressed: ' + what; };
+var note = (what) => { document.getElementById('note').textContent = 'pressed: ' + what; };
 const press = (what, close = true) => (event) => {
   if (!event.isTrusted) what = 'untrusted ' + what;
   note(what); if (close) event.target.getRootNode().querySelector('.box').remove();
@@ -83,6 +83,24 @@ _BOXES = {
     + """<script>wire(document); const back = () => {
       const box = document.querySelector('.box'); box.remove(); setTimeout(() => document.body.append(box), 100);
     };</script>""",
+    "options": """<div class="box" style="position:fixed;inset:0;background:#0008;z-index:99">
+      <iframe src="/consent/options-frame" style="width:600px;height:300px;background:#fff"></iframe></div>
+      <style>html{overflow:hidden}</style>""",
+    "other-host": f"""<div class="box" style="{_STYLE}"><iframe src="http://other.example/consent/answer-frame"></iframe>
+      </div><script>
+      addEventListener('message', (event) => {{ note(event.data); document.querySelector('.box').remove(); }});
+      </script>""",
+    "other-wall": f"""<div class="box cookie-wall" style="{_STYLE}">
+      <iframe src="http://other.example/consent/wall-frame"></iframe></div>""",
+    "covered": _box(_TALK, _ACCEPT + _button("Reject all", "refuse"))
+    + '<div id="news" style="position:fixed;inset:0;z-index:100">Our new season starts today.</div>'
+    + """<script>wire(document);
+      for (const one of document.querySelectorAll('.box button')) one.onclick = press(one.dataset.press);
+      document.getElementById('news').onclick = () => note('news');</script>""",
+    "late": f"""<button onclick="note('clicked')">Press</button><script>
+      setTimeout(() => {{ document.body.insertAdjacentHTML('beforeend', `{
+        _box(_TALK, _ACCEPT + _button("Reject all", "refuse"), "position:fixed;inset:0;background:#eee;z-index:99")
+    }`); wire(document); }}, 1500);</script>""",
     "article": f'<div class="box" style="{_STYLE}"><main><h1>How sites ask for consent</h1>'
     f"{paragraphs('consent-inside', 0, 8)}<p>You may accept or reject cookies.</p></main>"
     f"{_ACCEPT}{_button('Reject all', 'refuse')}</div>" + _WIRE,
@@ -93,9 +111,18 @@ _BOXES = {
     "chat": _box("Chat with us, we are online.", _button("Close", "close")) + _WIRE,
     "header": '<div class="box" style="position:sticky;top:0">Cookies and cakes · <a href="#a">Accept offers</a></div>',
 }
+_FRAMES = {
+    "options-frame": f"""<p>{_TALK}</p><button onclick="location='/consent/answer-frame'">Manage options</button>
+      <button onclick="parent.note('accept')">Accept all</button>""",
+    "answer-frame": f"""<p>{_TALK}</p><script>
+      const tell = (what) => {{ try {{ parent.note(what); parent.document.querySelector('.box').remove(); }}
+      catch {{ parent.postMessage(what, '*'); }} }};</script>
+      <button onclick="tell('accept')">Accept all</button><button onclick="tell('refuse')">Reject all</button>""",
+    "wall-frame": f"<p>{_TALK}</p><button onclick=\"parent.postMessage('accept', '*')\">Accept all</button>",
+}
 _ARTICLE = "<h2>How cookies work</h2><p>Sites ask for consent to set cookies. Readers accept or reject them.</p>"
 
-PAGES = tuple(
+PAGES: tuple[Page, ...] = tuple(
     fixed(
         f"/consent/{name}",
         "a page with a box above its text",
@@ -103,3 +130,4 @@ PAGES = tuple(
     )
     for name, box in _BOXES.items()
 )
+PAGES += tuple(fixed(f"/consent/{name}", "a banner in a frame", page(name, body)) for name, body in _FRAMES.items())

@@ -25,12 +25,33 @@ def pressed(snapshot: Snapshot) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding", "research"])
+@pytest.mark.parametrize(
+    "name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding", "research", "closed"]
+)
 async def test_a_banner_is_refused_by_a_real_click(browsers: Browsers, site: Site, name: str) -> None:
     snapshot = await visit(browsers, site, name)
     assert pressed(snapshot) == "refuse"
     assert len(snapshot.consent) == 1 and "was refused" in snapshot.consent[0]
     assert snapshot.pictures and "How cookies work" in snapshot.html
+
+
+@pytest.mark.parametrize("name", ["options", "other-host"])
+async def test_a_banner_in_a_frame_is_refused(browsers: Browsers, site: Site, name: str) -> None:
+    snapshot = await visit(browsers, site, name)
+    assert pressed(snapshot) == "refuse"
+    assert len(snapshot.consent) == 1 and "was refused" in snapshot.consent[0]
+
+
+async def test_the_box_around_a_frame_that_only_accepts_is_hidden(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "other-wall")
+    assert pressed(snapshot) == "nothing" and "was hidden" in snapshot.consent[0]
+    assert re.search(r'class="box cookie-wall"[^>]*display: none', snapshot.html)
+
+
+async def test_a_button_under_another_box_is_pressed_and_not_that_box(browsers: Browsers, site: Site) -> None:
+    snapshot = await visit(browsers, site, "covered")
+    assert pressed(snapshot) == "untrusted refuse"
+    assert "Our new season" in snapshot.html and "display: none" not in snapshot.html
 
 
 async def test_settings_are_saved_without_categories(browsers: Browsers, site: Site) -> None:
