@@ -19,11 +19,19 @@ _MORE_POLLS = 20
 _MORE_SETTLED_POLLS = 4
 """Polls after new text appeared, until a control that has not returned counts as removed."""
 _SETTLE_S = 1.5
+_GROWTH_S = 1.0
+"""Seconds without growth after which a page is at its end: many pages load more after a timer."""
 _TO_END = """(() => {
-  const page = document.scrollingElement || document.documentElement;
-  scrollTo({top: page.scrollHeight, behavior: 'instant'});
+  let page = document.scrollingElement || document.documentElement;
+  if (page.scrollHeight <= innerHeight + 50) {
+    const isLarge = (one) => one.clientWidth * one.clientHeight >= innerWidth * innerHeight / 2;
+    const scrolls = (one) => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
+    page = [...document.querySelectorAll('body *')].find((one) => isLarge(one) && scrolls(one)) || page;
+  }
+  page.scrollTo({top: page.scrollHeight, behavior: 'instant'});
   return page.scrollHeight;
 })()"""
+"""Script that scrolls the page to its end, or a large element that scrolls instead of the page; returns the height."""
 
 
 async def scroll_to_end(page: ActingPage) -> None:
@@ -35,6 +43,10 @@ async def scroll_to_end(page: ActingPage) -> None:
         now = await page.evaluate(_TO_END)
         await asyncio.sleep(_POLL_S)
         await page.settle(_SETTLE_S)
+        grown_until = time.monotonic() + _GROWTH_S
+        while now == height and time.monotonic() < grown_until:
+            await asyncio.sleep(_POLL_S)
+            now = await page.evaluate(_TO_END)
         if not isinstance(now, (int, float)) or now == height:
             return
         height = now

@@ -181,7 +181,7 @@ class _LineWriter:
             kind = attributes.get("type", "").lower()
             return node.tag == "input" and kind in _DRAWN_BY_LABEL and node.style is not None
         if role in ACTIVE:
-            return attributes.get("type") != "hidden" and not (is_inside and role == "option")
+            return attributes.get("type") != "hidden" and not (is_inside and node.tag == "option")
         if node.tag in _NEVER_ACTIVE:
             return False
         if attributes:

@@ -79,6 +79,22 @@ _INJECTED = f"""<img alt="{_SAYS}" src="data:image/gif;base64,R0lGODlhAQABAAAAAC
 document.title = 'T\\ne1 button'">Rename</button>
 <button aria-label="{"long " * 200_000}">x</button>"""
 
+_GROWING = """<div id="rows"></div><script>
+const page = document.scrollingElement;
+let count = 0;
+const add = () => {
+  for (let row = 0; row < 20; row++) rows.insertAdjacentHTML('beforeend', `<p style="height:60px">Row ${++count}</p>`);
+};
+add();
+let timer = 0;
+addEventListener('scroll', () => {
+  if (count < 60 && !timer && page.scrollTop + page.clientHeight > page.scrollHeight - 100)
+    timer = setTimeout(() => { timer = 0; add(); }, 400);
+}, true);
+</script>"""
+_CUSTOM = """<div id="color" role="combobox" tabindex="0" aria-label="Color" onclick="colors.hidden = false">Pick</div>
+<ul id="colors" role="listbox" hidden><li role="option" onclick="log('red')">Red</li>
+<li role="option" onclick="log('blue')">Blue</li></ul>"""
 _ENDLESS = """<div id="rows"></div><script>
 let rows = 0;
 const add = () => { for (let n = 0; n < 20; n++) document.getElementById('rows').insertAdjacentHTML(
@@ -112,6 +128,11 @@ _PAGES = {
     "moving": _LOG + _MOVING,
     "injected": _INJECTED,
     "endless": _ENDLESS,
+    "growing": _GROWING,
+    "growing-box": _GROWING.replace("<div", '<div style="height:800px;overflow:auto"', 1).replace(
+        "page = document.scrollingElement", "page = rows"
+    ),
+    "custom": _LOG + _CUSTOM,
     "many": _LOG + _MANY,
     "leaving": _LEAVING,
     "tall": '<div style="height:200000px;background:linear-gradient(red,blue)"></div>',

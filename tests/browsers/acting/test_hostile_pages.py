@@ -145,6 +145,17 @@ async def test_a_page_that_grows_or_paints_forever_ends_a_step(actor: Actor, mon
     assert not (await actor('click "Repaint"')).error
 
 
+@pytest.mark.parametrize("name", ["growing", "growing-box"])
+async def test_the_end_of_a_page_that_grows_after_a_timer_is_reached(actor: Actor, name: str) -> None:
+    await actor(f"open @{name}", "scroll end")
+    assert "Row 60" in (await actor("look row 60")).content
+
+
+async def test_options_of_a_list_that_is_no_select_are_targets(actor: Actor) -> None:
+    await actor("open @custom", 'click combobox "Color"', 'click option "Blue"')
+    assert "log: blue" in await actor.log()
+
+
 async def test_depth_and_number_are_bounded(actor: Actor) -> None:
     content = (await actor("open @many")).content
     assert len(content) <= OUTLINE_CHARS and "10000 in all" in content
