@@ -2,7 +2,7 @@
 (() => {
   // `consent_words.js` is before this script.
   const [MIN_CHARS, MAX_CHARS, MAX_MODAL_CHARS, MAX_BUTTONS, MAX_LABEL] = [12, 5000, 60000, 40, 80];
-  const [HEAD_CHARS, TITLE_CHARS, MIN_ALONE_CHARS, MAX_ALONE_CHARS, MAX_TOP, MAX_DEPTH, MAX_HOSTS] = [600, 80, 60, 1500, 20, 6, 30];
+  const [HEAD_CHARS, TITLE_CHARS, MIN_ALONE_CHARS, MAX_ALONE_CHARS, MAX_TOP, MAX_DEPTH, MAX_HOSTS, MAX_LINK] = [600, 80, 60, 1500, 20, 6, 30, 40];
 
   const closedRoots = new Map();
   const rootOf = (element) => element.shadowRoot || closedRoots.get(element);
@@ -98,8 +98,8 @@
     if (buttons.some(([, labels]) => labels.some((label) => BASKET.test(label)))) return null;
     const any = (test) => (labels) => labels.some(test);
     // Chosen by the first label: `aria-label` may say something else than what is shown.
-    const isRefusal = (labels, one) =>
-      refuses(labels[0], isAboutCookies) && !labels.some(accepts) && (isInPlace(one) || labels[0].length < 40);
+    const mayPress = (label, one) => isInPlace(one) || (label.length < MAX_LINK && refuses(label, false) && !SETTINGS.test(label));
+    const isRefusal = (labels, one) => refuses(labels[0], isAboutCookies) && !labels.some(accepts) && mayPress(labels[0], one);
     const boxes = boxesOf(element);
     const refuse = pick((labels, one) => isRefusal(labels, one) && !SETTINGS.test(labels[0])) || pick(isRefusal) ||
       (boxes.length ? null : pick((labels, one) => needs(labels[0]) && isInPlace(one)));

@@ -142,6 +142,15 @@ BANNERS = {
         "<button>Accept</button><button>Reject</button>",
         ["refuse", "Reject"],
     ),
+    "a link to settings elsewhere": (
+        "<p>Let us know you agree to cookies.</p><button>Yes, I agree</button>"
+        "<a href='/how-can-i-change-my-settings'>No, take me to settings</a>",
+        ["hide", ""],
+    ),
+    "a link that refuses": (
+        "<p>We use cookies.</p><a href='?cookies=yes'>Accept cookies</a> <a href='?cookies=no'>Reject cookies</a>",
+        ["refuse", "Reject cookies"],
+    ),
     "a link that explains": (
         "<p>We use cookies.</p><a href='/cookies'>How to refuse cookies</a><button>OK</button>",
         ["hide", ""],
