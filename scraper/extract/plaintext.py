@@ -7,7 +7,7 @@ import re
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedTypeError
 from scraper.extract import feeds
-from scraper.extract.code.blocks import fence, format_json
+from scraper.extract.code.fences import fence, format_json
 from scraper.extract.dom.parsing import is_binary
 from scraper.extract.text import markdown_structure, sanitize
 from scraper.model import Document, Verdict, VerdictKind

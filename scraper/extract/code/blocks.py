@@ -1,8 +1,7 @@
-"""Extract the text and the language of code blocks, and write fenced blocks."""
+"""Extract the text and the language of code blocks."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import islice
@@ -40,28 +39,6 @@ _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)
 
 _MAX_LINES = 20_000
 _LONGEST_NUMBER = 6
-_TICKS = re.compile(r"`{3,}")
-
-
-def fence(code: str, language: str) -> str:
-    """Return a fenced block with a fence that is longer than any in the code."""
-    longest = max((len(run) for run in _TICKS.findall(code)), default=2)
-    ticks = "`" * (longest + 1)
-    return f"{ticks}{language}\n{code}\n{ticks}"
-
-
-MAX_FORMATTED_JSON = 300_000
-"""Characters. Longer JSON stays as it is: indenting it costs more than it helps."""
-
-
-def format_json(text: str) -> str:
-    """Return valid JSON with indentation if it is short, else the text without surrounding white space."""
-    if len(text) > MAX_FORMATTED_JSON:
-        return text.strip()
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return text.strip()
 
 
 def extract_code(block: Element) -> str:

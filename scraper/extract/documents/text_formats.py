@@ -12,7 +12,7 @@ from typing import Any
 
 from browsers.http.charset import decode
 from scraper.errors import NoContentError
-from scraper.extract.code.blocks import fence, format_json
+from scraper.extract.code.fences import fence, format_json
 from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text import markdown_structure

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from scraper.extract.code.blocks import detect_code_language, extract_code, fence
+from scraper.extract.code.blocks import detect_code_language, extract_code
+from scraper.extract.code.fences import fence
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, TreeConverter

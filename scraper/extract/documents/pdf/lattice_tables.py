@@ -79,8 +79,11 @@ def find_grids(page: LayoutPage) -> list[LatticeGrid]:
 
 
 def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
+    if len(runs) < 2:
+        return None
     placed = _place_runs(lattice, runs)
-    rows = [row for band in range(len(lattice.ys) - 1) for row in _rows_of_band(lattice, placed, band)]
+    bands = sorted({band for band, _ in placed})
+    rows = [row for band in bands for row in _rows_of_band(lattice, placed, band)]
     rows = [row for row in rows if any(row)]
     width = len(lattice.xs) - 1
     filled = [column for column in range(width) if any(row[column] for row in rows)]
@@ -94,7 +97,6 @@ def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
 
 def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
     """Return the runs by cell; cells without a line between them count as the first of them."""
-    owner = _owners(lattice)
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
     for run in runs:
         row = max(0, bisect_left(lattice.ys, run.middle) - 1)
@@ -102,9 +104,10 @@ def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, i
         column = max(0, bisect_left(lattice.xs, start) - 1)
         placed[min(row, len(lattice.ys) - 2), min(column, len(lattice.xs) - 2)].append(run)
     _merge_right(lattice, placed)
+    owners = _owners(lattice, sorted(placed))
     merged: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
-    for cell in sorted(placed):
-        merged[owner[cell]] += placed[cell]
+    for cell, owner in owners.items():
+        merged[owner] += placed[cell]
     return merged
 
 
@@ -114,7 +117,7 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]
     Several separate texts are cells of a row whose lines are drawn elsewhere only.
     """
     width = len(lattice.xs) - 1
-    for row in range(len(lattice.ys) - 1):
+    for row in sorted({row for row, _ in placed}):
         column = 0
         while column < width:
             end = column
@@ -137,15 +140,20 @@ def _is_contiguous(runs: list[TextRun]) -> bool:
     )
 
 
-def _owners(lattice: _Lattice) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return for each cell the top one of the cells it is merged with: no line separates them."""
-    height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
-    owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
-    for row in range(1, height):
-        for column in range(width):
-            if not lattice.has_line_below(row - 1, column):
-                owner[row, column] = owner[row - 1, column]
-    return owner
+def _owners(lattice: _Lattice, cells: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return for each cell the top one of the cells it is merged with: no line separates them.
+
+    The cells are sorted: the search upwards ends at the last cell of the same column.
+    """
+    owners: dict[tuple[int, int], tuple[int, int]] = {}
+    last: dict[int, int] = {}
+    for row, column in cells:
+        top, end = row, last.get(column, -1)
+        while top > max(0, end) and not lattice.has_line_below(top - 1, column):
+            top -= 1
+        owners[row, column] = owners[end, column] if top == end else (top, column)
+        last[column] = row
+    return owners
 
 
 def _rows_of_band(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]], band: int) -> list[list[str]]:
@@ -224,6 +232,8 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
         groups[find(index)][index >= len(across)].append(line)
     lattices = []
     for horizontals, verticals in groups.values():
+        if len(horizontals) < 2 or len(verticals) < 2:
+            continue
         xs = _with_ends(_positions(verticals), horizontals)
         ys = _with_ends(_positions(horizontals), verticals)
         if len(xs) >= 3 and len(ys) >= 3:
@@ -261,12 +271,12 @@ def _positions(lines: Iterable[RulingLine]) -> tuple[float, ...]:
 
 def _is_drawn(rules: Sequence[RulingLine], at: float, start: float, end: float) -> bool:
     """Return True if lines at this position cover most of an interval; the lines are sorted."""
-    first = bisect_left(rules, (at - _SAME_LINE - 1,))
-    covered = 0.0
-    for index in range(first, len(rules)):
+    covered, enough, last = 0.0, (end - start) / 2, at + _SAME_LINE + 1
+    for index in range(bisect_left(rules, (at - _SAME_LINE - 1,)), len(rules)):
         position, low, high = rules[index]
-        if position > at + _SAME_LINE + 1:
+        if covered >= enough or position > last:
             break
-        low, high = max(low, start), min(high, end)
-        covered += high - low if high > low else 0.0
-    return covered >= (end - start) / 2
+        low, high = (low if low > start else start), (high if high < end else end)
+        if high > low:
+            covered += high - low
+    return covered >= enough

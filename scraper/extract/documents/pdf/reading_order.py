@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from statistics import fmean
 
@@ -58,15 +59,20 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     free = [_free_spans(row, (left, right)) for row in rows]
     single: list[LayoutRow] = []
     start = 0
+
+    @cache
+    def find_band(at: int) -> tuple[int, list[_Span]]:
+        return _find_band(rows, free, at, gutter)
+
     while start < len(rows):
         if _is_title(rows[start], rows[start - 1] if start and single else None, size, right - left):
             single.append(rows[start])
             start += 1
             continue
-        skipped = _count_rows_above_columns(rows, free, start, gutter)
+        skipped = _count_rows_above_columns(find_band, len(rows), start)
         single += rows[start : start + skipped]
         start += skipped
-        end, cuts = _find_band(rows, free, start, gutter)
+        end, cuts = find_band(start)
         columns = _find_columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
         if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
             first, end, columns = _find_halves(rows, start, end, cuts[0], (left, right))
@@ -175,16 +181,16 @@ def _find_band(
     return end, [span for span in common if span[1] - span[0] >= gutter and _separates_text(span, band)]
 
 
-def _count_rows_above_columns(rows: Sequence[LayoutRow], free: Sequence[list[_Span]], start: int, gutter: float) -> int:
+def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[_Span]]], count: int, start: int) -> int:
     """Return the number of rows above the columns.
 
     A short title shares chance gaps with the first lines below it.
     """
-    end, _ = _find_band(rows, free, start, gutter)
+    end, _ = find_band(start)
     for skipped in range(1, _MAX_SKIPPED + 1):
-        if start + skipped >= min(end, len(rows)):
+        if start + skipped >= min(end, count):
             break
-        further, cuts = _find_band(rows, free, start + skipped, gutter)
+        further, cuts = find_band(start + skipped)
         if cuts and further >= end + _MIN_ROWS:
             return skipped
     return 0

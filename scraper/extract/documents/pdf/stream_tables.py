@@ -59,7 +59,7 @@ def find_tables(
     if not regions and all(len(row.runs) == 1 for row in rows):
         return []
     wide = [split_row(row) for row in rows]
-    narrow = [split_row(row, _NARROW_GAP) for row in rows]
+    narrow = [line if len(line.row.runs) == 1 else split_row(line.row, _NARROW_GAP) for line in wide]
     found: list[StreamTable] = []
     at = 0
     while at < len(rows):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
 from scraper.extract.documents.pdf.text_assembly import group_adjacent, join_cell_lines, text_of_runs
@@ -198,8 +198,7 @@ _FIXED_WIDTH_GAP = 0.66
 """Multiple of the font size: spaces of a fixed width are .6."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowSegment:
+class RowSegment(NamedTuple):
     """Part of a row without a wide gap."""
 
     runs: tuple[TextRun, ...]
@@ -212,8 +211,7 @@ class RowSegment:
         return text_of_runs(self.runs)
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentedRow:
+class SegmentedRow(NamedTuple):
     """A row and its segments."""
 
     row: LayoutRow

@@ -62,13 +62,16 @@ def group_adjacent(items: Iterable[T], is_same_group: Callable[[list[T], T], boo
 
 def group_rows(runs: Iterable[TextRun]) -> list[LayoutRow]:
     """Group runs into rows from top to bottom, each from left to right."""
-
-    def is_same_row(group: list[TextRun], run: TextRun) -> bool:
-        height = min(group[0].y1 - group[0].y0, run.y1 - run.y0)
-        return run.middle - group[0].middle < _SAME_ROW * max(4.0, height)
-
-    groups = group_adjacent(sorted(runs, key=lambda run: (run.middle, run.x0)), is_same_row)
-    return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
+    groups: list[list[TextRun]] = []
+    first_middle = first_height = 0.0
+    for middle, _, _, run in sorted((run.middle, run.x0, order, run) for order, run in enumerate(runs)):
+        height = run.y1 - run.y0
+        if groups and middle - first_middle < _SAME_ROW * max(4.0, min(first_height, height)):
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+            first_middle, first_height = middle, height
+    return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0) if len(group) > 1 else group)) for group in groups]
 
 
 def text_of_row(row: LayoutRow) -> str:
