@@ -49,7 +49,12 @@ def center(box: Box) -> tuple[float, float]:
 
 def widen(box: Box) -> Box:
     """Return a box that is .1 points larger on each side, because spaces and thin letters may have no area."""
-    return Box(box.x0 - 0.1, box.y0 - 0.1, box.x1 + 0.1, box.y1 + 0.1)
+    return grow(box, 0.1)
+
+
+def grow(box: Box, points: float) -> Box:
+    """Return a box that is larger on each side."""
+    return Box(box.x0 - points, box.y0 - points, box.x1 + points, box.y1 + points)
 
 
 def intersect(one: Box, other: Box) -> Box:

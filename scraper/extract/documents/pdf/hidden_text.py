@@ -13,7 +13,7 @@ from heapq import nlargest
 from itertools import chain
 
 from scraper.extract.documents.pdf import page_objects
-from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, center, transform, widen
+from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, center, grow, transform, widen
 from scraper.extract.documents.pdf.page_objects import (
     BATCH_OBJECTS,
     FORM,
@@ -34,6 +34,7 @@ from scraper.extract.documents.pdf.page_objects import (
     is_filled,
     is_rectangle,
     is_same_color,
+    pixel_count,
     read_batch,
     read_matrix,
 )
@@ -47,6 +48,10 @@ _MIN_WIDTH = 0.05
 """Points. Spaces have no width."""
 _MAX_OBJECTS, _MAX_DEPTH = 50_000, 6
 _MAX_COVERS, _MAX_COLORS, _MAX_TESTS, _MAX_LOOKS = 100, 50, 1_000_000, 2_000
+MAX_SCAN_PIXELS = 40_000_000
+"""Pixels of all scans of a document. A page of 300 dots per inch has nine million."""
+_SCAN_SLACK = 0.25
+"""Ratio of the line height. The text layer of a scan may be so far from its letters."""
 _LAYER_SAMPLES = 3
 """Texts of a layer that are rendered."""
 _MIN_BACKGROUND = 4.0
@@ -63,6 +68,8 @@ class HiddenText:
     """True if layers of the page were rendered."""
     plain: Sequence[SimpleObject] = ()
     """Text objects without any sign of hidden text, in the order of painting."""
+    scan_pixels: int = 0
+    """Pixels of the pictures that have a text layer."""
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
@@ -73,7 +80,12 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 def find_hidden_text(
-    library: ctypes.CDLL, page: int, *, check_clips: bool = False, check_layers: bool = True
+    library: ctypes.CDLL,
+    page: int,
+    *,
+    check_clips: bool = False,
+    check_layers: bool = True,
+    max_scan_pixels: int = MAX_SCAN_PIXELS,
 ) -> HiddenText:
     """Return the hidden text objects of a page.
 
@@ -82,8 +94,10 @@ def find_hidden_text(
         page: Handle of the page.
         check_clips: Also find text outside of its clipping path.
         check_layers: Render text of layers, to find layers that are switched off.
+        max_scan_pixels: Compare the text layer of a scan with its picture if that has no more pixels.
     """
-    return _PageScan(library, page).find(check_clips=check_clips, check_layers=check_layers)
+    scan = _PageScan(library, page)
+    return scan.find(check_clips=check_clips, check_layers=check_layers, max_scan_pixels=max_scan_pixels)
 
 
 class _PageScan:
@@ -112,16 +126,18 @@ class _PageScan:
             elif one.box.x1 - one.box.x0 >= _MIN_WIDTH:
                 self._suspects.append((one, self._has_color_of_background(one)))
 
-    def find(self, *, check_clips: bool, check_layers: bool) -> HiddenText:
+    def find(self, *, check_clips: bool, check_layers: bool, max_scan_pixels: int) -> HiddenText:
         """Return the hidden text objects and the boxes of the visible ones."""
         orders = [*(order for _, _, order, _ in self._plain[:1]), *(one.order for one, _ in self._suspects)]
         covers = self._find_covers(min(orders, default=0))
         photos = self._find_photos(min(orders, default=0))
         layers = group_by_layer(self._library, self._texts_in_marks()) if check_layers else {}
-        texts = self._texts() if covers or photos or check_clips else []
+        scans = [one for one in self._others if one.kind == IMAGE and self._is_scan(one)]
+        texts = self._texts() if covers or photos or scans or check_clips else []
         pictures = [one.box for one in self._others if one.kind in (IMAGE, SHADING)]
         hidden: dict[int, Box] = {}
         covered: list[PageObject] = []
+        scanned = [one for one in texts if any(scan.order > one.order and scan.box.covers(one.box) for scan in scans)]
         for one, has_color_of_background in self._suspects:
             x, y = center(one.box)
             may_be_scan = one.mode == _INVISIBLE or has_color_of_background
@@ -131,6 +147,8 @@ class _PageScan:
                 hidden[one.handle] = one.box
             elif has_color_of_background and not has_picture:
                 covered.append(one)
+            elif one.mode == _INVISIBLE and any(scan.order < one.order and scan.box.holds(x, y) for scan in scans):
+                scanned.append(one)
         for one in texts if covers else ():
             if any(cover.order > one.order and cover.box.covers(one.box) for cover in covers):
                 x, y = center(one.box)
@@ -139,6 +157,9 @@ class _PageScan:
         for looks, one in enumerate(covered):
             if pixels is None or looks >= _MAX_LOOKS or not pixels.has_ink(*one.box):
                 hidden[one.handle] = one.box
+        scan_pixels = sum(pixel_count(self._library, scan) for scan in scans) if scanned else 0
+        if 0 < scan_pixels <= max_scan_pixels:
+            hidden |= {one.handle: one.box for one in self._find_blank(scanned)}
         hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
         below = [one for one in texts if any(photo.order > one.order and photo.box.covers(one.box) for photo in photos)]
         samples = [one for layer in layers.values() for one in layer[:_LAYER_SAMPLES]]
@@ -148,18 +169,25 @@ class _PageScan:
             if all(one.handle in invisible for one in layer[:_LAYER_SAMPLES]):
                 hidden |= {one.handle: one.box for one in layer}
         if not hidden:
-            return HiddenText({}, (), bool(layers), self._plain)
+            return HiddenText({}, (), bool(layers), self._plain, scan_pixels)
         visible = tuple(one.box for one in texts or self._texts() if one.handle not in hidden)
-        return HiddenText(hidden, visible, bool(layers), self._plain)
+        return HiddenText(hidden, visible, bool(layers), self._plain, scan_pixels)
+
+    def _find_blank(self, texts: Sequence[PageObject]) -> Iterator[PageObject]:
+        """Yield the texts at whose place nothing is to be seen, although lines of a scan may be a little apart."""
+        boxes = [grow(one.box, _SCAN_SLACK * (one.box.y1 - one.box.y0)) for one in texts[:_MAX_LOOKS]]
+        pixels = PagePixels(self._library, self._page, boxes)
+        return (one for one, box in zip(texts, boxes, strict=False) if not pixels.has_ink(*box))
+
+    def _is_scan(self, image: PageObject) -> bool:
+        """Return True for an image that fills half of the page."""
+        page = self._page_box.overlap(self._page_box) if self._page_box else 0.0
+        return image.box.overlap(image.box) >= page / 2
 
     def _find_photos(self, first_order: int) -> list[PageObject]:
-        """Return the images that are painted after the first text, without those that fill half of the page.
-
-        An image as large as the page is a scan, and the text below it is its text layer.
-        """
-        page = self._page_box.overlap(self._page_box) if self._page_box else 0.0
+        """Return the images that are painted after the first text, without scans: the text below is their layer."""
         images = [one for one in self._others if one.kind == IMAGE and one.order > first_order]
-        return [one for one in images if one.box.overlap(one.box) < page / 2][:_MAX_COVERS]
+        return [one for one in images if not self._is_scan(one)][:_MAX_COVERS]
 
     def _texts_in_marks(self) -> list[PageObject]:
         """Return all text if some of it is in marked content."""

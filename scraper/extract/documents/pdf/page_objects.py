@@ -76,6 +76,7 @@ def declare_functions(library: ctypes.CDLL) -> None:
     library.FPDFPathSegment_GetPoint.argtypes = [pointer, *values[:2]]
     library.FPDFPageObj_GetMark.argtypes = [pointer, ctypes.c_ulong]
     library.FPDFPageObj_GetMark.restype = pointer
+    library.FPDFImageObj_GetImagePixelSize.argtypes = [pointer, *values[:2]]
     library.FPDFPageObjMark_GetName.argtypes = [pointer, pointer, ctypes.c_ulong, pointer]
 
 
@@ -126,6 +127,13 @@ def font_size(library: ctypes.CDLL, handle: int, matrices: tuple[TransformMatrix
         return 0.0
     own = read_matrix(library, handle)
     return abs(size.value) * max(math.hypot(own.a, own.b), math.hypot(own.c, own.d)) * scale(matrices)
+
+
+def pixel_count(library: ctypes.CDLL, image: PageObject) -> int:
+    """Return the number of pixels of an image."""
+    width, height = ctypes.c_uint(), ctypes.c_uint()
+    library.FPDFImageObj_GetImagePixelSize(image.handle, ctypes.byref(width), ctypes.byref(height))
+    return width.value * height.value
 
 
 def is_filled(library: ctypes.CDLL, path: PageObject) -> bool:

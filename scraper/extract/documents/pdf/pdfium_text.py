@@ -92,10 +92,11 @@ def read_document(
         if not document:
             return {}, {}
         texts: dict[int, PageText | None] = {}
-        layered = 0
+        layered, scan_pixels = 0, hidden_text.MAX_SCAN_PIXELS
         for page in pages:
-            texts[page], has_layers = _text_of_page(*document, page, check_layers=layered < _MAX_LAYERED_PAGES)
-            layered += has_layers
+            texts[page], found = _text_of_page(*document, page, layered < _MAX_LAYERED_PAGES, scan_pixels)
+            layered += found.has_layers
+            scan_pixels -= min(scan_pixels, found.scan_pixels)
         declared = {name: _read_information(*document, name) for name in ("Title", "Author")}
     return {page: text for page, text in texts.items() if text is not None}, declared
 
@@ -145,27 +146,27 @@ def _open_page(library: ctypes.CDLL, document: int, number: int) -> Iterator[tup
 
 
 def _text_of_page(
-    library: ctypes.CDLL, document: int, number: int, *, check_layers: bool
-) -> tuple[PageText | None, bool]:
-    """Return the text of a page, and True if its layers were rendered."""
+    library: ctypes.CDLL, document: int, number: int, check_layers: bool, max_scan_pixels: int
+) -> tuple[PageText | None, HiddenText]:
+    """Return the text of a page, and its hidden text objects."""
     with _open_page(library, document, number) as (page, text, count):
-        if not text:
-            return None, False
-        found = find_hidden_text(library, page, check_layers=check_layers) if count else HiddenText({})
+        if not text or not count:
+            return PageText("") if text else None, HiddenText({})
+        found = find_hidden_text(library, page, check_layers=check_layers, max_scan_pixels=max_scan_pixels)
         raised = list(find_superscripts(library, text, found.plain))
         places = _to_device(library, page, (box for _, box in raised))
         superscripts = tuple(zip((number for number, _ in raised), places, strict=len(places) == len(raised)))
         if found.hidden:
             seen, unseen = _split_characters(library, text, count, found)
             hidden, visible = (_to_device(library, page, boxes) for boxes in (found.hidden.values(), found.visible))
-            return PageText(seen, unseen, hidden, visible, superscripts), found.has_layers
+            return PageText(seen, unseen, hidden, visible, superscripts), found
         buffer = (ctypes.c_uint16 * (count + 1))()
-        written = library.FPDFText_GetText(text, 0, count, buffer) if count else 0
+        written = library.FPDFText_GetText(text, 0, count, buffer)
         content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
         glyphs = list(read_glyphs(library, text, count)) if has_wrong_spaces(content) else []
         places = _to_device(library, page, (box for _, box in glyphs))
         drawn = tuple(zip((character for character, _ in glyphs), places, strict=len(places) == len(glyphs)))
-        return PageText(content, superscripts=superscripts, glyphs=drawn), found.has_layers
+        return PageText(content, superscripts=superscripts, glyphs=drawn), found
 
 
 def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:

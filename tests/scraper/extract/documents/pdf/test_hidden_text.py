@@ -15,19 +15,22 @@ WARNING = "Text that cannot be seen is left out"
 
 
 def with_picture(*drawing: str) -> bytes:
-    """Build a PDF of one page with a gray picture `/Im` and half opaque and transparent states."""
+    """Build a PDF of one page with pictures `/Im` of lines and gray `/Gray`, and half opaque and transparent states."""
+    lines = b"\x40\xf0" * 210
     content = "\n".join(drawing).encode()
     return pdf_of(
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             b"<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            b"<< /Type /XObject /Subtype /Image /Width 1 /Height 420 /ColorSpace /DeviceGray /BitsPerComponent 8"
+            b" /Length 420 >>\nstream\n%s\nendstream" % lines,
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 6 0 R /Resources <<"
+            b" /Font << /F1 3 0 R >> /XObject << /Im 4 0 R /Gray 7 0 R >> "
+            b"/ExtGState << /None << /ca 0 >> /Half << /ca .5 >> >> >> >>",
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
             b"<< /Type /XObject /Subtype /Image /Width 2 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
             b" /Length 2 >>\nstream\n\x40\x90\nendstream",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 6 0 R /Resources <<"
-            b" /Font << /F1 3 0 R >> /XObject << /Im 4 0 R >> /ExtGState << /None << /ca 0 >> /Half << /ca .5 >> >>"
-            b" >> >>",
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
         ]
     )
 
@@ -113,6 +116,17 @@ def test_text_under_a_photo_is_left_out() -> None:
 @pytest.mark.parametrize("picture", ["q /Half gs 300 0 0 80 50 560 cm /Im Do Q", "q 595 0 0 842 0 0 cm /Im Do Q"])
 def test_text_under_a_transparent_photo_or_a_scan_stays(picture: str) -> None:
     assert SECRET in parse(with_picture(SEEN, WRITE, picture)).markdown
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [f"{WRITE} q 595 0 0 842 0 0 cm /Gray Do Q", f"q 595 0 0 842 0 0 cm /Gray Do Q q 3 Tr {WRITE} Q"],
+    ids=["text under it", "unpainted text over it"],
+)
+def test_text_where_a_scan_shows_nothing_is_left_out(drawing: str) -> None:
+    parsed = parse(with_picture(drawing, SEEN))
+    assert parsed.markdown == "<!-- page 1 -->\n\nThe visible line of the page is here."
+    assert parsed.warnings[0].startswith(WARNING)
 
 
 def test_hidden_words_in_a_visible_line_are_left_out() -> None:
