@@ -290,3 +290,40 @@ def test_formats_without_a_reader_are_shown_as_their_text(name: str, content: st
     parsed = parse(content.encode(), name=name)
     assert parsed.format == "text"
     assert content in parsed.markdown
+
+
+REVTEX = r"""\documentclass[twocolumn,prl]{revtex4-2}
+% \title{An old title}
+\begin{document}
+\title{Tides of the {\it northern} harbor}
+\author{Ada Vale}
+\email{ada@example.org}
+\affiliation{Institute of Tides, Porto}
+\author{Bo \surname{Stone}}
+\altaffiliation{Also at the lighthouse}
+\affiliation{Harbor Office, Cork}
+\begin{abstract}
+The water rises twice a day.
+\end{abstract}
+\maketitle
+\end{document}
+"""
+
+
+def test_revtex_file_shows_its_text_with_title_and_authors() -> None:
+    parsed = parse(REVTEX.encode(), name="tides.tex")
+    assert parsed.title == "Tides of the northern harbor"
+    assert parsed.author == "Ada Vale, Bo Stone"
+    assert parsed.markdown == REVTEX.strip(), "a LaTeX file is no program"
+
+
+def test_authors_of_an_article_are_read_from_one_command() -> None:
+    source = (
+        "\\documentclass{article}\n\\title{Short}\n\\author{A. One\\thanks{Paid.} \\\\ Cork \\and B. Two \\\\ Porto}\n"
+    )
+    assert parse(source.encode(), name="short.tex").author == "A. One, B. Two"
+
+
+def test_unclosed_commands_of_a_latex_file_give_no_title() -> None:
+    parsed = parse(b"\\documentclass{a}\n" + b"\\author{" * 5_000 + b"\\title[" * 5_000, name="x.tex")
+    assert parsed.title is None
