@@ -1,8 +1,9 @@
 """Train the reader's model: `python -m benchmarks.train_reader --corpus DIR`.
 
 Equal pages give equal bytes. The command prints scores on pages of unseen domains (four folds by domain), by
-page type, with and without the URL. It writes the weights into the package, and those of the folds into the
-cache for `benchmarks.reader`, which scores each page with a model that was not trained on its domain.
+page type, with and without the URL. It writes the weights into the package, and those of the folds into
+`benchmarks/reader/fold_weights` for `benchmarks.reader`, which scores each page with a model that was not trained
+on its domain.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common.command_line import Figures, print_table
-from benchmarks.common.corpora import fold_weights
 from benchmarks.common.single_thread import restart_single_threaded
+from benchmarks.reader.unseen_models import save_fold_models
 from benchmarks.training import pipeline
 from benchmarks.training.pages import SOURCES, Sample, samples
-from benchmarks.training.table import FOLDS, Row, row_of
+from benchmarks.training.table import Row, row_of
 from scraper.extract.content.block_classifier import ModelWeights, Prediction
 from scraper.extract.content.block_selection import select_blocks
 
@@ -50,8 +51,7 @@ def main() -> int:
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     if not options.without:
-        for fold in range(FOLDS):
-            _write(trained.weights[fold], fold_weights(fold))
+        save_fold_models(trained.weights, (page.domain for page in (*rows, *empty)))
     _write(trained.weights[pipeline.ALL], options.out)
     print(f"{options.out}: {options.out.stat().st_size} bytes, sha256 {_digest(options.out)}")
     return 0

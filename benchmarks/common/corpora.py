@@ -15,11 +15,6 @@ def cache_folder() -> Path:
     return user_cache_path("search-mcp-benchmarks")
 
 
-def fold_weights(fold: int) -> Path:
-    """Return the path of the reader weights trained without a fold."""
-    return cache_folder() / "reader-folds" / f"{fold}.npz"
-
-
 def corpus_folder(corpora: Path, name: str) -> Path:
     """Return the folder of one corpus: `corpora/NAME/`, or `corpora/NAME.tar.xz` unpacked.
 

@@ -27,7 +27,7 @@ from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.markdown.pages import SETS, MarkdownPage, pages
 from benchmarks.markdown.score import score, summary
 from benchmarks.peers.launch import peer_python
-from benchmarks.reader.__main__ import fold_models, fold_of
+from benchmarks.reader.unseen_models import UnseenModels
 from benchmarks.training.pages import samples
 from browsers.model import Snapshot
 from scraper.extract import reader
@@ -158,15 +158,13 @@ def _convert(page: MarkdownPage) -> str:
 
 def _reader(corpora: Path) -> Callable[[MarkdownPage], str]:
     """Return a function that converts a page like `fetch`: without hidden text, main content only."""
-    models = fold_models()
-    if not models:
-        print("The reader's figures are in-sample: its model was trained on most of these pages.")
+    models = UnseenModels()
     # Most of the pages are among the training pages, under another prefix.
-    folds = {sample.id.partition("-")[2]: fold_of(sample.domain) for sample in samples(corpora, "extra-pages")}
+    domains = {sample.id.partition("-")[2]: sample.domain for sample in samples(corpora, "extra-pages")}
 
     def read(page: MarkdownPage) -> str:
-        fold = folds.get(page.id.partition("-")[2])
-        model = models[fold] if models and fold is not None else None
+        domain = domains.get(page.id.partition("-")[2])
+        model = None if domain is None else models.of_domain(domain)
         snapshot = Snapshot(page.url, page.url, 200, media_type="text/html", html=page.html)
         return reader.read(snapshot, model).markdown
 

@@ -5,8 +5,7 @@ scored by F1 over words, or over characters in languages without spaces, and by 
 are articles of two other archives whose gold is the expected body of a parser test; they are scored by F1 over
 runs of four words. All readers run as our workers do: in one thread, with rare garbage collection that ignores
 objects created before the first page.
-Our figures come from models that have not seen the page's domain, if `benchmarks.train_reader` has stored them.
-Otherwise they come from the shipped model, which was trained on these pages, and are marked accordingly.
+Our figures come from models that were not trained on the page's domain (see `unseen_models`).
 """
 
 from __future__ import annotations
@@ -18,20 +17,18 @@ import re
 import statistics
 import time
 import unicodedata
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.common.corpora import fold_weights
 from benchmarks.common.single_thread import restart_single_threaded
 from benchmarks.reader.peers import PEERS, peer_answers
+from benchmarks.reader.unseen_models import UnseenModels
 from benchmarks.training.pages import Sample, samples
-from benchmarks.training.table import FOLDS, snapshot_of, word_f1
+from benchmarks.training.table import snapshot_of, word_f1
 from scraper.extract import reader
-from scraper.extract.content.block_classifier import BlockClassifier, ModelWeights, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
 from scraper.extract.page import page_tree
 from scraper.workers.child import COLLECT_AFTER
@@ -80,26 +77,11 @@ async def measure(options: Options) -> Figures:
     pages = list(itertools.islice(samples(options.corpora, "wcxb"), 0, None, step))
     foreign = list(itertools.islice(samples(options.corpora, "pages-lang"), 0, None, step))
     news = list(itertools.islice(_news(options.corpora), 0, None, step))
-    models = fold_models()
-    figures: Figures = {"wcxb.unseen": float(bool(models)), "wcxb.pages": len(pages)}
-    figures |= _ours(_Sets(pages, foreign, news), models)
+    figures: Figures = {"wcxb.unseen": 1.0, "wcxb.pages": len(pages)}
+    figures |= _ours(_Sets(pages, foreign, news), UnseenModels())
     figures |= await asyncio.to_thread(_peers, _Sets(pages, foreign, news))
     print_goals(figures, _GOALS)
-    if not models:
-        print("In-sample: our model was trained on these pages. benchmarks.train_reader creates models that were not.")
     return figures
-
-
-def fold_models() -> list[BlockClassifier]:
-    """Return the models of the folds, each trained without its fold; empty if one is missing."""
-    paths = [fold_weights(fold) for fold in range(FOLDS)]
-    if not all(path.is_file() for path in paths):
-        return []
-    models = []
-    for path in paths:
-        with path.open("rb") as file:
-            models.append(BlockClassifier(ModelWeights.load(file)))
-    return models
 
 
 def _news(corpora: Path) -> Iterator[Sample]:
@@ -110,27 +92,19 @@ def _news(corpora: Path) -> Iterator[Sample]:
                 yield sample
 
 
-def fold_of(domain: str) -> int:
-    """Return the fold of a domain, whose model was trained without it."""
-    return zlib.crc32(domain.encode()) % FOLDS
-
-
-def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
+def _ours(sets: _Sets, models: UnseenModels) -> Figures:
     pages = sets.pages
-
-    def model_for(sample: Sample) -> BlockClassifier:
-        return models[fold_of(sample.domain)] if models else load_bundled_classifier()
 
     def read(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
         started = time.process_time()
-        text = extract_content(page_tree.build_page_tree(snapshot), model_for(sample)).text
+        text = extract_content(page_tree.build_page_tree(snapshot), models.of_domain(sample.domain)).text
         return _Answer(text, (time.process_time() - started) * 1e3)
 
     def read_whole(sample: Sample) -> _Answer:
         snapshot = snapshot_of(sample)
         started = time.process_time()
-        document = reader.read(snapshot, model_for(sample))
+        document = reader.read(snapshot, models.of_domain(sample.domain))
         return _Answer(document.text, (time.process_time() - started) * 1e3)
 
     read(pages[0])
@@ -138,8 +112,7 @@ def _ours(sets: _Sets, models: Sequence[BlockClassifier]) -> Figures:
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
-    name = "ours" if models else "ours (trained on these pages)"
-    figures = _score(name, sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news)))
+    figures = _score("ours", sets, *([read(page) for page in some] for some in (pages, sets.foreign, sets.news)))
     wholes = [read_whole(page) for page in pages]
     whole = _cpu([answer.ms for answer in wholes])
     figures |= {f"wcxb.whole_cpu_ms.{key}": value for key, value in whole.items()}

@@ -89,6 +89,11 @@ def snapshot_of(sample: Sample) -> Snapshot:
     return Snapshot(sample.url, sample.url, 200, media_type="text/html", html=sample.html)
 
 
+def fold_of(domain: str) -> int:
+    """Return the fold of a domain, from 0 to `FOLDS - 1`."""
+    return zlib.crc32(domain.encode()) % FOLDS
+
+
 def row_of(sample: Sample) -> Row | None:
     """Return the row of a sample, or None if the page has no text."""
     page = page_tree.build_page_tree(snapshot_of(sample))
@@ -106,7 +111,7 @@ def row_of(sample: Sample) -> Row | None:
         domain=sample.domain,
         page_type=sample.page_type,
         language=sample.language,
-        fold=zlib.crc32(sample.domain.encode()) % FOLDS,
+        fold=fold_of(sample.domain),
         main=sample.main,
         names=tuple(named),
         matrix=stack_columns(named, tuple(named), measures.n),
