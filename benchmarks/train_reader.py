@@ -51,7 +51,7 @@ def main() -> int:
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     if not options.without:
-        save_fold_models(trained.weights, (page.domain for page in (*rows, *empty)))
+        save_fold_models(trained.weights, [row.domain for row in rows] + [sample.domain for sample in empty])
     _write(trained.weights[pipeline.ALL], options.out)
     print(f"{options.out}: {options.out.stat().st_size} bytes, sha256 {_digest(options.out)}")
     return 0
