@@ -13,6 +13,7 @@ from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
+from scraper.errors import InvalidUrlError
 from scraper.urls import guess_urls, parse_target
 
 
@@ -97,7 +98,10 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     settings = load_settings(flags)
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
-    starts = tuple(parse_target(guess_urls(url)[0]) for url in urls)
+    try:
+        starts = tuple(parse_target(guess_urls(url)[0]) for url in urls)
+    except InvalidUrlError as error:
+        raise click.UsageError(str(error)) from None
     crawled = CrawlOptions(starts, flags["include"], flags["exclude"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])

@@ -1,4 +1,4 @@
-"""The command `crawl` that is interrupted."""
+"""The command `crawl` with wrong addresses, and interrupted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scraper.cli.in_process import command_output
 from tests.scraper.cli.test_watch_commands import variables
 from tests.scraper.process import output_of, running, until
 from tests.site.traps.made_site import text_file
@@ -26,6 +27,12 @@ class Slow(Robots):
         """Add the pause."""
         self.route("/robots.txt", lambda query: text_file("User-agent: *\nCrawl-delay: 1\n"))
         super().build()
+
+
+def test_a_wrong_address_is_explained_before_a_folder_is_made(tmp_path: Path) -> None:
+    output = command_output("crawl", "example.com", "ftp://example.com", "--out", str(tmp_path / "out"))
+    assert output.code == 2 and "`ftp:` URLs are not fetched" in output.err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.browser
