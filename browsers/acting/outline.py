@@ -125,8 +125,9 @@ class _LineWriter:
                     is_group = node.has_controls or (role not in ACTIVE and _is_list(node))
                     self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
-                    # Inside a control all is the control. Inside a box with a listener, others may listen.
-                    is_inside = role in ACTIVE or not is_group
+                    # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
+                    # options that is no `select` may have items without a role.
+                    is_inside = role != "listbox" and (role in ACTIVE or not is_group)
                     if node.tag == "select":
                         continue
                 elif node.is_shown and (role in LANDMARKS or role in HEADINGS or role in STATED):

@@ -8,8 +8,10 @@
   const rootOf = (element) => element.shadowRoot || closedRoots.get(element);
   const parentOf = (element) => element.assignedSlot || element.parentElement || element.getRootNode().host || null;
   const isVisible = (element) => {
+    // First: a box in a closed `details` would be laid out to be measured, and then seem to be visible.
+    if (!element.checkVisibility({visibilityProperty: true, opacityProperty: true})) return false;
     const box = element.getBoundingClientRect();
-    return box.width > 4 && box.height > 4 && element.checkVisibility({visibilityProperty: true, opacityProperty: true});
+    return box.width > 4 && box.height > 4;
   };
   function* walk(root) {
     const stack = [root];
@@ -134,7 +136,7 @@
   const isFirstOf = (element) => {
     if (/^(?:main|article)$/.test(element.localName) || element === document.body) return false;
     const depth = depthOf(element);
-    if (depth > MAX_DEPTH) return false;
+    if (depth > MAX_DEPTH || !element.checkVisibility()) return false;
     const box = element.getBoundingClientRect();
     const mayAsk = rootOf(element) || element.querySelector('button, input, a, [role=button]');
     return mayAsk && box.top + scrollY < MAX_TOP && box.width > innerWidth / 2 && (depth === 1 || shareOfPage(element) < 0.5);
@@ -170,6 +172,7 @@
     element.style.setProperty('display', 'none', 'important');
     if (element.localName === 'dialog' && element.open) element.close();
     for (const shade of walk(document.body)) {
+      if (!shade.checkVisibility()) continue;
       const box = shade.getBoundingClientRect();
       const covers = box.width >= innerWidth * 0.98 && box.height >= innerHeight * 0.98;
       if (covers && isEmpty(shade) && getComputedStyle(shade).position === 'fixed') shade.style.setProperty('display', 'none', 'important');

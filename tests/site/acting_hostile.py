@@ -94,7 +94,8 @@ addEventListener('scroll', () => {
 </script>"""
 _CUSTOM = """<div id="color" role="combobox" tabindex="0" aria-label="Color" onclick="colors.hidden = false">Pick</div>
 <ul id="colors" role="listbox" hidden><li role="option" onclick="log('red')">Red</li>
-<li role="option" onclick="log('blue')">Blue</li></ul>"""
+<li role="option" onclick="log('blue')">Blue</li></ul>
+<div role="listbox" aria-label="Sizes" onclick="log(event.target.textContent)"><div>Small</div><div>Large</div></div>"""
 _ENDLESS = """<div id="rows"></div><script>
 let rows = 0;
 const add = () => { for (let n = 0; n < 20; n++) document.getElementById('rows').insertAdjacentHTML(

@@ -154,6 +154,8 @@ async def test_the_end_of_a_page_that_grows_after_a_timer_is_reached(actor: Acto
 async def test_options_of_a_list_that_is_no_select_are_targets(actor: Actor) -> None:
     await actor("open @custom", 'click combobox "Color"', 'click option "Blue"')
     assert "log: blue" in await actor.log()
+    await actor('click "Large"')
+    assert "log: Large" in await actor.log()
 
 
 async def test_depth_and_number_are_bounded(actor: Actor) -> None:
