@@ -69,7 +69,7 @@ class HiddenText:
     plain: Sequence[SimpleObject] = ()
     """Text objects without any sign of hidden text, in the order of painting."""
     scan_pixels: int = 0
-    """Pixels of the pictures that have a text layer."""
+    """Pixels of the scans whose text layer was compared."""
 
 
 def declare_functions(library: ctypes.CDLL) -> None:
@@ -80,12 +80,7 @@ def declare_functions(library: ctypes.CDLL) -> None:
 
 
 def find_hidden_text(
-    library: ctypes.CDLL,
-    page: int,
-    *,
-    check_clips: bool = False,
-    check_layers: bool = True,
-    max_scan_pixels: int = MAX_SCAN_PIXELS,
+    library: ctypes.CDLL, page: int, *, check_clips: bool = False, check_layers: bool = True, max_scan_pixels: int
 ) -> HiddenText:
     """Return the hidden text objects of a page.
 
@@ -158,7 +153,9 @@ class _PageScan:
             if pixels is None or looks >= _MAX_LOOKS or not pixels.has_ink(*one.box):
                 hidden[one.handle] = one.box
         scan_pixels = sum(pixel_count(self._library, scan) for scan in scans) if scanned else 0
-        if 0 < scan_pixels <= max_scan_pixels:
+        if scan_pixels > max_scan_pixels:
+            scan_pixels = 0
+        if scan_pixels:
             hidden |= {one.handle: one.box for one in self._find_blank(scanned)}
         hidden |= {one.handle: one.box for one in texts if check_clips and self._is_clipped(one)}
         below = [one for one in texts if any(photo.order > one.order and photo.box.covers(one.box) for photo in photos)]

@@ -111,8 +111,15 @@ def _read_information(library: ctypes.CDLL, document: int, name: str) -> str:
 
 def read_visible_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[int, list[str]]:
     """Return the lines of pages, counted from 1, without hidden text and text outside of its clipping path."""
+    lines: dict[int, list[str]] = {}
     with open_document(data, password) as document:
-        return {page: _lines_of_page(*document, page) for page in pages} if document else {}
+        scan_pixels = hidden_text.MAX_SCAN_PIXELS
+        if not document:
+            return lines
+        for page in pages:
+            lines[page], found = _lines_of_page(*document, page, scan_pixels)
+            scan_pixels -= min(scan_pixels, found.scan_pixels)
+    return lines
 
 
 @contextmanager
@@ -169,10 +176,14 @@ def _text_of_page(
         return PageText(content, superscripts=superscripts, glyphs=drawn), found
 
 
-def _lines_of_page(library: ctypes.CDLL, document: int, number: int) -> list[str]:
+def _lines_of_page(
+    library: ctypes.CDLL, document: int, number: int, max_scan_pixels: int
+) -> tuple[list[str], HiddenText]:
     with _open_page(library, document, number) as (page, text, count):
-        found = find_hidden_text(library, page, check_clips=True) if count else HiddenText({})
-        return _split_characters(library, text, count, found)[0].splitlines()
+        if not count:
+            return [], HiddenText({})
+        found = find_hidden_text(library, page, check_clips=True, max_scan_pixels=max_scan_pixels)
+        return _split_characters(library, text, count, found)[0].splitlines(), found
 
 
 def _split_characters(library: ctypes.CDLL, text: int, count: int, found: HiddenText) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
+from scraper.extract.documents.pdf import hidden_text
 from tests.scraper.extract.documents.builders import drawn_pdf, parse, pdf_of, text_at
 
 SEEN = text_at(60, 100, "The visible line of the page is here.")
@@ -127,6 +128,11 @@ def test_text_where_a_scan_shows_nothing_is_left_out(drawing: str) -> None:
     parsed = parse(with_picture(drawing, SEEN))
     assert parsed.markdown == "<!-- page 1 -->\n\nThe visible line of the page is here."
     assert parsed.warnings[0].startswith(WARNING)
+
+
+def test_scans_beyond_the_limit_of_pixels_are_not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden_text, "MAX_SCAN_PIXELS", 1)
+    assert SECRET in parse(with_picture(f"{WRITE} q 595 0 0 842 0 0 cm /Gray Do Q", SEEN)).markdown
 
 
 def test_hidden_words_in_a_visible_line_are_left_out() -> None:
