@@ -3,14 +3,17 @@
 Run `python -m benchmarks.train_passages --corpora DIR`.
 
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. Every third text of
-each set is left out; `benchmarks.knowing` reports these as the test part. The weights maximize the likelihood of an
-answering sentence among the best sentences of its text (softmax), and stay near a start chosen by hand: features that
-these texts do not have, such as headings, keep it. Prints the share of test questions with an answering sentence among
-the first five, and the weights in the format of the code.
+each set is left out; `benchmarks.knowing` reports these as the test part. For its figures `out_of_fold_*`, weights are
+learned three times, each time without another third, and written to `benchmarks/knowing/fold_weights.json`.
+
+The weights maximize the likelihood of an answering sentence among the best sentences of its text (softmax), and stay
+near a start chosen by hand: features that these texts do not have, such as headings, keep it. Prints the share of test
+questions with an answering sentence among the first five, and the weights in the format of the code.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import zlib
 from collections import defaultdict
@@ -21,7 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
-from benchmarks.knowing.questions import AskedText, is_test_text, load_texts, sentences_with_answer
+from benchmarks.knowing.questions import (
+    FOLD_WEIGHTS,
+    TEST_FOLD,
+    TEXT_FOLDS,
+    AskedText,
+    load_texts,
+    sentences_with_answer,
+)
 from scraper.retrieval.sentence_features import FEATURE_NAMES, Question, compute_features
 from scraper.retrieval.sentence_index import SentenceIndex
 from scraper.retrieval.sentences import split_sentences
@@ -68,10 +78,14 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("Name the folder of the corpora: --corpora DIR.")
     examples = _load_examples(options.corpora, 0.1 if options.quick else 1.0)
     start = np.array([_START.get(name, 0.0) for name in FEATURE_NAMES])
-    weights = _fit([one for one in examples if not one[0]], start)
+    folds = [_fit([one for one in examples if one[0] != fold], start) for fold in range(TEXT_FOLDS)]
+    weights = folds[TEST_FOLD]
+    if not options.quick:
+        rows_of_folds = [dict(zip(FEATURE_NAMES, one.round(2).tolist(), strict=True)) for one in folds]
+        FOLD_WEIGHTS.write_text(json.dumps(rows_of_folds, indent=1) + "\n", encoding="utf-8")
     hits: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for is_test, name, features, answers in examples:
-        if is_test:
+    for fold, name, features, answers in examples:
+        if fold == TEST_FOLD:
             group = name if name in _QUESTIONS else "xquad_other"
             hits[group].append((_is_first(features @ start, answers), _is_first(features @ weights, answers)))
     rows = [(name, len(both), *np.mean(both, axis=0).round(3).tolist()) for name, both in sorted(hits.items())]
@@ -81,8 +95,8 @@ async def measure(options: Options) -> Figures:
     return figures | {f"weight.{name}": round(float(one), 2) for name, one in zip(FEATURE_NAMES, weights, strict=True)}
 
 
-_Example = tuple[bool, str, Floats, list[int]]
-"""True for a test text, the set, the features of the sentences, and the sentences that answer."""
+_Example = tuple[int, str, Floats, list[int]]
+"""Fold of the text, its set, the features of the sentences, and the sentences that answer."""
 
 
 def _load_examples(corpora: Path, share: float) -> list[_Example]:
@@ -102,7 +116,7 @@ def _load_examples(corpora: Path, share: float) -> list[_Example]:
                 answers = sentences_with_answer(text.text, sentences, question)
                 if answers:
                     features = compute_features(index, Question.of(question["q"]))
-                    examples.append((is_test_text(text), name, features, answers))
+                    examples.append((text.number % TEXT_FOLDS, name, features, answers))
     return examples
 
 

@@ -2,6 +2,9 @@
 
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. The beginning of
 the text with the same budget stands beside our passages. `test_at_*` counts only texts that were not used for learning.
+`out_of_fold_at_*` counts all questions, each with weights that were learned without the third of the texts that its
+text is in.
+
 The corpus `knowing-sources` has answers of sources. Records of saved lists, and values by name and by one example, are
 measured on `knowing-lists`, `serp`, `knowing-fields` and `knowing-redesign`. `tokens.list` is the size of the tool
 list. With `--peers`, bm25s, rank-bm25, crawl4ai and Scrapling read the same.
@@ -10,12 +13,14 @@ list. With `--peers`, bm25s, rank-bm25, crawl4ai and Scrapling read the same.
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -24,6 +29,8 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing import examples, records, redesigns
 from benchmarks.knowing.peers import PeerProcess, fit_passages, open_peers
 from benchmarks.knowing.questions import (
+    FOLD_WEIGHTS,
+    TEXT_FOLDS,
     AskedText,
     Question,
     has_answer,
@@ -39,7 +46,7 @@ from scraper.model import Document, PageExcerpts, Reading
 from scraper.render.page_excerpts import fit_excerpts
 from scraper.render.research_report import join_excerpts
 from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
-from scraper.retrieval.sentence_score import score_sentences, split_wordings
+from scraper.retrieval.sentence_score import WEIGHTS, score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
 
 BUDGETS = (300, 500, 1_500)
@@ -72,6 +79,7 @@ async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -
         name = text.name if text.name in _SETS else "xquad_other"
         asked[name] += [(text, question) for question in text.questions]
     counts = {"asked": 0, "over_budget": 0, "inexact": 0}
+    fold_weights = json.loads(FOLD_WEIGHTS.read_text(encoding="utf-8"))
     total_s = 0.0
     for name, questions in sorted(asked.items()):
         random.Random(_SEED).shuffle(questions)
@@ -79,7 +87,7 @@ async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -
         seconds = 0.0
         is_test = np.array([is_test_text(text) for text, _ in sample])
         for budget in BUDGETS:
-            hits, beginnings = [], []
+            hits, beginnings, out_of_fold = [], [], []
             for text, question in sample:
                 began = time.process_time()
                 page = ask(text.text, question["q"], budget)
@@ -90,10 +98,14 @@ async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -
                 quotes = [text.text[one.start : one.end].strip()[:40] for one in page.excerpts]
                 counts["inexact"] += not all(quote in content for quote in quotes)
                 hits.append(has_answer(content, question))
+                with patch.dict(WEIGHTS, fold_weights[text.number % TEXT_FOLDS]):
+                    unseen = join_excerpts(ask(text.text, question["q"], budget), linked=False)
+                out_of_fold.append(has_answer(unseen, question))
                 end = token_estimate.fit_prefix(text.text, 0, budget)
                 beginnings.append(has_answer(text.text[:end], question))
             figures[f"passages.{name}.at_{budget}"] = round(float(np.mean(hits)), 3)
             figures[f"passages.{name}.test_at_{budget}"] = round(float(np.mean(np.array(hits)[is_test])), 3)
+            figures[f"passages.{name}.out_of_fold_at_{budget}"] = round(float(np.mean(out_of_fold)), 3)
             figures[f"passages.{name}.beginning_at_{budget}"] = round(float(np.mean(beginnings)), 3)
         figures[f"passages.{name}.among_{_FIRST}"] = round(float(np.mean([_is_first(*one) for one in sample])), 3)
         figures[f"passages.{name}.ms"] = round(1_000 * seconds / (len(BUDGETS) * len(sample)), 1)

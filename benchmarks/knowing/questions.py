@@ -14,8 +14,11 @@ from benchmarks.common.corpora import corpus_folder
 from scraper.retrieval.sentences import Sentence
 
 _NO_LETTER = re.compile(r"[\W_]+")
-_PARTS = 3
-"""Every third text of a set is a test text."""
+TEXT_FOLDS = 3
+TEST_FOLD = 2
+"""Fold of the test texts. Each third text of a set is in the same fold."""
+FOLD_WEIGHTS = Path(__file__).with_name("fold_weights.json")
+"""For each fold, the weights learned by `benchmarks.train_passages` from the texts of the other folds."""
 
 Question = Mapping[str, Any]
 """`q` (question), `s` (sentence with the answer), and perhaps `any` (all sentences that answer)."""
@@ -47,7 +50,7 @@ def load_texts(corpora: Path) -> list[AskedText]:
 
 def is_test_text(text: AskedText) -> bool:
     """Return True if a text is not used for learning."""
-    return text.number % _PARTS == _PARTS - 1
+    return text.number % TEXT_FOLDS == TEST_FOLD
 
 
 def letters(text: str) -> str:

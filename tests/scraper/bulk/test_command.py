@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import secrets
 import signal
 from asyncio.subprocess import DEVNULL
 from collections import Counter
@@ -94,14 +95,24 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
 
 
 @pytest.mark.browser
-async def test_the_fields_of_a_recipe_are_columns(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "cluster",
+    [pytest.param((), id="alone"), pytest.param(("--cluster", "local"), id="ray", marks=pytest.mark.full_size)],
+)
+async def test_the_fields_of_a_recipe_are_columns(
+    site: Site, here: dict[str, str], tmp_path: Path, cluster: tuple[str, ...]
+) -> None:
+    if cluster:
+        pytest.importorskip("ray")
     kettle, article, recipe = site.url("/shop/injected"), site.url("/static/901", "host1.example"), tmp_path / "r.json"
     example = ("--example", json.dumps({"name": "Copper kettle", "price": "49.90 EUR"}), "--json", "-o", str(recipe))
     learned = await output_of(*SEARCH_MCP[:2], "extract-structured", kettle, *example, env=here)
     assert learned.code == 0, learned.err
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, [kettle, article]), "--out", str(out), "--format", "csv")
-    read = await output_of(*command, "--recipe", str(recipe), env=here)
+    # A token for this test only: by default Ray writes one into the user's home.
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    read = await output_of(*command, "--recipe", str(recipe), *cluster, env={**here, **token})
     assert read.code == 1, read.err  # the recipe does not fit the article
     rows = {row["url"]: row for row in rows_in(out, Format.CSV)}
     # A script writes the price, so the page was rendered.
