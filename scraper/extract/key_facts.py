@@ -18,7 +18,7 @@ _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
 _JSON_TYPE = re.compile(rf"[\"'](?:https?://schema\.org/)?{_ITEM}")
 _ITEM_TYPE = re.compile(rf"schema\.org/{_ITEM}", re.IGNORECASE)
 _RECIPE_TYPE = re.compile(r"schema\.org/Recipe\b|[\"']Recipe[\"']", re.IGNORECASE)
-_RECIPE_CLASS = re.compile(r"ingredi|zutat|ingrédient", re.IGNORECASE)
+_RECIPE_CLASSES = ("ingredi", "zutat", "ingrédient")
 _PRODUCT_CLASS = re.compile(r"(?:^|[\s_-])product[-_]+(?:title|name|single|details?|info|main|summary)", re.MULTILINE)
 _PRICE_CLASS = re.compile(r"(?:^|[\s_-])price", re.MULTILINE)
 _OTHER_TYPES = frozenset({"article", "collection", "forum", "listing"})
@@ -40,13 +40,16 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     If the page has facts of a recipe, those of a product are left out. `about` is the metadata of the page.
     """
     scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
-    in_scripts = any(map(_JSON_TYPE.search, scripts))
+    in_scripts = any(("Product" in script or "Recipe" in script) and _JSON_TYPE.search(script) for script in scripts)
     items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
     classes = page.classes or ""
-    is_suggested = page_type == "product" or _RECIPE_CLASS.search(classes) is not None
+    # Most pages lack the words, and the test for a word costs less than the regular expression.
+    is_suggested = page_type == "product" or _has_recipe_class(classes)
     is_suggested = is_suggested or (
         page_type not in _OTHER_TYPES
+        and "product" in classes
+        and "price" in classes
         and _PRODUCT_CLASS.search(classes) is not None
         and _PRICE_CLASS.search(classes) is not None
     )
@@ -85,10 +88,15 @@ def _read(
     tags = opengraph.select_properties(page.head.metas)
     item_types = (element.get("itemtype") or "" for element in _ITEM_TYPES(page.body))
     names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
-    with_recipe = names_recipe or _RECIPE_CLASS.search(page.classes or "") is not None
+    with_recipe = names_recipe or _has_recipe_class(page.classes or "")
     return structured.read_facts(
         page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe, for_header=True
     )
+
+
+def _has_recipe_class(classes: str) -> bool:
+    lowered = classes.lower()
+    return any(word in lowered for word in _RECIPE_CLASSES)
 
 
 def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> PageFacts:

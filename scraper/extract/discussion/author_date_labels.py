@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from itertools import compress
+from typing import Any, cast
 
+from lxml import etree
+
+from scraper.extract.discussion.author_names import MAX_NAME, clean_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.dom.xpath import Element, collect_class_names, text_of
 from scraper.extract.metadata import date_parsing
-from scraper.extract.text.sanitize import clean_line
 
-MAX_NAME = 60
 MAX_LABELS = 100_000
 """Maximum number of labels. A thread of 10,000 posts has four per post."""
 
 _MAX_LABEL = 120
+_MAX_URL = 200
+"""Characters at the end of a URL that are searched for the profile of a user."""
+
 _MIN_AUTHORS = 2
 
+# Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 AUTHOR_CLASS = re.compile(
     r"(?:author|user-?name|user|profile-?link)(?:$|[\s_-])|(?:^|[\s_-])(?:poster|nick(?:name)?|commenter|"
     r"byline|fn|name|creator|"
     r"person|reviewer|member|sender|from|submitter|owner|writer|display-?name|cite|autor|auteur|verfasser|"
     r"hide-from-print)"
-    r"(?:$|[\s_-])",
-    re.MULTILINE,
+    r"(?:$|[\s_-])"
 )
 _NOT_AUTHOR = re.compile(
     r"avatar|(?:^|[\s_-])(?:bio|image|img|photo|rank|title|role|badge|stats?|posts?-?count|count|"
     r"(?<!text-)info|details-?list|signature|"
     r"sig|mention|menu|nav|login|reputation|flair|group|location|joined|extras?|banner|icon|actions?|controls?|online|"
     r"offline|status|is-author|by-author|byuser|comment-author-\w+|quote\w*|reply-?to|last-?post\w*|edit\w*)"
-    r"(?:$|[\s_-])",
-    re.IGNORECASE,
+    r"(?:$|[\s_-])"
 )
 _AVATAR = re.compile("avatar|status", re.IGNORECASE)
 _USER_URL = re.compile(
@@ -55,39 +59,19 @@ _AUTHOR_ATTRIBUTES = {
     "data-user-name": "3",
 }
 """Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
-_BEFORE_NAME = re.compile(
-    r"^(?:(?:re)?posted|written|submitted|asked|answered|reviewed|commented|started|created|sent)?\s*"
-    r"(?:by|from|von|par|por|di|door|av|af|przez|автор|作者|投稿者|author|user|reviewer|autor|auteur)\s*[:：]?\s+|^@",
-    re.IGNORECASE,
-)
-_AFTER_NAME = re.compile(
-    r"\s*(?:,|:|\bsays?\b|\bsaid\b|\bwrote\b|\bwrites\b|\bcommented\b|\breplied\b|\basked\b|\banswered\b|"
-    r"\bsagt\b|\bschrieb\b|"
-    r"\ba dit\b|\bdice\b|\bdijo\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|\s+(?:says|said|wrote|"
-    r"says on):?\s.*$",
-    re.IGNORECASE,
-)
-_NO_NAME = re.compile(
-    r"^(?:\W*|reply|quote|share|report|edit|delete|like|permalink|link|parent|message|messages|posts?|profile|user|"
-    r"member|guest post|follow|view profile|more|top|author|send message|contact|website|log ?in|sign ?up|register|"
-    r"name|new|re|advert\w*|sponsored.*|#\d\S*|op|mod|moderator|comment|comments|next|prev|previous|home|"
-    r"members?|https?:.*|\d{4}-\d\d-\d\d.*)$",
-    re.IGNORECASE,
-)
+_STATING_ATTRIBUTES = frozenset({"rel", *_AUTHOR_ATTRIBUTES})
 DATE_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time", "faceplate-timeago", "abbr"})
 _DATE_CLASS = re.compile(
     r"date|(?:^|[\s_-])(?:time|age|ago|when|posted|published|timeago|timestamp|datetime|moment\w*|"
     r"created\w*|post-?time|"
-    r"postinfo|permalink|relativetime|reltime|meta|metadata|tagline|comment-meta)(?:$|[\s_-])|time(?:$|[\s_-])",
-    re.IGNORECASE,
+    r"postinfo|permalink|relativetime|reltime|meta|metadata|tagline|comment-meta)(?:$|[\s_-])|time(?:$|[\s_-])"
 )
 _OTHER_DATE = re.compile(
     r"\b(?:join(?:ed)?|regist\w+|member since|since|edited|edit|updated?|modified|last (?:visit|seen|edit|"
     r"post|active|reply|"
     r"modif\w+)|founded|dabei seit|beitritt|mitglied seit|registriert|inscri\w+|depuis|ingresó|desde|"
     r"регистрация|с нами|dołączył\w*|"
-    r"geregistreerd|lid sinds|bearbeitet|geändert|zuletzt|modifié|editado|изменено|редакт\w+)\b",
-    re.IGNORECASE,
+    r"geregistreerd|lid sinds|bearbeitet|geändert|zuletzt|modifié|editado|изменено|редакт\w+)\b"
 )
 _DATE_ATTRIBUTES = (
     "datetime",
@@ -109,6 +93,9 @@ _STATING_TAGS = frozenset({"article", "div", "li"})
 _STRONG_NAMES = re.compile("post(?:body|msg|left|text)|blockpost", re.IGNORECASE)
 """Classes of boards that write the name of an author in bold, without a class."""
 _DATE_ROLES = frozenset({"datePublished", "dateCreated"})
+_ROLES = etree.XPath(
+    f"descendant-or-self::*/@itemprop[{' or '.join(f'.={role!r}' for role in sorted(_AUTHOR_ROLES | _DATE_ROLES))}]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,23 +133,21 @@ def find_labels(body: Element, classes: str | None = None) -> list[AuthorDateLab
     `classes` are the values of `class` in the page, one per line, if they are known.
     """
     classes = collect_class_names(body) if classes is None else classes
-    author_names = _ClassValues(classes, AUTHOR_CLASS, _NOT_AUTHOR)
-    elements = list(body.iter())
+    elements = _LabelElements(body)
     outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}
-    for element in _possible_authors(elements, author_names, with_strong=_STRONG_NAMES.search(classes) is not None):
-        author = _read_author(element, is_author=author_names[element.get("class") or ""])
+    for element in elements.find_authors(with_strong=_STRONG_NAMES.search(classes) is not None):
+        author = _read_author(element, is_author=element.get("class") in elements.author_classes)
         if author is not None and not _is_outside(element, outside):
             authors[element] = author
     if len(authors) < _MIN_AUTHORS:
         return []
-    date_names = _ClassValues(classes, _DATE_CLASS)
     labels: list[AuthorDateLabel] = []
-    for element in _possible_dates(elements, date_names, authors):
+    for element in elements.find_dates(authors):
         author = authors.get(element)
         if author is not None:
             labels.append(author)
-        date = _read_date(element, is_dated=element.tag in DATE_TAGS or date_names[element.get("class") or ""])
+        date = _read_date(element, is_dated=element.tag in DATE_TAGS or element.get("class") in elements.date_classes)
         if date is not None and not _is_outside(element, outside):
             labels.append(date)
         if len(labels) >= MAX_LABELS:
@@ -170,76 +155,88 @@ def find_labels(body: Element, classes: str | None = None) -> list[AuthorDateLab
     return labels
 
 
-class _ClassValues(dict[str, bool]):
-    """Tell if a value of `class` has a name that matches a pattern, and none that matches another pattern.
-
-    One search in all values of a page costs a fifth of single searches.
-    """
-
-    def __init__(self, values: str, pattern: re.Pattern[str], other: re.Pattern[str] | None = None) -> None:
-        """Search in the values of a page, one per line."""
-        super().__init__({"": False})
-        self._other = other
-        text = "\n\n".join(line[:_MAX_LABEL].lower() for line in values.split("\n"))
-        self._lines: set[str] = set()
-        for match in pattern.finditer(text):
-            # A match may begin with the separator before a name.
-            start = text.rfind("\n", 0, match.start() + 1) + 1
-            end = text.find("\n", start)
-            self._lines.add(text[start : None if end < 0 else end])
-
-    def __missing__(self, value: str) -> bool:
-        """Compare a value that was not asked for before; some have several lines."""
-        lowered = value[:_MAX_LABEL].lower()
-        matches = not self._lines.isdisjoint(lowered.split("\n"))
-        if matches and self._other is not None:
-            matches = not any(map(self._other.search, lowered.split()))
-        self[value] = matches
-        return matches
+@lru_cache(maxsize=8_192)
+def _is_author_class(name: str) -> bool:
+    return AUTHOR_CLASS.search(name) is not None
 
 
-def _possible_authors(
-    elements: Sequence[Element], names: Mapping[str, bool], *, with_strong: bool
-) -> Iterator[Element]:
-    """Yield the elements that `_read_author` may accept."""
-    for element in elements:
-        tag: str = element.tag
-        if names[element.get("class") or ""] or element.get("itemprop") in _AUTHOR_ROLES:
-            yield element
-        elif tag == "a":
-            if (
-                _leads_to_user((element.get("href") or "")[-200:])
-                or element.get("rel") == "author"
-                or element.get("data-hovercard-type") == "user"
-            ):
+@lru_cache(maxsize=8_192)
+def _is_date_class(name: str) -> bool:
+    return _DATE_CLASS.search(name) is not None
+
+
+class _LabelElements:
+    """Elements of a page that may be labels. Each test runs once for each distinct value, not for each element."""
+
+    def __init__(self, body: Element) -> None:
+        """List all elements in document order, with their classes and roles."""
+        self._body = body
+        self._all = list(body.iter())
+        self._classes = [element.get("class") for element in self._all]
+        self._names = {value: value[:_MAX_LABEL].lower().split() for value in set(self._classes) if value}
+        self._roles = {value.getparent(): str(value) for value in cast("list[Any]", _ROLES(body))}
+
+    @cached_property
+    def author_classes(self) -> set[str]:
+        """Values of `class` with a name of authors, and no name of other things."""
+        matching = self._find_classes(_is_author_class)
+        return {value for value in matching if not any(map(_NOT_AUTHOR.search, self._names[value]))}
+
+    @cached_property
+    def date_classes(self) -> set[str]:
+        """Values of `class` with a name of dates."""
+        return self._find_classes(_is_date_class)
+
+    def _find_classes(self, matches: Callable[[str], bool]) -> set[str]:
+        names = set(filter(matches, {name for names in self._names.values() for name in names}))
+        return {value for value, own in self._names.items() if not names.isdisjoint(own)} if names else set()
+
+    def find_authors(self, *, with_strong: bool) -> Iterator[Element]:
+        """Yield the elements that `_read_author` may accept."""
+        named = self.author_classes
+        user_links = set(_find_user_links(self._body))
+        for element, value in zip(self._all, self._classes, strict=True):
+            tag: str = element.tag
+            if value in named or self._roles.get(element) in _AUTHOR_ROLES:
                 yield element
-        elif tag in _STATING_TAGS or "-" in tag:
-            if element.get("rel") == "author" or any(map(element.get, _AUTHOR_ATTRIBUTES)):
+            elif tag == "a":
+                if (
+                    element in user_links
+                    or element.get("rel") == "author"
+                    or element.get("data-hovercard-type") == "user"
+                ):
+                    yield element
+            elif tag in _STATING_TAGS or "-" in tag:
+                if not _STATING_ATTRIBUTES.isdisjoint(element.keys()) and (
+                    element.get("rel") == "author" or any(map(element.get, _AUTHOR_ATTRIBUTES))
+                ):
+                    yield element
+            elif tag == "strong" and with_strong:
                 yield element
-        elif tag == "strong" and with_strong:
-            yield element
+
+    def find_dates(self, authors: Mapping[Element, AuthorDateLabel]) -> Iterator[Element]:
+        """Yield the elements of authors and those that may hold a date, in document order."""
+        elements = self._all
+        named = self.date_classes
+        texts, tails = [element.text for element in elements], [element.tail for element in elements]
+        dated = set(filter(may_hold_date, {*texts, *tails}))
+        found = [
+            text in dated or value in named or element.tag in DATE_TAGS or element in authors
+            for element, value, text in zip(elements, self._classes, texts, strict=True)
+        ]
+        around = {element.getparent() for element, tail in zip(elements, tails, strict=True) if tail in dated}
+        around.update(element for element, role in self._roles.items() if role in _DATE_ROLES)
+        if around:
+            found = [is_found or element in around for element, is_found in zip(elements, found, strict=True)]
+        return compress(elements, found)
 
 
-def _possible_dates(
-    elements: Sequence[Element], names: Mapping[str, bool], authors: Mapping[Element, AuthorDateLabel]
-) -> Iterator[Element]:
-    """Yield the elements of authors and those that may hold a date, in document order."""
-    found = bytearray(len(elements))
-    places: dict[Element, int] = {}
-    for place, element in enumerate(elements):
-        found[place] = (
-            element.tag in DATE_TAGS
-            or names[element.get("class") or ""]
-            or may_hold_date(element.text)
-            or element in authors
-            or element.get("itemprop") in _DATE_ROLES
-        )
-        if place and may_hold_date(element.tail):
-            places = places or {one: number for number, one in enumerate(elements)}
-            around = element.getparent()
-            assert around is not None
-            found[places[around]] = True
-    return compress(elements, found)
+def _find_user_links(body: Element) -> Iterator[Element]:
+    """Return the links to profiles of users."""
+    urls = [(link, (link.get("href") or "")[-_MAX_URL:]) for link in body.iter("a")]
+    together = "\n".join(url for _, url in urls).lower()
+    parts = [part for part in _USER_URL_PARTS if part in together]
+    return (link for link, url in urls if _leads_to_user(url, parts))
 
 
 def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
@@ -267,7 +264,7 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
     kind = ""
     if role in _AUTHOR_ROLES or element.get("rel") == "author":
         kind = "0"
-    elif tag == "a" and _leads_to_user((element.get("href") or "")[-200:]):
+    elif tag == "a" and _leads_to_user((element.get("href") or "")[-_MAX_URL:]):
         if _NOT_AUTHOR.search((element.get("class") or "")[:_MAX_LABEL].lower()) and not is_author:
             return None
         kind = "1"
@@ -281,18 +278,21 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
     return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
 
 
-def _leads_to_user(url: str) -> bool:
+def _leads_to_user(url: str, parts: Sequence[str] = _USER_URL_PARTS) -> bool:
     lowered = url.lower()
-    return any(part in lowered for part in _USER_URL_PARTS) and _USER_URL.search(url) is not None
+    for part in parts:
+        if part in lowered:
+            return _USER_URL.search(url) is not None
+    return False
 
 
 def _read_name(element: Element) -> str:
     """Return the name that an element displays, from its innermost name if it has several parts."""
+    if not len(element):
+        return clean_name((element.get("itemprop") == "name" and element.get("content")) or element.text or "")
     inner = next((part for part in element.iter() if part.get("itemprop") == "name"), None)
     if inner is not None:
         return clean_name(inner.get("content") or text_of(inner))
-    if not len(element):
-        return clean_name(element.text or "")
     whole = text_of(element)
     if len(whole) > 6 * _MAX_LABEL or (element.tag == "a" and _shows_avatar(element)):
         return ""
@@ -306,17 +306,6 @@ def _shows_avatar(element: Element) -> bool:
     """Return True for a link with a picture or initial in place of the name."""
     parts = element.iter("span", "div", "i", "a")
     return len(text_of(element).strip()) < 24 and any(_AVATAR.search(part.get("class") or "") for part in parts)
-
-
-def clean_name(text: str) -> str:
-    """Return a name without the words around it, or an empty text if it is no name."""
-    line = clean_line(text, 2 * _MAX_LABEL)
-    line = _AFTER_NAME.sub("", _BEFORE_NAME.sub("", line)).strip(" ,;:|·•-–—")
-    if line and (date := find_post_date(line)):
-        line = line.replace(date[0], "").strip(" ,;:|·•-–—()@")
-    if not line or len(line) > MAX_NAME or _NO_NAME.match(line) or len(line.split()) > 8:
-        return ""
-    return line
 
 
 def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
@@ -338,7 +327,7 @@ def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
             if not is_dated and len(text) > len(found[0]) + 40:
                 continue
             inner = text_of(child)[-40:] if child is not None and len(child) < 3 else ""
-            if _is_other_date(element, text) or _OTHER_DATE.search(inner):
+            if _is_other_date(element, text) or _OTHER_DATE.search(inner.lower()):
                 return None
             written = found[0]
             if len(element) and len(whole := " ".join(text_of(element).split())) <= MAX_NAME:
@@ -374,7 +363,7 @@ def _is_other_date(element: Element, text: str) -> bool:
     elif around is not None:
         texts.append((around.text or "")[-40:])
         texts.append(around.get("class") or "")
-    return any(part and _OTHER_DATE.search(part) for part in texts)
+    return any(part and _OTHER_DATE.search(part.lower()) for part in texts)
 
 
 _DIGITS = re.compile(r"\d+")

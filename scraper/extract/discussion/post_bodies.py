@@ -6,6 +6,8 @@ import copy
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
@@ -114,18 +116,20 @@ def _has_better(element: Element) -> bool:
         return False
     if is_quote(element) or element.tag not in _CONTAINERS:
         return False
-    named = [
-        part
-        for part in element.iter("div", "section", "td", "p", "article", "blockquote", "pre")
-        if part is not element
-    ]
-    named = [part for part in named[:60] if _is_post_text(part) or part.get("itemprop") in ("text", "reviewBody")]
-    return bool(named) and max(map(_length, named)) > 0
+    parts = element.iter("div", "section", "td", "p", "article", "blockquote", "pre")
+    others = islice((part for part in parts if part is not element), 60)
+    named = (part for part in others if _is_post_text(part) or part.get("itemprop") in ("text", "reviewBody"))
+    return any(map(_length, named))
 
 
 def _is_post_text(element: Element) -> bool:
-    name = (element.get("class") or "")[:_MAX_NAME]
-    return bool(name) and _BODY_NAME.search(name) is not None and not _NOISE_NAME.search(name)
+    name = element.get("class")
+    return bool(name) and _is_body_name((name or "")[:_MAX_NAME])
+
+
+@lru_cache(maxsize=4_096)
+def _is_body_name(name: str) -> bool:
+    return _BODY_NAME.search(name) is not None and not _NOISE_NAME.search(name)
 
 
 def _key(element: Element) -> str:

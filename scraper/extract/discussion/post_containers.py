@@ -6,11 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
-from urllib.parse import urldefrag, urljoin, urlsplit
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
-from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.discussion.related_cards import TeaserTest, are_beside, are_priced
 from scraper.extract.dom.xpath import Element, text_of
 
 _MAX_WIDE = 150
@@ -29,8 +29,6 @@ _MIN_NAMES = 2
 _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
-_MAX_LINK_DEPTH = 3
-"""Levels above a card in which a link around the whole card is searched."""
 _TIE = 0.9
 
 _DIGITS = re.compile(r"\d+")
@@ -42,10 +40,6 @@ POST_NAME = re.compile(
 """Shapes whose names suggest posts."""
 _REPLY_NAME = re.compile(
     r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
-)
-_SIDE_TAGS = frozenset({"nav", "footer", "header"})
-_SIDE_NAME = re.compile(
-    r"sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend", re.IGNORECASE
 )
 _POST_TYPES = frozenset(
     {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
@@ -70,12 +64,27 @@ class PostContainer:
     """Elements with the date of the post."""
 
 
-@dataclass(slots=True)
+@dataclass
 class _Shape:
     """Elements that share a tag and a class, an id without numbers, or a type, with the labels nearest to each."""
 
     name: str
     members: dict[Element, list[AuthorDateLabel]] = field(default_factory=dict)
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Return True if a single element may be a post."""
+        return self.name in _POST_TYPES or self.name == _TYPED
+
+    @cached_property
+    def is_reply(self) -> bool:
+        """Return True if the name is one of answers, comments and the like."""
+        return self.is_single or _REPLY_NAME.search(self.name) is not None
+
+    @cached_property
+    def is_post(self) -> bool:
+        """Return True if the name suggests posts."""
+        return POST_NAME.search(self.name) is not None
 
 
 @dataclass(slots=True)
@@ -95,7 +104,8 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
 
     `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
     """
-    shapes = _group_by_shape(labels)
+    shapes = _distinct(_group_by_shape(labels))
+    teasers = TeaserTest(url)
     found: dict[Element, PostContainer] = {}
     used: set[Element] = set()
     lengths: dict[Element, int] = {}
@@ -103,7 +113,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
         candidates = []
         seen: set[tuple[Element, ...]] = set()
         for shape in shapes:
-            candidate = _judge(shape, used, found, lengths, url, is_first=number == 0)
+            candidate = _judge(shape, used, found, lengths, teasers, is_first=number == 0)
             if candidate is not None:
                 members = tuple(one.element for one in candidate.containers)
                 if members not in seen:
@@ -185,6 +195,17 @@ def _group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[_Shape]:
     return list(shapes.values())
 
 
+def _distinct(shapes: Iterable[_Shape]) -> list[_Shape]:
+    """Return the shapes that can be posts, and of those with the same elements and kind of name only the first."""
+    distinct: dict[tuple[object, ...], _Shape] = {}
+    for shape in shapes:
+        if len(shape.members) > 1 or shape.is_single:
+            is_comment = "comment" in shape.name.lower()
+            kind = (shape.is_single, shape.is_reply, shape.is_post, is_comment)
+            distinct.setdefault((kind, *shape.members), shape)
+    return list(distinct.values())
+
+
 def _tokens(element: Element) -> list[str]:
     """Return the shapes of an element."""
     tag: str = element.tag
@@ -214,15 +235,14 @@ def _judge(
     used: set[Element],
     found: Mapping[Element, PostContainer],
     lengths: dict[Element, int],
-    url: str,
+    teasers: TeaserTest,
     *,
     is_first: bool,
 ) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
-    is_single = shape.name in _POST_TYPES or shape.name == _TYPED
-    is_reply = is_single or _REPLY_NAME.search(shape.name) is not None
+    is_single, is_reply, is_post = shape.is_single, shape.is_reply, shape.is_post
     least = 1 if is_single else 2
-    if len(shape.members) < least:
+    if len(shape.members) < least or not (is_first or is_reply):
         return None
     members = {
         element: [label for label in labels if label.element not in used] if used else labels
@@ -230,11 +250,11 @@ def _judge(
         if element not in found
     }
     members = {element: labels for element, labels in members.items() if labels}
-    if len(members) < least or not _may_be_posts(shape.name, members.values(), least):
+    if len(members) < least or not _may_be_posts(members.values(), least, is_post=is_post):
         return None
     author_key = _best_key(members.values(), is_date=False)
     date_key = _best_key(members.values(), is_date=True)
-    if author_key is None or (date_key is None and not POST_NAME.search(shape.name)):
+    if author_key is None or (date_key is None and not is_post):
         return None
     containers, both, wrappers = [], 0, 0
     for element, labels in members.items():
@@ -252,40 +272,39 @@ def _judge(
     if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
         return None
     names = {one.author.text for one in containers if one.author}
+    elements = [one.element for one in containers]
     if date_key is None and (
         not is_reply
         or len(containers) <= _MIN_NAMES
         or len(names) < _MIN_NAMES
-        or _are_teasers(containers, url)
-        or _are_priced(containers)
+        or teasers.are_most(elements)
+        or are_priced(elements)
     ):
         return None
     if both < max(least, _MIN_GOOD * len(members)) and not (
-        POST_NAME.search(shape.name) and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
+        is_post and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
     ):
         return None
-    if not is_first and (not is_reply or date_key is None or not _may_follow(shape, found)):
+    if not is_first and (date_key is None or not _may_follow(shape, found)):
         return None
-    if not is_reply and _are_beside(containers, may_be_all=POST_NAME.search(shape.name) is not None):
+    if not is_reply and are_beside(elements, may_be_all=is_post):
         return None
-    value = 0.0
-    for one in containers:
-        if date_key is not None and not (one.author and one.date):
-            continue
-        if one.element not in lengths:
-            lengths[one.element] = _own_length(one.element, shape.members)
-        value += min(lengths[one.element], _FULL)
-    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and _are_teasers(containers, url)):
+    counted = [one.element for one in containers if date_key is None or (one.author and one.date)]
+    if any(element not in lengths for element in counted):
+        own = _own_lengths(shape.members)
+        lengths.update((element, own[element]) for element in counted if element not in lengths)
+    value = float(sum(min(lengths[element], _FULL) for element in counted))
+    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and teasers.are_most(elements)):
         return None
-    return _Candidate(shape, containers, value * (1.5 if POST_NAME.search(shape.name) else 1.0))
+    return _Candidate(shape, containers, value * (1.5 if is_post else 1.0))
 
 
-def _may_be_posts(name: str, members: Collection[Sequence[AuthorDateLabel]], least: int) -> bool:
+def _may_be_posts(members: Collection[Sequence[AuthorDateLabel]], least: int, *, is_post: bool) -> bool:
     """Return False if too few elements have an author, or an author and a date, to be posts."""
     kinds = [{label.is_date for label in labels} for labels in members]
     if sum(len(kind) == 2 for kind in kinds) >= max(least, _MIN_GOOD * len(members)):
         return True
-    return sum(False in kind for kind in kinds) >= _MIN_NAMED * len(members) and POST_NAME.search(name) is not None
+    return sum(False in kind for kind in kinds) >= _MIN_NAMED * len(members) and is_post
 
 
 def _best_key(members: Iterable[Sequence[AuthorDateLabel]], *, is_date: bool) -> tuple[str, ...] | None:
@@ -330,84 +349,12 @@ def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
 
 
-def _are_beside(containers: Sequence[PostContainer], *, may_be_all: bool) -> bool:
-    """Return True if most of the elements are in navigation, widgets or lists of related pages.
-
-    With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
-    """
-    beside: dict[Element, int] = {}
-    known: dict[Element, bool] = {}
-    for one in containers:
-        for around in islice(one.element.iterancestors(), 12):
-            if around not in known:
-                name = f"{around.get('class') or ''} {around.get('id') or ''}"
-                is_named = around.tag != "body" and _SIDE_NAME.search(name) is not None
-                known[around] = around.tag in _SIDE_TAGS or is_named
-            if known[around]:
-                beside[around] = beside.get(around, 0) + 1
-                break
-    for around in [around for around, count in beside.items() if may_be_all and 2 * count > len(containers)]:
-        whole = len(text_of(around.getroottree().getroot()))
-        if 2 * len(text_of(around)) > whole:
-            del beside[around]
-    return 2 * sum(beside.values()) > len(containers)
-
-
-def _are_priced(containers: Sequence[PostContainer]) -> bool:
-    """Return True if most of the elements contain a price, as the cards of a shop do."""
-    priced = sum(
-        any("price" in (part.get("class") or "") for part in islice(one.element.iter(), _MAX_ANCESTORS))
-        for one in containers
-    )
-    return 2 * priced > len(containers)
-
-
-def _own_length(element: Element, members: Mapping[Element, object]) -> int:
-    """Return the characters of an element without those of the members inside it."""
-    length = len(text_of(element))
-    stack = list(element)
-    while stack:
-        child = stack.pop()
-        if child in members:
-            length -= len(text_of(child))
-        elif len(child):
-            stack.extend(child)
-    return length
-
-
-def _are_teasers(containers: Sequence[PostContainer], url: str) -> bool:
-    """Return True if most elements lead to a page of their own, as in lists of articles and topics."""
-    path = urlsplit(url).path.rstrip("/")
-    teasers = 0
-    for one in containers:
-        around = next((link for link in islice(one.element.iterancestors(), _MAX_LINK_DEPTH) if link.tag == "a"), None)
-        if around is not None and _leads_away(around.get("href") or "", url, path):
-            teasers += 1
-            continue
-        whole = len(text_of(one.element)) or 1
-        links = [(link, len(text_of(link).strip())) for link in islice(one.element.iter("a"), 30)]
-        largest, size = max(links, key=lambda pair: pair[1], default=(None, 0))
-        is_card = largest is not None and size > 0.3 * whole and _leads_away(largest.get("href") or "", url, path)
-        if is_card or sum(size for _, size in links) > 0.6 * whole:
-            teasers += 1
-            continue
-        titled = [link for link, size in links if size > 12 and _is_headline(link, one.element)]
-        teasers += any(_leads_away(link.get("href") or "", url, path) for link in titled)
-    return 2 * teasers > len(containers)
-
-
-def _is_headline(link: Element, container: Element) -> bool:
-    for around in (link, *islice(link.iterancestors(), 3), *islice(link.iter(), 4)):
-        if around is container:
-            return False
-        if around.tag in HEADINGS or "title" in (around.get("class") or ""):
-            return True
-    return False
-
-
-def _leads_away(href: str, url: str, path: str) -> bool:
-    try:
-        target, fragment = urldefrag(urljoin(url, href))
-        return not fragment and urlsplit(target).path.rstrip("/") != path
-    except ValueError:
-        return False
+def _own_lengths(members: Collection[Element]) -> dict[Element, int]:
+    """Return the characters of each element without those of the other elements inside it."""
+    whole = {element: len(text_of(element)) for element in members}
+    own = dict(whole)
+    for element in members:
+        around = next((one for one in element.iterancestors() if one in whole), None)
+        if around is not None:
+            own[around] -= whole[element]
+    return own

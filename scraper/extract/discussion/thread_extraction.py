@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 
 from lxml import etree
@@ -139,17 +140,21 @@ def _own_elements(container: Element, others: Collection[Element]) -> list[Eleme
 
 def _find_score(container: Element, others: Collection[Element]) -> int | None:
     for element in _own_elements(container, others):
-        if _REPUTATION_NAME.search((element.get("class") or "")[:100]):
-            continue
+        name = (element.get("class") or "")[:100]
         stated = element.get("data-score")
-        if not stated and (
-            element.get("itemprop") == "upvoteCount" or _SCORE_NAME.search((element.get("class") or "")[:100])
-        ):
+        if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):
             stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
-        match = _SCORE.match(stated.strip()) if stated and len(stated) < 60 else None
+        if not stated or _REPUTATION_NAME.search(name):
+            continue
+        match = _SCORE.match(stated.strip()) if len(stated) < 60 else None
         if match:
             return _to_number(match[0])
     return None
+
+
+@lru_cache(maxsize=4_096)
+def _is_score_name(name: str) -> bool:
+    return _SCORE_NAME.search(name) is not None
 
 
 def _to_number(text: str) -> int | None:

@@ -29,7 +29,7 @@ def find_availability(body: Element, title: Element | None) -> str | None:
             break
         if buy is None and element.tag in ("button", "a", "input") and _is_buy(element):
             buy = place
-        words = (element.text or "").strip()
+        words = (element.text or "").strip().lower()
         if _MIN_WORDS <= len(words) < _MAX_WORDS:
             if out is None and NOT_IN_STOCK.search(words):
                 out = place
@@ -46,7 +46,7 @@ def _is_buy(element: Element) -> bool:
         return False
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
     texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
-    text = " ".join(" ".join(texts).split())
+    text = " ".join(" ".join(texts).split()).lower()
     return len(text) < _MAX_BUTTON and BUY.search(text) is not None
 
 

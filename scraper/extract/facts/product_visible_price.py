@@ -248,12 +248,16 @@ def _elements(body: Element) -> Iterator[Element]:
 
 
 def _candidate(element: Element, place: int) -> _Candidate | None:
+    text = element.text or ""
+    if not len(element) and not _has_digit(text):
+        return None
     if element.tag in _PASSED or is_struck_through(element):
         return None
     names = element_names(element)
     named = bool(names) and _is_price_name(names)
-    text = current_price_text(element) if named else element.text or ""
-    if not text or len(text) > 8 * MAX_PRICE_TEXT or not any(map(str.isdigit, text)):
+    if named:
+        text = current_price_text(element)
+    if not _has_digit(text):
         return None
     text = remove_old_amount(" ".join(text.split()))
     if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
@@ -266,10 +270,18 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
     return _make_candidate(element, text, place, names, named=named, itemprop=itemprop)
 
 
+def _has_digit(text: str) -> bool:
+    """Return True if a text that is short enough for a price has a digit."""
+    return 0 < len(text) <= 8 * MAX_PRICE_TEXT and any(map(str.isdigit, text))
+
+
 def _behind(element: Element, place: int) -> _Candidate | None:
     """Return the price in the text after an element, if the parent has no class like `price`."""
-    text = " ".join((element.tail or "").split())
-    if not text or len(text) > _MAX_PLAIN_TEXT or not any(map(str.isdigit, text)):
+    tail = element.tail
+    if not tail or tail.isspace():
+        return None
+    text = " ".join(tail.split())
+    if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text):
         return None
     around = element.getparent()
     if around is None or around.tag in _PASSED or is_struck_through(around):
