@@ -41,3 +41,13 @@ def test_encrypted_book_raises_an_error() -> None:
     data = builders.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
     with pytest.raises(errors.EncryptedDocumentError, match="DRM"):
         parse(data)
+
+
+def test_text_beside_media_and_descriptions_of_pictures_are_read() -> None:
+    chapter = (
+        '<p>Text before.</p><audio src="a.mp3"><p>A bell rings.</p></audio><p>Text after.</p>'
+        '<figure><img src="i.png" alt="A harbor"/><figcaption>The old harbor</figcaption></figure>'
+    )
+    text = parse(builders.epub({"one.xhtml": chapter})).markdown
+    positions = [text.index(piece) for piece in ("before", "A bell rings", "after", "A harbor", "The old harbor")]
+    assert positions == sorted(positions)

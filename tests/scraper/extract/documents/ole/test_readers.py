@@ -82,6 +82,35 @@ def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
     )
 
 
+def workbook_until_2003(rows: Sequence[Sequence[str | float]]) -> bytes:
+    """Build an Excel file (BIFF8) of one sheet `Tides`."""
+
+    def part(number: int, content: bytes) -> bytes:
+        return struct.pack("<HH", number, len(content)) + content
+
+    def begin(kind: int) -> bytes:
+        return part(0x0809, struct.pack("<HHHHII", 0x0600, kind, 0x0DBB, 0x07CC, 0, 6))
+
+    cells = b""
+    for row, values in enumerate(rows):
+        for column, value in enumerate(values):
+            place = struct.pack("<HHH", row, column, 0)
+            if isinstance(value, str):
+                cells += part(0x0204, place + struct.pack("<HB", len(value), 0) + value.encode("latin-1"))
+            else:
+                cells += part(0x0203, place + struct.pack("<d", value))
+    end, name = part(0x000A, b""), b"Tides"
+    start = len(begin(5)) + len(part(0x0085, bytes(8) + name)) + len(end)
+    sheet = part(0x0085, struct.pack("<IBBBB", start, 0, 0, len(name), 0) + name)
+    return compound_file({"Workbook": begin(5) + sheet + end + begin(0x10) + cells + end})
+
+
+def test_old_workbook_has_its_sheets_as_tables() -> None:
+    parsed = parse(workbook_until_2003([("Town", "Height"), ("Porto", 3.5), ("Cork", 4.25)]))
+    assert "Tides" in parsed.markdown
+    assert parsed.markdown.endswith("| Town | Height |\n| --- | --- |\n| Porto | 3.5 |\n| Cork | 4.25 |")
+
+
 def test_outlook_message_has_headers_text_and_attached_documents() -> None:
     def text(number: str, value: str) -> dict[str, bytes]:
         return {f"__substg1.0_{number}001F": value.encode("utf-16-le")}
