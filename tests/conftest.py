@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -39,6 +41,33 @@ _BEGUN_S = time.monotonic()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seconds", type=float, help="skip the tests that have not begun after so many seconds")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return the scheduler of `--dist loadgroup` that does not go through finished tests again."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from tests.scheduling import GroupScheduling
+
+    return GroupScheduling(config, log)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Ignore modules whose tests all have full size: to import them takes seconds."""
+    is_full = collection_path.name.endswith("_full_size.py")
+    return True if is_full and "full_size" not in config.getoption("markexpr") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect no garbage while tests are imported, and never visit what they create at import again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

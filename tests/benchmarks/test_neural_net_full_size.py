@@ -16,9 +16,9 @@ from benchmarks.training.neural_net import Settings
 from benchmarks.training.table import Row, row_of
 from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.neural_net import NeuralNet
-from tests.benchmarks.test_training import sample
+from tests.benchmarks.test_training_full_size import sample
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full_size]
 
 SETTINGS = Settings(width=16, epochs=200, blocks=256, rate=1e-2, dropped=0.2)
 
@@ -38,7 +38,6 @@ def _costs(table: Table) -> np.ndarray:
     return np.ones(len(table.seen), np.float32)
 
 
-@pytest.mark.full_size
 def test_inference_gives_the_logits_of_training(rows: list[Row], table: Table) -> None:
     chance = np.random.default_rng(1)
     usual = Usual.of(table.learned(), table.slices)
@@ -53,7 +52,6 @@ def test_inference_gives_the_logits_of_training(rows: list[Row], table: Table) -
         np.testing.assert_allclose(sums, training_logits[at], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.full_size
 def test_the_net_predicts_pages_of_other_domains(rows: list[Row], table: Table) -> None:
     net = NeuralNet(neural_net.fit(rows, table, _costs(table), range(9), SETTINGS))
     for n in range(9, 12):
