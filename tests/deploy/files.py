@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -42,9 +44,18 @@ def manifest(kind: str) -> dict[str, Any]:
 
 def check_compose(document: dict[str, Any]) -> None:
     """Validate a compose file; raise jsonschema.ValidationError if it breaks the schema."""
+    error = jsonschema.exceptions.best_match(_compose_validator().iter_errors(document))
+    if error is not None:
+        raise error
+
+
+@cache
+def _compose_validator() -> Any:
     vendor = resources.files("check_jsonschema") / "builtin_schemas" / "vendor"
-    schema = yaml.safe_load((vendor / "compose-spec.json").read_text())
-    jsonschema.validate(document, schema, cls=jsonschema.validators.validator_for(schema))
+    schema = json.loads((vendor / "compose-spec.json").read_text())
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
 
 
 def check_manifest(document: dict[str, Any]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
 
 from scraper.cli.main import group
 from scraper.errors import ScraperError
@@ -65,39 +65,48 @@ def test_the_readme_names_every_tool() -> None:
     assert not [tool.name for tool in registry.tools() if f"`{tool.name}`" not in text]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_internal_link_has_a_target(page: Path) -> None:
-    for link in _LINK.findall(_BLOCK.sub("", text_of(page))):
-        if re.match(r"[a-z]+:", link):
-            continue
-        path, _, anchor = link.partition("#")
-        target = page.parent / path if path else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
+def test_every_internal_link_has_a_target() -> None:
+    wrong = []
+    for page in PAGES:
+        for link in _LINK.findall(_BLOCK.sub("", text_of(page))):
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = page.parent / path if path else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                wrong.append((named(page), link))
+    assert wrong == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OPERATED], ids=named)
-def test_every_variable_that_is_named_exists(page: Path) -> None:
+def test_every_variable_that_is_named_exists() -> None:
     known = {setting.variable for setting in setting_table()}
     known |= {setting.file_variable for setting in setting_table() if setting.secret}
-    assert set(re.findall(r"\bSEARCH_MCP_[A-Z_]*[A-Z]\b", text_of(page))) <= known
+    pages = {named(page): re.findall(r"\bSEARCH_MCP_[A-Z_]*[A-Z]\b", text_of(page)) for page in [*PAGES, *OPERATED]}
+    assert [(page, name) for page, names in pages.items() for name in names if name not in known] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_command_that_is_shown_exists(page: Path) -> None:
-    text = text_of(page)
-    shown = "\n".join([*blocks(text), *re.findall(r"`[^`\n]+`", _BLOCK.sub("", text))])
-    assert set(re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+)", shown)) <= set(group.commands)
+def test_every_command_that_is_shown_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z][a-z-]*)", shown)) <= targets
-    for module in re.findall(r"\b(?:benchmarks|devtools)(?:\.[a-z_]+)+", shown):
-        place = ROOT / module.replace(".", "/")
-        assert place.with_suffix(".py").is_file() or place.is_dir(), module
+    wrong = []
+    for page in PAGES:
+        text = text_of(page)
+        shown = "\n".join([*blocks(text), *re.findall(r"`[^`\n]+`", _BLOCK.sub("", text))])
+        names = set(re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+)", shown)) - set(group.commands)
+        names |= set(re.findall(r"\bmake ([a-z][a-z-]*)", shown)) - targets
+        for module in re.findall(r"\b(?:benchmarks|devtools)(?:\.[a-z_]+)+", shown):
+            place = ROOT / module.replace(".", "/")
+            if not place.with_suffix(".py").is_file() and not place.is_dir():
+                names.add(module)
+        wrong += [(named(page), name) for name in sorted(names)]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_option_of_a_command_that_is_shown_exists(page: Path) -> None:
-    text = text_of(page)
+def test_every_option_of_a_command_that_is_shown_exists() -> None:
+    assert [(named(page), option) for page in PAGES for option in unknown_options(text_of(page))] == []
+
+
+def unknown_options(text: str) -> Iterator[str]:
+    """Yield the options in a page that their command lacks, each with its line."""
     lines = [*"\n".join(blocks(text)).splitlines(), *re.findall(r"`([^`\n]+)`", _BLOCK.sub("", text))]
     for line in lines:
         for words in re.findall(r"(?<![\w.:\[])search-mcp ([a-z][a-z-]+[^|;&#]*)", line):
@@ -107,7 +116,8 @@ def test_every_option_of_a_command_that_is_shown_exists(page: Path) -> None:
             if command.context_settings.get("ignore_unknown_options"):
                 continue  # passes its arguments on
             known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-            assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= known | {"--help"}, line
+            found = set(re.findall(r"(?<!\S)--[a-z-]+", words))
+            yield from (f"{option} in {line}" for option in sorted(found - known - {"--help"}))
 
 
 def test_every_call_of_the_recipes_is_valid() -> None:
@@ -126,17 +136,16 @@ def test_every_error_code_is_explained() -> None:
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_no_page_names_a_pip_that_an_environment_of_uv_lacks(page: Path) -> None:
-    assert "bin/pip " not in text_of(page)
+def test_no_page_names_a_pip_that_an_environment_of_uv_lacks() -> None:
+    assert [named(page) for page in PAGES if "bin/pip " in text_of(page)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_file_that_is_named_exists(page: Path) -> None:
+def test_every_file_that_is_named_exists() -> None:
     trees = ("benchmarks", "browsers", "deploy", "devtools", "examples", "scraper", "tests")
-    ours = [path.as_posix() for tree in trees for path in (ROOT / tree).rglob("*") if path.is_file()]
-    for name in set(_FILE.findall(text_of(page))) - _ELSEWHERE:
-        assert any(path.endswith(f"/{name}") for path in ours), name
+    ours = [f"/{path.relative_to(ROOT).as_posix()}" for tree in trees for path in (ROOT / tree).rglob("*.*")]
+    ends = {path[start:] for path in ours for start, sign in enumerate(path) if sign == "/"}
+    pages = {named(page): set(_FILE.findall(text_of(page))) - _ELSEWHERE for page in PAGES}
+    assert [(page, name) for page, names in pages.items() for name in names if f"/{name}" not in ends] == []
 
 
 def test_the_documented_packages_are_those_of_the_import_contracts() -> None:
