@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-__all__ = ["SHARE", "Hostile", "assert_linear", "full_size", "hostile_inputs"]
+__all__ = ["SHARE", "Hostile", "assert_cpu", "assert_linear", "full_size", "hostile_inputs"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,6 +28,9 @@ _RATIO = 3.0
 
 _FLOOR_S = 0.1
 """Seconds of CPU. Smaller times are too noisy; at full size even quadratic work would take only a few seconds."""
+
+_UNIT_S = 0.04
+"""Seconds of CPU for a million additions on the machine on which the limits were chosen."""
 
 _ROUNDS = 6
 """Measurements until the check fails. It compares the least of each size, which noise cannot lower."""
@@ -54,7 +57,7 @@ class Hostile(Generic[T]):
     def run(self, work: Callable[[T], R], *, limit_s: float) -> R:
         """Return the result of `work`; fail if it takes too much CPU or grows faster than the input."""
         took_s, result = _measure(work, self.value)
-        assert took_s < limit_s
+        assert_cpu(took_s, limit_s)
         if not self.is_full:
             assert_linear(work, self.make, self.size, first_s=took_s)
         return result
@@ -78,6 +81,23 @@ def hostile_inputs(
             *(full_size(hostile, id=f"{name}, full size") for name, hostile in fulls.items()),
         ],
     )
+
+
+def assert_cpu(took_s: float, limit_s: float) -> None:
+    """Fail if work took more CPU than a limit that grows with the slowness of this machine.
+
+    `limit_s` is the limit on a machine that takes `_UNIT_S` for a fixed amount of work.
+    """
+    if took_s >= limit_s:
+        assert took_s < limit_s * max(_unit_s() for _ in range(3)) / _UNIT_S
+
+
+def _unit_s() -> float:
+    """Return the seconds of CPU that this machine now takes for a million additions."""
+    begun, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number
+    return time.process_time() - begun
 
 
 def _ignoring_size(make: Callable[[], T]) -> Callable[[int], T]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from scraper.extract import reader
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.discussion.thread_extraction import find_discussion, format_heading
-from scraper.extract.page.page_tree import build_page_tree
+from scraper.extract.page.page_tree import PageTree, build_page_tree
 from scraper.model import Document, Post
+from tests.growth import assert_linear
 from tests.scraper.extract.snapshots import page
 
 _SENTENCE = "The kettle in the kitchen needs a new part number {n} before the winter, and nobody sells it."
@@ -177,14 +176,11 @@ def test_quotes_nested_200_deep_keep_the_own_text() -> None:
 
 @pytest.mark.slow
 def test_time_grows_linearly_with_the_number_of_posts() -> None:
-    def cost(count: int) -> float:
-        tree = build_page_tree(page(_forum("".join(_post(number) for number in range(count)))))
-        started = time.process_time()
-        assert len(find_discussion(tree).posts) == count
-        return time.process_time() - started
+    def build(count: int) -> PageTree:
+        return build_page_tree(page(_forum("".join(_post(number) for number in range(count)))))
 
     # Below a thousand posts, a cache holds all dates.
-    assert cost(4_000) < 3.5 * cost(2_000)
+    assert_linear(find_discussion, build, 2_200)
 
 
 @pytest.mark.full_size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import assert_linear
 from tests.scraper.extract.conversion import markdown_of
-from tests.scraper.soon import soon
 
 
 def test_blocks_of_one_line_get_its_indent() -> None:
@@ -18,10 +18,12 @@ def test_blocks_of_one_line_get_its_indent() -> None:
     [
         ("<dl><dt>", "\\[x\\] ", "</dl>"),
         ("<a href=x>", "<pre>a\nb</pre>", "</a>"),
-        (f"<dl><dt>{'w ' * 100_000}", "\\[x\\] ", "</dl>"),
+        (f"<dl><dt>{'w ' * 40_000}", "\\[x\\] ", "</dl>"),
     ],
 )
 def test_many_blocks_of_one_line_are_indented_fast(before: str, piece: str, behind: str) -> None:
-    with soon():
-        found = markdown_of(f"{before}{piece * 8_000}{behind}")
-    assert len(found) < 1_000_000
+    def build(count: int) -> str:
+        return f"{before}{piece * count}{behind}"
+
+    assert len(markdown_of(build(3_000))) < 1_000_000
+    assert_linear(markdown_of, build, 3_000)

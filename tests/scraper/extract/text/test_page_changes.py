@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
 from scraper.extract.text.page_changes import compare_pages, mark_words, split_blocks
+from tests.growth import assert_linear
 
 PAGE = """# Ferries
 
@@ -152,11 +152,7 @@ def test_a_megabyte_of_text_takes_no_quadratic_time() -> None:
     changed = [row + " more" if at % 7 == 0 else row for at, row in enumerate(rows)]
     chance.shuffle(same := ["the same line of a page"] * 500)
 
-    def compare(count: int) -> float:
-        began = time.process_time()
-        old, new = "\n\n".join(rows[:count] + same), "\n\n".join(changed[:count] + same[:400])
-        compare_pages(old, new)
-        return time.process_time() - began
+    def versions(count: int) -> tuple[str, str]:
+        return "\n\n".join(rows[:count] + same), "\n\n".join(changed[:count] + same[:400])
 
-    small, large = compare(600), compare(2_400)
-    assert large < 12 * small + 0.2
+    assert_linear(lambda pair: compare_pages(*pair), versions, 2_400)
