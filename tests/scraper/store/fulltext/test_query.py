@@ -88,7 +88,7 @@ def test_valid_fts5_syntax_matches_as_in_fts5(pages: apsw.Connection, query: str
 @pytest.mark.parametrize("piece", [" ", "title ", "title: ", "{title ", "- ", '"', '"a', "(", "NEAR(a ", "a + "])
 def test_no_query_is_gone_through_again_from_each_of_its_signs(piece: str) -> None:
     """Check that the time is linear: quadratic, the blanks alone would take minutes."""
-    assert len(tokenize(piece * (400_000 // len(piece)))) <= 400_000
+    assert len(tokenize(piece * (100_000 // len(piece)))) <= 100_000
 
 
 @given(st.text(st.sampled_from("ab\"()*+^:-{},. \0'🙂éNEARTOD中文字_"), max_size=40) | st.text(max_size=80))
