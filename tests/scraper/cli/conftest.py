@@ -20,3 +20,11 @@ def here(site: Site, tmp_path: Path) -> dict[str, str]:
         # Mapped hosts are a warning at each start.
         "SEARCH_MCP_LOG_LEVEL": "error",
     }
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> str:
+    """Path of a document, for tests of output: no browser is needed to read it."""
+    file = tmp_path / "a note.md"
+    file.write_text("# Tides\n\nThe moon pulls.\n")
+    return str(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -48,21 +49,21 @@ async def test_without_a_temporary_folder_the_error_is_one_line(here: dict[str, 
     assert output.err.count("\n") == 1
 
 
-@pytest.mark.browser
-async def test_closed_standard_output_is_harmless(site: Site, here: dict[str, str]) -> None:
-    assert await without(1, "fetch", site.url("/static/1"), env=here) == Output(0, "", "")
+async def test_closed_standard_output_is_harmless(here: dict[str, str], note: str) -> None:
+    assert await without(1, "read-doc", note, env=here) == Output(0, "", "")
 
 
-@pytest.mark.browser
-async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(site: Site, here: dict[str, str]) -> None:
-    env = here | {"PYTHONIOENCODING": "latin-1"}
-    output = await output_of(*SEARCH_MCP, "fetch", site.url("/charset/big5/header"), env=env)
-    assert (output.code, output.err) == (0, "")
-    assert "\\u" in output.out
+async def test_letters_that_the_output_cannot_hold_are_shown_by_their_numbers(
+    here: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "harbour.md"
+    file.write_text("海港\n", encoding="utf-8")
+    output = await output_of(*SEARCH_MCP, "read-doc", str(file), env=here | {"PYTHONIOENCODING": "latin-1"})
+    assert output == Output(0, "\\u6d77\\u6e2f\n", "")
 
 
 @pytest.mark.parametrize("unbuffered", ["", full_size("1", id="unbuffered")])
-@pytest.mark.parametrize("arguments", [("engines",), ("cache", "stats"), ("serve", "-h")])
+@pytest.mark.parametrize("arguments", [("engines",), ("serve", "-h"), full_size(("cache", "stats"), id="cache")])
 async def test_a_full_output_device_is_reported_in_one_line(
     here: dict[str, str], arguments: tuple[str, ...], unbuffered: str
 ) -> None:

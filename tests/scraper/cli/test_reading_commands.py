@@ -42,6 +42,7 @@ async def test_the_text_is_whole_and_without_header_and_marks(site: Site, here: 
     assert output.out.startswith("#")
 
 
+@pytest.mark.full_size
 def test_an_address_without_a_scheme_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:
     address = site.url("/static/1").removeprefix("http://")
     output = command_output("fetch", address, "--json", env=here)
@@ -56,6 +57,11 @@ def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     output = command_output("browse", *steps, env=here)
     assert output.code == 2 and "Entry 5" in output.err and "use click for a button" in output.err
     assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
+
+
+@pytest.mark.full_size
+def test_a_failed_step_has_marks_if_they_are_requested(site: Site, here: dict[str, str]) -> None:
+    steps = (f"open {site.url('/acting/list')}", 'press "Show more"')
     assert "<<<untrusted" in command_output("browse", *steps, "--marked", env=here).err
 
 
@@ -78,7 +84,7 @@ def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: 
     assert [row["error"] for row in rows] == [None] * 3, rows
 
 
-@pytest.mark.parametrize("command", [("changes",), ("crawl", "--max-pages", "1")], ids=lambda words: words[0])
+@pytest.mark.parametrize("command", [("crawl", "--max-pages", "1"), full_size(("changes",), id="changes")])
 def test_commands_for_sites_try_https_then_http_too(site: Site, here: dict[str, str], command: tuple[str, ...]) -> None:
     output = command_output(*command, "site.example", "--json", env=here)
     assert output.code == 0 and '"url":"http://site.example' in output.out, output.err
@@ -101,8 +107,8 @@ def test_a_failed_page_leaves_the_earlier_file(site: Site, here: dict[str, str],
     assert file.read_text() == "earlier" and os.listdir(file.parent) == ["page.md"]
 
 
-def test_a_file_on_a_full_disk_is_reported_in_one_line(site: Site, here: dict[str, str]) -> None:
-    output = command_output("fetch", site.url("/static/1"), "-o", "/dev/full", env=here)
+def test_a_file_on_a_full_disk_is_reported_in_one_line(here: dict[str, str], note: str) -> None:
+    output = command_output("read-doc", note, "-o", "/dev/full", env=here)
     assert (output.code, output.err) == (1, "Error: /dev/full cannot be written: No space left on device.\n")
 
 
@@ -126,6 +132,10 @@ def test_a_host_that_does_not_exist_is_no_network(here: dict[str, str]) -> None:
 def test_errors_in_json_name_commands(here: dict[str, str]) -> None:
     output = command_output("fetch-batch", "http://none.invalid/", "--json", env=here)
     assert output.code == 4 and "`search-mcp search`" in json.loads(output.out)[0]["error"]
+
+
+@pytest.mark.full_size
+def test_errors_in_marked_json_name_tools(here: dict[str, str]) -> None:
     marked = command_output("fetch-batch", "http://none.invalid/", "--json", "--marked", env=here)
     assert "`search`" in json.loads(marked.out)[0]["error"]
 
@@ -136,10 +146,8 @@ def test_a_batch_without_a_page_has_the_code_of_its_failures(site: Site, here: d
     assert command_output("fetch-batch", *urls, env=here).code == 3
 
 
-def test_a_local_document_needs_no_setting(here: dict[str, str], tmp_path: Path) -> None:
-    file = tmp_path / "a note.md"
-    file.write_text("# Tides\n\nThe moon pulls.\n")
-    output = command_output("read-doc", str(file), env=here)
+def test_a_local_document_needs_no_setting(here: dict[str, str], note: str) -> None:
+    output = command_output("read-doc", note, env=here)
     assert (output.code, output.out, output.err) == (0, "# Tides\n\nThe moon pulls.\n", "")
 
 
@@ -149,8 +157,8 @@ def test_a_missing_document_is_named(here: dict[str, str], source: str) -> None:
     assert output.code == 2 and f"There is no file {source}." in output.err
 
 
-async def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[str, str]) -> None:
-    output = await output_of(*SEARCH_MCP, "fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
+def test_a_page_that_needs_javascript_is_rendered(site: Site, here: dict[str, str]) -> None:
+    output = command_output("fetch", site.url("/timer"), "--render", "browser", "--format=json", env=here)
     page = json.loads(output.out)
     assert output.code == 0
     assert page["method"] == "browser"
@@ -170,11 +178,11 @@ def test_fetch_of_a_query_suggests_search(here: dict[str, str]) -> None:
     assert "`search-mcp search`" in output.err
 
 
-async def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+def test_many_pages_come_from_words_a_file_and_stdin(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "urls"
     file.write_text(f"# pages\n\n{site.url('/static/2')}\n")
     arguments = ("fetch-batch", site.url("/static/1"), "-", "-f", str(file), "--format", "json")
-    output = await output_of(*SEARCH_MCP, *arguments, env=here, stdin=site.url("/static/3").encode() + b"\n")
+    output = command_output(*arguments, env=here, stdin=site.url("/static/3").encode() + b"\n")
     assert (output.code, output.err) == (0, "")
     assert [page["url"][-1] for page in json.loads(output.out)] == ["1", "3", "2"]
 
@@ -203,18 +211,18 @@ async def test_an_interrupted_call_leaves_no_browser(site: Site, here: dict[str,
     await until(lambda: not alive(chromium))
 
 
-async def test_a_pipe_that_breaks_is_no_noise(site: Site, here: dict[str, str]) -> None:
+async def test_a_pipe_that_breaks_is_no_noise(here: dict[str, str], note: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    async with running(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here, stdout=writing) as program:
+    async with running(*SEARCH_MCP, "read-doc", note, env=here, stdout=writing) as program:
         os.close(writing)
         assert await program.ended() == 1
         assert program.said == []
 
 
-async def test_an_unwritable_answer_is_reported_in_one_line(site: Site, here: dict[str, str]) -> None:
+async def test_an_unwritable_answer_is_reported_in_one_line(here: dict[str, str], note: str) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
-    async with running(*SEARCH_MCP, "fetch", site.url("/static/1"), env=here, stdout=full) as program:
+    async with running(*SEARCH_MCP, "read-doc", note, env=here, stdout=full) as program:
         os.close(full)
         assert await program.ended() == 1
     assert program.said == ["Error: The answer cannot be written: No space left on device.\n"]
@@ -267,33 +275,31 @@ def _shown(terminal: int) -> bytes:
     return shown
 
 
-@pytest.mark.browser
-async def test_pages_are_compared(site: Site, here: dict[str, str]) -> None:
+def test_pages_are_compared(site: Site, here: dict[str, str]) -> None:
     urls = (site.url("/long/300"), site.url("/static/1"))
-    output = await output_of(*SEARCH_MCP, "compare", "note 217", *urls, "--format", "json", env=here)
+    output = command_output("compare", "note 217", *urls, "--format", "json", env=here)
     assert (output.code, output.err) == (0, "")
     compared = json.loads(output.out)
     assert compared["urls"] == list(urls) and "MARK-long-217" in compared["excerpts"][0]["excerpt"]
 
 
-@pytest.mark.browser
 def test_compare_with_one_url_suggests_fetch(site: Site, here: dict[str, str]) -> None:
     output = command_output("compare", "note 217", site.url("/static/1"), env=here)
     assert (output.code, output.out) == (2, "")
     assert "use `search-mcp fetch`" in output.err
 
 
-async def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:
+def test_the_data_of_a_page_are_printed_and_nothing_else(site: Site, here: dict[str, str]) -> None:
     url = site.url("/shop/injected")
-    output = await output_of(*SEARCH_MCP, "extract-structured", url, "--format", "json", env=here)
+    output = command_output("extract-structured", url, "--format", "json", env=here)
     assert (output.code, output.err) == (0, "")
     assert json.loads(output.out)["product"]["price"]["value"] == 49.9
 
 
-async def test_the_rows_of_a_list_are_written_as_csv(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+def test_the_rows_of_a_list_are_written_as_csv(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     url = site.url("/shop/late-list")
-    output = await output_of(*SEARCH_MCP, "extract-structured", url, "--records", "-o", str(file), env=here)
+    output = command_output("extract-structured", url, "--records", "-o", str(file), env=here)
     assert (output.code, output.out, output.err) == (0, "", "")
     header, first, *_ = file.read_text(encoding="utf-8").splitlines()
     assert header == "title,url,price,text" and first.startswith(f"Copper kettle,{site.url('/shop/item/0')},$40.50,")

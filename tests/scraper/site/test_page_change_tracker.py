@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from scraper import errors
 from scraper.model import PageChange
@@ -80,6 +81,24 @@ class Journal(MadeSite):
         self.route("/missing", lambda query: missing())
 
 
+@dataclass(frozen=True, slots=True)
+class World:
+    """The journal and the services of a test, which is a caller of its own: versions belong to their caller."""
+
+    made: Journal
+    url: str
+    app: Services
+    principal: str
+
+    async def compare(self, **options: Any) -> PageChange:
+        """Compare the page of the journal with its last version."""
+        return await compare(self.app, self.url, **{"principal": self.principal, **options})
+
+    async def call(self, **arguments: Any) -> ToolAnswer:
+        """Call the tool `changes`."""
+        return await call(self.app, self.principal, **arguments)
+
+
 @contextmanager
 def journal() -> Iterator[tuple[Journal, ServedSite]]:
     with serving(Journal) as (made, served):
@@ -94,13 +113,27 @@ async def compare(app: Services, url: str, **options: Any) -> PageChange:
     return outcome
 
 
-async def call(app: Services, **arguments: Any) -> ToolAnswer:
+async def call(app: Services, principal: str, **arguments: Any) -> ToolAnswer:
     (found,) = [offered for offered in registry.tools(app.settings) if offered.name == "changes"]
-    return await found.run(app, arguments, ToolCall(deadline_s=60))
+    return await found.run(app, arguments, ToolCall(deadline_s=60, principal=principal))
 
 
 def opened(folder: Path, served: ServedSite) -> Any:
     return Services.open(Settings(data_dir=folder, test_hosts=served.test_hosts))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    with journal() as (made, served):
+        async with opened(tmp_path_factory.mktemp("shared"), served) as app:
+            yield World(made, served.url, app, "")
+
+
+@pytest.fixture
+def world(shared: World, request: pytest.FixtureRequest) -> World:
+    """Return the shared services for one test, and reset the journal."""
+    shared.made.state, shared.made.price = Journal.state, Journal.price
+    return replace(shared, principal=request.node.name)
 
 
 async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path) -> None:
@@ -119,113 +152,97 @@ async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path
             assert (await compare(app, served.url)).status == "same"
 
 
-async def test_the_tool_marks_words_and_answers_each_url(tmp_path: Path) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            urls = [served.url, f"{served.url}missing", "ftp://trap.example/"]
-            first = await call(app, urls=urls, format="json")
-            assert [row["status"] for row in first.structured["pages"]] == ["first", "failed", "failed"]
-            assert [row.get("error_code") for row in first.structured["pages"]] == [None, "http_error", "bad_url"]
-            made.price = "15 EUR"
-            text = (await call(app, urls=urls)).text
-            assert "~ A ticket costs [-12-] {+15+} EUR for adults." in text
-            assert "Pages: 1 changed, 2 failed." in text and text.count("<<<untrusted") == 1
+async def test_the_tool_marks_words_and_answers_each_url(world: World) -> None:
+    urls = [world.url, f"{world.url}missing", "ftp://trap.example/"]
+    first = await world.call(urls=urls, format="json")
+    assert [row["status"] for row in first.structured["pages"]] == ["first", "failed", "failed"]
+    assert [row.get("error_code") for row in first.structured["pages"]] == [None, "http_error", "bad_url"]
+    world.made.price = "15 EUR"
+    text = (await world.call(urls=urls)).text
+    assert "~ A ticket costs [-12-] {+15+} EUR for adults." in text
+    assert "Pages: 1 changed, 2 failed." in text and text.count("<<<untrusted") == 1
 
 
 @pytest.mark.parametrize(
     ("state", "code"), [("error", "http_error"), ("wall", "walled"), ("consent", "walled"), ("empty", "empty")]
 )
-async def test_an_error_or_block_page_is_no_version(tmp_path: Path, state: str, code: str) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            await compare(app, served.url)
-            made.state = state
-            with pytest.raises(errors.ScraperError) as raised:
-                await compare(app, served.url)
-            assert raised.value.code == code
-            made.state = "text"
-            assert (await compare(app, served.url)).status == "same"
+async def test_an_error_or_block_page_is_no_version(world: World, state: str, code: str) -> None:
+    await world.compare()
+    world.made.state = state
+    with pytest.raises(errors.ScraperError) as raised:
+        await world.compare()
+    assert raised.value.code == code
+    world.made.state = "text"
+    assert (await world.compare()).status == "same"
 
 
-async def test_a_page_that_is_gone_or_moved_says_so(tmp_path: Path) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            await compare(app, served.url)
-            made.state = "gone"
-            assert (await compare(app, served.url)).status == "gone"
-            made.state = "moved"
-            moved = await compare(app, served.url)
-            assert moved.status == "moved" and moved.new_url == f"{served.url}new-place"
+async def test_a_page_that_is_gone_or_moved_says_so(world: World) -> None:
+    await world.compare()
+    world.made.state = "gone"
+    assert (await world.compare()).status == "gone"
+    world.made.state = "moved"
+    moved = await world.compare()
+    assert moved.status == "moved" and moved.new_url == f"{world.url}new-place"
 
 
-async def test_an_earlier_version_is_chosen_by_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            moments = [time.time() - 10 * 86_400, time.time() - 5 * 86_400]
-            for price, moment in zip(("10 EUR", "12 EUR"), moments, strict=True):
-                made.price = price
-                monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda moment=moment: moment)
-                await compare(app, served.url)
-                monkeypatch.undo()
-            made.price = "15 EUR"
-            since = datetime.now(UTC) - timedelta(days=7)
-            (change,) = (await compare(app, served.url, since=since)).changes
-            assert "10 EUR" in change.old and "15 EUR" in change.new
+async def test_an_earlier_version_is_chosen_by_date(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = [time.time() - 10 * 86_400, time.time() - 5 * 86_400]
+    for price, moment in zip(("10 EUR", "12 EUR"), moments, strict=True):
+        world.made.price = price
+        monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda moment=moment: moment)
+        await world.compare()
+        monkeypatch.undo()
+    world.made.price = "15 EUR"
+    since = datetime.now(UTC) - timedelta(days=7)
+    (change,) = (await world.compare(since=since)).changes
+    assert "10 EUR" in change.old and "15 EUR" in change.new
 
 
-async def test_versions_belong_to_their_caller(tmp_path: Path) -> None:
-    with journal() as (_, served):
-        async with opened(tmp_path, served) as app:
-            assert (await compare(app, served.url, principal="ann")).status == "first"
-            assert (await compare(app, served.url, principal="bob")).status == "first"
+async def test_versions_belong_to_their_caller(world: World) -> None:
+    assert (await world.compare(principal="ann")).status == "first"
+    assert (await world.compare(principal="bob")).status == "first"
 
 
-async def test_the_number_of_versions_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_versions_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_change_tracker, "MAX_VERSIONS", 3)
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            for price in range(6):
-                made.price = f"{price} EUR"
-                await compare(app, served.url)
-            (log,) = await app.store.records.list_logs("local", "versions:")
-            assert [record.number for record in await app.store.records.read("local", log)] == [3, 4, 5]
+    for price in range(6):
+        world.made.price = f"{price} EUR"
+        await world.compare()
+    (log,) = await world.app.store.records.list_logs(world.principal, "versions:")
+    assert [record.number for record in await world.app.store.records.read(world.principal, log)] == [3, 4, 5]
 
 
-async def test_of_a_thousand_versions_twenty_stay(tmp_path: Path) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            await compare(app, served.url)
-            records = app.store.records
-            (log,) = await records.list_logs("local", "versions:")
-            (first,) = await records.read("local", log)
-            version = page_change_tracker._load_version(first.data)
-            for number in range(1, 1_000):
-                text = version.markdown.replace("12 EUR", f"{number + 1_000} EUR")
-                data = page_change_tracker._dump_version(replace(version, markdown=text))
-                await records.append("local", log, number, data)
-            oldest = await compare(app, served.url, since=datetime.fromtimestamp(first.written_at, UTC))
-            assert oldest.status == "same"
-            assert [record.number for record in await records.read("local", log)] == list(range(981, 1_001))
-            made.price = "15 EUR"
-            oldest = await compare(app, served.url, since=datetime.fromtimestamp(first.written_at, UTC))
-            assert ["1981 EUR" in change.old for change in oldest.changes] == [True]
+async def test_of_a_thousand_versions_twenty_stay(world: World) -> None:
+    await world.compare()
+    records = world.app.store.records
+    (log,) = await records.list_logs(world.principal, "versions:")
+    (first,) = await records.read(world.principal, log)
+    version = page_change_tracker._load_version(first.data)
+    for number in range(1, 1_000):
+        text = version.markdown.replace("12 EUR", f"{number + 1_000} EUR")
+        data = page_change_tracker._dump_version(replace(version, markdown=text))
+        await records.append(world.principal, log, number, data)
+    oldest = await world.compare(since=datetime.fromtimestamp(first.written_at, UTC))
+    assert oldest.status == "same"
+    assert [record.number for record in await records.read(world.principal, log)] == list(range(981, 1_001))
+    world.made.price = "15 EUR"
+    oldest = await world.compare(since=datetime.fromtimestamp(first.written_at, UTC))
+    assert ["1981 EUR" in change.old for change in oldest.changes] == [True]
 
 
-async def test_another_reader_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with journal() as (made, served):
-        async with opened(tmp_path, served) as app:
-            monkeypatch.setattr(page_change_tracker, "READER", "0.0.1")
-            await compare(app, served.url)
-            monkeypatch.undo()
-            made.price = "15 EUR"
-            assert (await compare(app, served.url)).status == "reader_changed"
-            assert (await compare(app, served.url)).status == "same"
+async def test_another_reader_is_no_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_change_tracker, "READER", "0.0.1")
+    await world.compare()
+    monkeypatch.undo()
+    world.made.price = "15 EUR"
+    assert (await world.compare()).status == "reader_changed"
+    assert (await world.compare()).status == "same"
 
 
 @pytest.mark.parametrize("since", ["yesterday", "2026-13-01", ""])
 async def test_a_wrong_date_is_explained(tmp_path: Path, since: str) -> None:
     async with Services.open(Settings(data_dir=tmp_path), is_lazy=True) as app:
-        answer = await call(app, urls=["http://a.example/"], since=since)
+        answer = await call(app, "local", urls=["http://a.example/"], since=since)
         assert answer.is_error and "since" in answer.text
 
 
@@ -233,5 +250,5 @@ async def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records.sqlite").mkdir()
     with journal() as (_, served):
         async with opened(tmp_path, served) as app:
-            answer = await call(app, urls=[served.url])
+            answer = await call(app, "local", urls=[served.url])
             assert answer.is_error and "The store of this server cannot be used" in answer.text
