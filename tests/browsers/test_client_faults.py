@@ -96,7 +96,7 @@ async def under_load(client: Browsers, site: Site, number: int, tier: Tier) -> s
 
 @pytest.mark.parametrize("tier", [Tier.LIGHT, pytest.param(Tier.FULL, marks=pytest.mark.full_size)])
 @pytest.mark.parametrize(
-    "victim", ["browser", "driver", *(full_size(name, id=name) for name in ("renderer", "zygote"))]
+    "victim", ["browser", *(full_size(name, id=name) for name in ("driver", "renderer", "zygote"))]
 )
 async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch

@@ -142,23 +142,23 @@ def test_a_job_without_a_usable_recipe_is_refused_before_it_starts(
 async def test_a_killed_job_resumes_and_writes_every_page_once(
     site: Site, here: dict[str, str], tmp_path: Path
 ) -> None:
-    urls = articles(site, 60, 1_000)
+    urls = articles(site, 36, 1_000)
     out = tmp_path / "out"
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl")
-    # Ten pages of each host, two seconds apart: killed while it is at work, and long before its end.
+    # Six pages of each host, two seconds apart: killed while it is at work, and long before its end.
     async with running(*command, "--gap", "2", env=here) as program:
         await until(lambda: written(out) > len(HOSTS), limit_s=JOB_S)
         program.process.kill()
         await program.process.wait()
     before = written(out)
-    assert len(HOSTS) < before < 60
+    assert len(HOSTS) < before < 36
     async with asyncio.timeout(JOB_S):
         async with running(*command, env=here) as program:
             assert await program.process.wait() == 0, "".join(program.said)
-            await program.until("of 60 pages are written")
+            await program.until("of 36 pages are written")
     assert numbers_in(out, Format.JSONL) == Counter(urls)
     again = await output_of(*command, env=here)
-    assert again.code == 0 and "60 of 60 pages written" in again.out
+    assert again.code == 0 and "36 of 36 pages written" in again.out
     assert numbers_in(out, Format.JSONL) == Counter(urls)
 
 

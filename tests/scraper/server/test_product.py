@@ -94,6 +94,7 @@ async def cpu_of(work: str) -> float:
     return float(output.out)
 
 
+@pytest.mark.full_size
 async def test_the_browser_starts_once_the_client_has_its_handshake(site: Site, tmp_path: Path) -> None:
     async with running(*PRODUCT, "stdio", env=variables(site, tmp_path), stdin=PIPE, stdout=PIPE) as program:
         process = psutil.Process(program.process.pid)

@@ -127,6 +127,7 @@ async def was_answered(posting: asyncio.Task[aiohttp.ClientResponse]) -> bool:
         return False
 
 
+@pytest.mark.full_size
 async def test_a_stopping_server_loses_no_request(proxies: list[Proxy], servers: Replicas) -> None:
     async with crowds(proxies) as crowd_of:
         for number in (0, 1):

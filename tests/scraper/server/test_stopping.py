@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 from mcp import Client, MCPError
 
+from tests.growth import full_size
 from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write
@@ -56,7 +57,7 @@ async def test_a_server_that_is_to_outlive_its_terminal_does(http: aiohttp.Clien
         assert await program.ended() == 0
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", [ERAS[0], *(full_size(era, id=era) for era in ERAS[1:])])
 async def test_during_shutdown_a_running_call_finishes_and_a_new_one_is_rejected(era: str, word: Path) -> None:
     async with serving(*STAND_IN, "http", LONG_DRAIN) as program, Client(program.url, mode=era) as client:
         await client.list_tools()
@@ -193,6 +194,7 @@ async def test_who_has_just_been_answered_may_come_back_with_a_question(
             assert answer.status == 200
 
 
+@pytest.mark.full_size
 async def test_an_open_stream_of_an_idle_client_does_not_hold_the_server(http: aiohttp.ClientSession) -> None:
     async with serving(*STAND_IN, "http") as program:
         headers = {**HEADERS, "Mcp-Session-Id": await open_session(http, program.url)}

@@ -150,6 +150,7 @@ async def _cut_off(postgres: PostgresServer, name: str) -> None:
     await postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
+@pytest.mark.full_size
 async def test_a_full_disk_is_reported_and_queued_pages_are_written_later(postgres: PostgresServer) -> None:
     with tempfile.TemporaryDirectory(prefix="small-") as folder:
         size = ["-o", "size=12m,mode=777"]
