@@ -13,7 +13,7 @@ MIN_RECORDS = 3
 MIN_FITTING = 0.6
 """Minimum median similarity of the places on a page to those of the example.
 
-Other sites reach .54, the same site .64.
+Pages of other sites reach .45, those of the same site at least .69 (16 sites, 240 pairs).
 """
 
 
