@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -167,7 +170,7 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
     failed_commands = 0
     for row, outcome in zip(rows, outcomes, strict=True):
         if command is not None and _is_change(outcome):
-            failed_commands += not await asyncio.to_thread(_execute, command, row)
+            failed_commands += not await _execute(command, row)
     return _exit_code(outcomes, failed_commands)
 
 
@@ -189,18 +192,25 @@ def _exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: i
     return codes.pop() if len(codes) == 1 else ExitCode.INCOMPLETE
 
 
-def _execute(command: str, row: dict[str, Any]) -> bool:
+async def _execute(command: str, row: dict[str, Any]) -> bool:
     """Run a command with the change as JSON on its standard input; return True if it succeeded in time."""
-    text = json.dumps(row, ensure_ascii=False)
+    # The operator of this machine wrote the command; the page only reaches its standard input.
+    process = await asyncio.create_subprocess_shell(command, stdin=subprocess.PIPE, start_new_session=True)
     try:
-        # The operator of this machine wrote the command; the page only reaches its standard input.
-        done = subprocess.run(command, shell=True, input=text, text=True, timeout=EXEC_LIMIT_S, check=False)
-    except subprocess.TimeoutExpired:
+        async with asyncio.timeout(EXEC_LIMIT_S):
+            await process.communicate(json.dumps(row, ensure_ascii=False).encode())
+    except TimeoutError:
         click.echo(f"The command did not end within {EXEC_LIMIT_S:.0f} s: {command}", err=True)
         return False
-    if done.returncode:
-        click.echo(f"The command ended with code {done.returncode}: {command}", err=True)
-    return done.returncode == 0
+    finally:
+        if process.returncode is None:
+            # The shell and all that it started, also after Ctrl-C, which does not reach another session.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    if process.returncode:
+        click.echo(f"The command ended with code {process.returncode}: {command}", err=True)
+    return process.returncode == 0
 
 
 async def _read(records: RecordLogs) -> list[WatchedPage]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scraper.cli import watch_commands
@@ -15,6 +17,7 @@ from scraper.cli.watch_commands import WatchedPage
 from scraper.errors import BlockedBySiteError, HostDownError
 from scraper.model import PageChange
 from tests.scraper.cli.in_process import command_output
+from tests.scraper.process import alive
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page
 from tests.site.traps.serving import ServedSite, serving
 
@@ -123,8 +126,11 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(
         assert rows[0]["status"] == "changed" and rows[0]["checked_at"] > 0
         made.price = "21 EUR"
         monkeypatch.setattr(watch_commands, "EXEC_LIMIT_S", 0.3)
-        hanging = command_output("watch", "run", "--all", "--exec", "sleep 20", env=env)
+        started = tmp_path / "started"
+        hanging = command_output("watch", "run", "--all", "--exec", f"sleep 20 & echo $! > {started}; wait", env=env)
         assert hanging.code == 1 and "did not end within" in hanging.err
+        with contextlib.suppress(psutil.NoSuchProcess):
+            assert not alive([psutil.Process(int(started.read_text()))])
 
 
 def test_failures_of_one_kind_have_its_exit_code_also_for_several_pages() -> None:
