@@ -67,6 +67,11 @@ class ScreenshotRequest:
     """`webp`, `png` or `jpeg`."""
     is_single: bool = False
     """True for one picture in full size, of any number of bytes."""
+    keeps_page: bool = False
+    """True to neither scroll nor resize the page, so that its scripts notice nothing.
+
+    This is possible only for the window, or for an element in it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.login_state import Login
-from browsers.model import ThirdParties
+from browsers.model import Screenshot, ScreenshotRequest, ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
-from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH, window_metrics
+from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH, take_screenshots, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 
@@ -304,6 +304,10 @@ class ActingPage:
             CommandFailedError: The page is between two documents.
         """
         return await self._readiness.evaluate(expression, limit_s=limit_s)
+
+    async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:
+        """Return the pictures of the page as it is now; raises as `take_screenshots`."""
+        return await take_screenshots(self._session, self._readiness, request)
 
     def is_secret(self, ref: str) -> bool:
         """Return True for a field whose value is never shown in an outline, such as a password."""

@@ -15,7 +15,7 @@ from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.acting_request import ActingRequest, ActingResult
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import WRITE_VERBS, Step
+from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError
 from browsers.fair_queue import FairSemaphore
@@ -166,9 +166,13 @@ class ActingSessions:
                 await held.enter_async_context(slot)
             held.enter_context(session.handle.watch_memory())
             outcome = await session.runner.run(step, deadline_at)
-            if step.verb in ("open", "read") and not outcome.error and await session.page.has_expired_login():
+            shows_page = step.verb in ("open", "read", PICTURE_VERB) and not outcome.error
+            if shows_page and await session.page.has_expired_login():
                 assert session.login is not None
                 raise errors.ExpiredLoginError(session.login.name, url=url)
+            if step.picture is not None and outcome.page is not None:
+                outcome = replace(outcome, page=replace(outcome.page, tier=session.handle.chromium.tier))
+                _check_picture(session.page, session.login, url)
         session.url = session.page.url or session.url
         if step.verb in WRITE_VERBS:
             session.last_write = step.source[:80]
@@ -287,6 +291,19 @@ def _check_host(login: Login | None, host: str, url: str) -> None:
             f"Profile {login.name} is for {', '.join(login.hosts)}, not for {host}.",
             url=url,
             next_step="Open this URL without a profile.",
+        )
+
+
+def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
+    """Raise RefusedError if a page shows a secret of its login: a picture cannot be redacted."""
+    if login is None or page.outline is None:
+        return
+    lines = page.outline.lines
+    if any(login.redact(text) != text for line in lines for text in (line.name, line.states)):
+        raise errors.RefusedError(
+            f"The page shows a cookie of profile {login.name}, so no picture of it is returned.",
+            url=url,
+            next_step="Read its text: cookies are replaced there.",
         )
 
 

@@ -6,6 +6,8 @@ import difflib
 import re
 from dataclasses import dataclass
 
+from browsers.model import ScreenshotRequest
+
 MAX_STEPS = 50
 """Steps of one call."""
 MAX_STEP_CHARS = 10_000
@@ -39,6 +41,8 @@ REQUEST_VERBS = frozenset({"click", "type", "select", "press", "drag", "more", "
 """Verbs after which requests of the page count as caused by a step."""
 WRITE_VERBS = frozenset({"click", "type", "select", "press", "drag", "point"})
 """Verbs that may change something on the site, so that a crashed tab is not opened again after them."""
+PICTURE_VERB = "picture"
+"""Verb of the step that takes a picture. Callers cannot write it: a tool of its own returns pictures."""
 
 _TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")
 _ENTER = re.compile(r"\s+\+\s*Enter\s*\Z")
@@ -79,6 +83,8 @@ class Step:
     """Pixels, coordinates, seconds or a number of repetitions."""
     submits: bool = False
     """True if Enter is pressed after the text."""
+    picture: ScreenshotRequest | None = None
+    """Picture to take, only for `PICTURE_VERB`."""
     way: str = ""
     """`twice` or `right` (click), `accept` (dialogs), `slowly` (type)."""
 

@@ -14,7 +14,7 @@ from browsers.acting.load_more import press_for_more, scroll_to_end
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import REQUEST_VERBS, Step, StepTarget
+from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
@@ -60,7 +60,7 @@ class StepOutcome:
     error: str = ""
     """Reason of the failure; empty if the step succeeded."""
     page: Snapshot | None = field(default=None, repr=False)
-    """Content of the page, only for `read`."""
+    """Content of the page, only for `read`; its pictures without content, only for `PICTURE_VERB`."""
     failure: BrowsersError | None = field(default=None, repr=False)
     """Error of the browser or of a policy, if that is why the step failed."""
 
@@ -90,7 +90,12 @@ class StepRunner:
             content, heading = await self._do(step, deadline_at)
             if await page.guard.wait_answered(deadline_at - time.monotonic()):
                 await page.settle()
-            self._check_refusals()
+            if step.picture is not None:
+                pictures = await page.take_pictures(step.picture)
+                url = (await page.look()).facts.url
+                snapshot = Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
+            else:
+                self._check_refusals()
             if step.verb == "read":
                 await page.look()
                 snapshot = serialize_page(page)
@@ -104,7 +109,7 @@ class StepRunner:
             reason = "the page did not answer in time" if isinstance(failure, TimeoutError) else "the page changed"
             error = StepError(f"{reason}; try again", shows_page=True)
         page.processes.release_objects()
-        if step.verb in ("read", "close") and error is None:
+        if step.verb in ("read", "close", PICTURE_VERB) and error is None:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb not in ("close",):
             content, heading = await self._describe(error)
@@ -159,7 +164,7 @@ class StepRunner:
                 await page.devices.click(x, y)
         elif step.target is not None:
             await self._act(step, step.target)
-        if verb not in ("read", "close"):
+        if verb not in ("read", "close", PICTURE_VERB):
             await page.settle()
         return "", ""
 

@@ -73,10 +73,10 @@ _SIZE = """(() => {
       inner = Math.max(inner, element.scrollHeight + innerHeight - element.clientHeight);
     }
   }
-  return {height: Math.max(page.scrollHeight, innerHeight), inner, top: scrollY};
+  return {height: Math.max(page.scrollHeight, innerHeight), inner, top: scrollY, left: scrollX};
 })()"""
-"""Script that returns the height of the page, and of the window that would show all of an element that scrolls instead
-of the page."""
+"""Script that returns the height and the scroll position of the page, and the height of the window that would show all
+of an element that scrolls instead of the page."""
 
 _FRAMES = """new Promise((done) => {
   setTimeout(() => done(1), 300);
@@ -84,7 +84,7 @@ _FRAMES = """new Promise((done) => {
 })"""
 """Script that waits for two frames; a page that does not change may paint none."""
 
-_FIND = """((target) => {
+_FIND = """((target, scrolls) => {
   let found = null;
   try { found = document.querySelector(target); } catch {}
   if (!found) {
@@ -97,12 +97,12 @@ _FIND = """((target) => {
     }
   }
   if (!found) return null;
-  found.scrollIntoView({block: 'center', behavior: 'instant'});
+  if (scrolls) found.scrollIntoView({block: 'center', behavior: 'instant'});
   const box = found.getBoundingClientRect();
   return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
-})(%s)"""
-"""Script that scrolls to an element: the one that the target selects as a CSS selector, else the visible one with the
-shortest text that contains it."""
+})(%s, %s)"""
+"""Script that finds an element and may scroll to it: the one that the target selects as a CSS selector, else the
+visible one with the shortest text that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,8 @@ async def take_screenshots(
         return (await _take_file(session, request.kind),)
     if request.kind is ScreenshotKind.WINDOW:
         size = await _measure(readiness)
-        return (
-            await _capture(session, _Clip(0, size["top"], WINDOW_WIDTH, WINDOW_HEIGHT), request, beyond_window=False),
-        )
+        clip = _Clip(size["left"], size["top"], WINDOW_WIDTH, WINDOW_HEIGHT)
+        return (await _capture(session, clip, request, beyond_window=False),)
     size = await _measure(readiness)
     if size["inner"]:
         height = min(MAX_PAGE_HEIGHT, math.ceil(size["inner"]))
@@ -165,16 +164,28 @@ async def take_screenshots(
 
 
 async def _take_element(session: Session, readiness: ReadinessWaiter, request: ScreenshotRequest) -> Screenshot:
-    find = _FIND % json.dumps(request.target)
+    find = _FIND % (json.dumps(request.target), json.dumps(not request.keeps_page))
     box = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
     if not isinstance(box, dict) or box["width"] < 1 or box["height"] < 1:
         raise errors.TargetNotFoundError(f"No visible element of the page matches {request.target!r}.")
+    if request.keeps_page:
+        clip = _clip_to_window(box, await _measure(readiness))
+        if clip.width < 1 or clip.height < 1:
+            raise errors.TargetNotFoundError(f"{request.target!r} is not in the window now: scroll to it first.")
+        return await _capture(session, clip, request, beyond_window=False)
     await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
     # The page may have moved while it scrolled.
     again = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
     box = again if isinstance(again, dict) else box
     clip = _Clip(max(0.0, box["x"]), max(0.0, box["y"]), box["width"], min(float(MAX_PAGE_HEIGHT), box["height"]))
     return await _capture(session, clip, request, beyond_window=True)
+
+
+def _clip_to_window(box: dict[str, float], window: dict[str, float]) -> _Clip:
+    """Return the part of a box that is in the window."""
+    left, top = max(box["x"], window["left"]), max(box["y"], window["top"])
+    right = min(box["x"] + box["width"], window["left"] + WINDOW_WIDTH)
+    return _Clip(left, top, right - left, min(box["y"] + box["height"], window["top"] + WINDOW_HEIGHT) - top)
 
 
 async def _take_file(session: Session, kind: ScreenshotKind) -> Screenshot:
@@ -206,4 +217,4 @@ async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *,
 
 async def _measure(readiness: ReadinessWaiter) -> dict[str, float]:
     size = await readiness.evaluate(_SIZE, limit_s=_SCRIPT_LIMIT_S)
-    return size if isinstance(size, dict) else {"height": WINDOW_HEIGHT, "inner": 0, "top": 0}
+    return size if isinstance(size, dict) else {"height": WINDOW_HEIGHT, "inner": 0, "top": 0, "left": 0}

@@ -31,6 +31,7 @@ _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
         "see example.com -o page.webp --what full",
         'see example.com -o chart.png --target "#chart"',
         "see example.com -o page.pdf",
+        "see shop.example/orders -o orders.png --profile shop",
     ],
 )
 @click.argument("url")
@@ -45,8 +46,9 @@ _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
     "--what", type=click.Choice(["window", "full"]), help="Part of the page: the first window, or full.  [window]"
 )
 @click.option("--target", help="Show only the element with this text or CSS selector.")
+@click.option("--profile", help="Login to use: the name of a profile that `login` saved.")
 @click.option("--json", "as_json", is_flag=True, help="Print the file, its type, its size and the facts as JSON.")
-@with_settings(READ)
+@with_settings(READ | {"profile_key"})
 def see(output: Path, as_json: bool, **flags: Any) -> int:
     """Save a picture of a page as a browser window shows it, with its images."""
     suffix = output.suffix.lower()

@@ -11,13 +11,15 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.acting_request import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import Step, StepSyntaxError, parse_steps
+from browsers.acting.step_parser import PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
+from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
 from scraper.call_context import AskUser, Deadline
-from scraper.model import Reading
+from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
+from scraper.reading.screenshots import NO_IMAGES
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
@@ -141,24 +143,7 @@ class BrowseRunner:
         """
         deadline = Deadline.within(deadline_s)
         target = _canonical(url)
-        steps = (Step(f"open {target}", "open", text=target), Step("read", "read"), Step("close", "close"))
-        request = ActingRequest(
-            steps,
-            None,
-            principal,
-            ActingMode.READ,
-            self._permission(principal, deadline),
-            self._language,
-            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
-            login=await self._load_login(profile, principal),
-            follows_redirects=True,
-        )
-        done = await self._run(request)
-        for step in done.outcomes:
-            if step.failure is not None:
-                raise visit_outcome.map_browser_error(step.failure, target) from step.failure
-            if step.error:
-                raise errors.BrowserFailedError(f"{target} cannot be read: {step.error}.", target=target)
+        for step in await self._visit_with_profile(target, profile, Step("read", "read"), principal, deadline):
             if step.page is not None:
                 page = replace(step.page, requested_url=target)
                 reading = await self._read(replace(step, page=page), deadline)
@@ -167,6 +152,75 @@ class BrowseRunner:
                 if reading is not None:
                     raise reading
         raise errors.BrowserFailedError(f"{target} was not read.", target=target)
+
+    async def picture_with_profile(
+        self, url: str, profile: str, picture: ScreenshotRequest, *, principal: str, deadline_s: float
+    ) -> PageScreenshots:
+        """Return the pictures of a page as a person who is signed in sees it. They are never cached.
+
+        Raises:
+            ScraperError: As `read_with_profile`; no element matches the target, the page shows a cookie of the profile,
+                or the picture is MHTML, which may contain such cookies.
+        """
+        if picture.kind is ScreenshotKind.MHTML and picture.target is None:
+            raise errors.InvalidArgumentError(
+                "mhtml is not written with a profile: the file may contain its cookies.",
+                target="what",
+                next_step="Use pdf.",
+            )
+        target, step = _canonical(url), Step(PICTURE_VERB, PICTURE_VERB, picture=picture)
+        outcomes = await self._visit_with_profile(target, profile, step, principal, Deadline.within(deadline_s))
+        return _pictures_of(outcomes, target)
+
+    async def picture_of_session(
+        self, session: str, picture: ScreenshotRequest, *, principal: str, deadline_s: float, ask: AskUser | None = None
+    ) -> PageScreenshots:
+        """Return the pictures of the page of a session as it is now. The page is neither loaded nor scrolled.
+
+        Raises:
+            ScraperError: There is no such session, the target is not in the window, the page shows a cookie of its
+                login, or the picture is not of the window. The scripts of the page would notice other pictures.
+        """
+        if picture.kind is not ScreenshotKind.WINDOW and picture.target is None:
+            raise errors.InvalidArgumentError(
+                f"{picture.kind.value} is not taken of a session, because its page would change.",
+                target="what",
+                next_step="Scroll with `browse` and take the window, or pass url.",
+            )
+        step = Step(PICTURE_VERB, PICTURE_VERB, picture=replace(picture, keeps_page=True))
+        permission = self._permission(principal, Deadline.within(deadline_s))
+        request = ActingRequest(
+            (step,),
+            session,
+            principal,
+            self._mode,
+            permission,
+            self._language,
+            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
+            ask=ask if self._mode is ActingMode.ACT else None,
+        )
+        done = await self._run(request)
+        _raise_failure(done.outcomes, "the page")
+        return _pictures_of(done.outcomes, "the page")
+
+    async def _visit_with_profile(
+        self, url: str, profile: str, last: Step, principal: str, deadline: Deadline
+    ) -> tuple[StepOutcome, ...]:
+        """Open a URL with a login in a session of its own, run one more step, and return the outcomes."""
+        request = ActingRequest(
+            (Step(f"open {url}", "open", text=url), last, Step("close", "close")),
+            None,
+            principal,
+            ActingMode.READ,
+            self._permission(principal, deadline),
+            self._language,
+            deadline_s=max(1.0, deadline.left_s() - READ_RESERVE_S),
+            login=await self._load_login(profile, principal),
+            follows_redirects=True,
+        )
+        done = await self._run(request)
+        _raise_failure(done.outcomes, url)
+        return done.outcomes
 
     def _check_profile(self, profile: str, session: str | None) -> None:
         if session is not None:
@@ -230,3 +284,23 @@ class BrowseRunner:
             )
         except errors.ScraperError as error:
             return error
+
+
+def _raise_failure(outcomes: Sequence[StepOutcome], name: str) -> None:
+    """Raise a ScraperError if a step failed; its message calls the page `name`."""
+    for step in outcomes:
+        if step.failure is not None:
+            raise visit_outcome.map_browser_error(step.failure, name) from step.failure
+        if step.error:
+            raise errors.BrowserFailedError(f"{name} cannot be read: {step.error}.", target=name)
+
+
+def _pictures_of(outcomes: Sequence[StepOutcome], name: str) -> PageScreenshots:
+    """Return the pictures in the outcomes of a call, with the notices of all its steps as warnings."""
+    page = next((step.page for step in outcomes if step.page is not None), None)
+    if page is None:
+        raise errors.BrowserFailedError(f"{name} was not rendered.", target=name)
+    warnings = [f"{notice[0].upper()}{notice[1:]}" for step in outcomes for notice in step.notices]
+    if page.tier is Tier.LIGHT:
+        warnings.append(NO_IMAGES)
+    return PageScreenshots(page.url, page.status, "", page.pictures, tuple(warnings))

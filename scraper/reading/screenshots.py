@@ -20,10 +20,11 @@ FILES_S = 600.0
 MAX_FILES_BYTES = 50_000_000
 """Bytes of the stored files of all callers."""
 
-_NO_IMAGES = (
+NO_IMAGES = (
     "The images of the page were not loaded: only the headless shell is installed here. "
     "The operator can run `search-mcp install-browser`."
 )
+"""Warning for a picture of the headless shell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class ScreenshotReader:
         if verdict.kind is VerdictKind.BLOCKED:
             warnings.append(f"This seems to be a block page ({verdict.reason}), not the page itself.")
         if snapshot.tier is Tier.LIGHT and job.picture.kind is not ScreenshotKind.MHTML:
-            warnings.append(_NO_IMAGES)
+            warnings.append(NO_IMAGES)
         return PageScreenshots(
             snapshot.url, snapshot.status, result.document.title or "", snapshot.pictures, tuple(warnings)
         )

@@ -35,30 +35,49 @@ if TYPE_CHECKING:
     from scraper.reading.browsing import BrowsedStep, BrowseSteps
     from scraper.services import Services
 
+BROWSE = "browse"
 MAX_PART = 20
 """Largest number of a part of a whole page."""
 MAX_TARGET_CHARS = 1_000
 _MAX_WARNING = 300
+_MAX_SESSION_CHARS = 64
 
 
 def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> Tool:
     """Return `see`: take a picture of a page.
 
-    With `is_single`, the picture is one image in full size, which may exceed the limits of models.
+    With `is_single`, the picture is one image in full size, which may exceed the limits of models. If `browse` is
+    offered, a picture of the page of a session can be taken instead of that of a URL.
     """
+    has_sessions = BROWSE in settings.tools or (not settings.tools and "acting" in settings.toolsets)
+    session = Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of `browse`, instead of url: its page as it is.")
     parameters = Parameters(
-        Parameter("url", StringValue(), "Absolute http(s) URL.", required=True),
+        Parameter("url", StringValue(), "http(s) URL.", required=not has_sessions),
         Parameter(
             "what",
             ChoiceValue(tuple(ScreenshotKind)),
             "full: the whole page in parts.",
             default=ScreenshotKind.WINDOW.value,
         ),
-        Parameter("target", StringValue(MAX_TARGET_CHARS), "Element, by text or CSS selector."),
+        Parameter("target", StringValue(MAX_TARGET_CHARS), "Element: text or CSS selector."),
         Parameter("part", IntegerValue(0, MAX_PART), "Part of a full page; 0: overview.", default=1),
+        PROFILE,
+        *([session] if has_sessions else ()),
     )
     work = functools.partial(_see, image_type=image_type, is_single=is_single)
-    return make_tool("see", "See a web page", parameters, work, check=lambda values: parse_target(values["url"]))
+    tool = make_tool("see", "See a web page", parameters, work, check=_check_page)
+    # Scripts of a session's page run while its picture is taken, and may send what the person must allow.
+    return replace(tool, asks=has_sessions)
+
+
+def _check_page(values: Mapping[str, Any]) -> None:
+    """Raise a ScraperError unless the arguments name one page: a URL, or a session without a profile."""
+    if (session := values.get("session")) is None and values["url"] is not None:
+        parse_target(values["url"])
+    elif session is None or values["url"] is not None:
+        raise InvalidArgumentError("see takes either url or session.", target="url, session")
+    elif values["profile"] is not None:
+        raise InvalidArgumentError("A session has the profile with which it began.", target="profile")
 
 
 async def _see(
@@ -66,9 +85,7 @@ async def _see(
 ) -> ToolAnswer:
     kind, part = ScreenshotKind(arguments["what"]), arguments["part"]
     request = ScreenshotRequest(kind, arguments["target"], image_type, is_single)
-    found = await services.pictures.take(
-        arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
-    )
+    found = await _take_pictures(services, arguments, request, call)
     if kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML) and request.target is None:
         file = found.pictures[0]
         uri = picture_uri(services.pictures.keep_file(file, call.principal))
@@ -81,6 +98,23 @@ async def _see(
     picture = found.pictures[part if is_whole else 0]
     text = _describe_picture(found, picture, part=part if is_whole else None)
     return ToolAnswer(text, media=(Media(picture.data, picture.media_type),))
+
+
+async def _take_pictures(
+    services: Services, arguments: dict[str, Any], request: ScreenshotRequest, call: ToolCall
+) -> PageScreenshots:
+    url, profile = arguments["url"], arguments["profile"]
+    if (session := arguments.get("session")) is not None:
+        return await services.browsing.picture_of_session(
+            session, request, principal=call.principal, deadline_s=call.deadline_s, ask=call.ask
+        )
+    if profile is not None:
+        return await services.browsing.picture_with_profile(
+            url, profile, request, principal=call.principal, deadline_s=call.deadline_s
+        )
+    return await services.pictures.take(
+        url, request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+    )
 
 
 def _describe_picture(found: PageScreenshots, picture: Screenshot, *, part: int | None = None, uri: str = "") -> str:
@@ -111,9 +145,7 @@ def _describe_picture(found: PageScreenshots, picture: Screenshot, *, part: int 
     return "\n".join(lines)
 
 
-BROWSE = "browse"
 MAX_STEPS = 50
-_MAX_SESSION_CHARS = 64
 _STEPS = (
     "open URL; look [words]; click T [twice|right|accept]; type T = text [+ Enter]; select T = option; press Key; "
     "hover T; drag T to T; scroll down|up|end|T; more T (until all is there); wait words|seconds; back; point x y; "

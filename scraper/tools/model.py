@@ -131,7 +131,7 @@ class ParametersValue(ObjectValue):
 RENDER = Parameter(
     "render",
     ChoiceValue(("auto", "http", "browser")),
-    "http: no scripts. browser: run scripts. auto: only if needed.",
+    "http: no scripts. browser: scripts. auto: if needed.",
     default="auto",
 )
 PROFILE = Parameter("profile", StringValue(), "Login to use.")

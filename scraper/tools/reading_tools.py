@@ -54,7 +54,7 @@ MAX_PAGES_CHARS = 10_000
 MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
-URL = Parameter("url", StringValue(), "Absolute http(s) URL.", required=True)
+URL = Parameter("url", StringValue(), "http(s) URL.", required=True)
 _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
@@ -67,7 +67,7 @@ _QUOTE_LINK_TOKENS = 30
 _MAX_QUESTION_CHARS = 2_000
 _MAX_HEADING_URL = 200
 _QUESTION = Parameter(
-    "question", StringValue(_MAX_QUESTION_CHARS), "Return only the passages that answer it; | separates wordings."
+    "question", StringValue(_MAX_QUESTION_CHARS), "Only the passages that answer it; | separates wordings."
 )
 _TOKENS = Parameter("tokens", IntegerValue(_MIN_TOKENS, _MAX_TOKENS), "Their budget. Default: 1000.")
 _ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
@@ -106,7 +106,7 @@ def fetch_tool(settings: Settings) -> Tool:
 def fetch_batch_tool(settings: Settings) -> Tool:
     """Return `fetch_batch`, with the operator's limit in its schema."""
     parameters = Parameters(
-        Parameter("urls", StringListValue(settings.batch_limit), "Absolute http(s) URLs.", required=True),
+        Parameter("urls", StringListValue(settings.batch_limit), "http(s) URLs.", required=True),
         replace(RENDER, about="As in `fetch`."),
         FORMAT,
         _ALSO_QUESTION,

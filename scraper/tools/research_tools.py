@@ -79,7 +79,7 @@ def compare_tool(settings: Settings) -> Tool:
         Parameter(
             "urls",
             _ComparedUrls(MAX_COMPARED_URLS),
-            f"{MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} absolute http(s) URLs.",
+            f"{MIN_COMPARED_URLS} to {MAX_COMPARED_URLS} http(s) URLs.",
             required=True,
         ),
         FORMAT,

@@ -12,6 +12,8 @@ _LOG = """<p id="log">log: nothing</p><script>
 const log = (what) => { document.getElementById('log').textContent = 'log: ' + what; };
 </script>"""
 
+_FIXED_LOG = '<p style="position:fixed;left:0;top:300px" '
+
 _FORM = """<form action="/acting/sent" method="post"><label>Name <input name="name"></label>
 <label for="size">Size</label><select id="size" name="size"><option>Small<option>Large</select>
 <label><input type="checkbox" name="gift"> Gift</label>
@@ -100,6 +102,12 @@ async def _account(request: web.Request) -> web.Response:
     return answer
 
 
+async def _private(request: web.Request) -> web.Response:
+    """Show a color to people who are signed in, and another to others."""
+    color = "green" if request.cookies.get("sid") == "secret-sid" else "gray"
+    return html(page("Private", f"<div style='height:300px;background:{color}'></div>{paragraphs('private', 0, 3)}"))
+
+
 async def _cookies(request: web.Request) -> web.Response:
     text = f"<p>Cookies here: {request.headers.get('Cookie', 'none')}</p>{paragraphs('cookies', 0, 3)}"
     return html(page("Other", text))
@@ -130,6 +138,26 @@ place.ondragover = (event) => event.preventDefault();
 place.ondrop = (event) => log('dropped ' + event.isTrusted);
 </script>"""
 
+_WATCHED = """<button id="paint" style="position:fixed;right:0;top:0">Paint</button><div style="height:3000px"></div>
+<p style="width:300px">Far below</p><div style="height:800px"></div><div id="inner" style="height:90px;overflow:auto">
+<div style="height:900px"></div></div><script>
+const noticed = {};
+let press = '';
+const tell = () => log((Object.entries(noticed).join(' ') || 'as before') + press);
+const count = (event) => { noticed[event.type] = (noticed[event.type] || 0) + 1; tell(); };
+onkeydown = () => { document.body.style.background = 'orange'; };
+onmousedown = (event) => { press = ' pressed at ' + event.clientX + ' ' + event.clientY; tell(); };
+setTimeout(() => {
+  for (const type of ['scroll', 'resize', 'beforeprint', 'afterprint', 'focus', 'blur', 'visibilitychange'])
+    addEventListener(type, count, true);
+  const appears = (all) => { if (all.some((one) => one.isIntersecting)) count({type: 'appeared'}); };
+  new IntersectionObserver(appears).observe(inner);
+  matchMedia('(min-height: 1000px)').onchange = () => count({type: 'media'});
+  matchMedia('print').onchange = () => count({type: 'print'});
+}, 1500);
+tell();
+</script>"""
+
 _FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:text;color:transparent">Gradient</h1>
 <p style="-webkit-text-fill-color:transparent">Transparent</p>"""
 
@@ -141,6 +169,7 @@ PAGES = (
         "Object.assign(document.createElement('button'), {textContent: 'Late', onclick: () => log('late')}));</script>",
     ),
     _fixed("input", "controls for keys, the mouse and dates", _LOG + _INPUT),
+    _fixed("watched", "a long page that counts what its scripts notice", _LOG.replace("<p ", _FIXED_LOG) + _WATCHED),
     _fixed("filled", "a heading that is painted by its background", _FILLED),
     _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),
     _fixed("form", "a form with secrets", _LOG + _FORM),
@@ -165,5 +194,6 @@ PAGES = (
     Page("/acting/sent", "a page that tells the method", _sent, methods=("GET", "POST")),
     Page("/acting/file", "a download", _file),
     Page("/acting/account", "a page for people who are signed in", _account),
+    Page("/acting/private", "a page in another color for people who are signed in", _private),
     Page("/acting/cookies", "a page that shows its cookies", _cookies),
 )

@@ -60,3 +60,9 @@ def test_a_window_needs_a_screen(here: dict[str, str], monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.platform", "linux")
     answer = command_output("login", "shop", "--hosts", "shop.example", env=here)
     assert answer.code == 2 and "no screen" in answer.err and "--import" in answer.err
+
+
+def test_a_picture_with_an_unknown_profile_is_refused(here: dict[str, str], tmp_path: Path) -> None:
+    page = tmp_path / "page.png"
+    answer = command_output("see", "shop.example", "-o", str(page), "--profile", "none", env=here)
+    assert answer.code != 0 and "There is no profile 'none'" in answer.err and not page.exists()

@@ -191,7 +191,7 @@ async def test_every_field_has_a_name_and_a_description(page: Page) -> None:
     form = page.locator("form[data-tool=fetch]")
     await form.evaluate("form => form.closest('details').open = true")
     await expect(form.get_by_label("url (required)")).to_be_visible()
-    await expect(form.get_by_text("Absolute http(s) URL.")).to_be_visible()
+    await expect(form.get_by_text("http(s) URL.", exact=True)).to_be_visible()
     assert await form.locator("[name=render] option").all_text_contents() == [
         "auto (default)", "auto", "http", "browser",
     ]  # fmt: skip
