@@ -114,6 +114,10 @@ class RobotsDisallowedError(PolicyError):
         self.retry_after_s = retry_after_s
 
 
+class RobotsUnreachableError(RobotsDisallowedError):
+    """The site's robots.txt cannot be reached, and this server is configured to obey it."""
+
+
 class NetworkError(ScraperError):
     """The network failed."""
 

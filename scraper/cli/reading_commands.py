@@ -100,14 +100,12 @@ def read_doc(**flags: Any) -> int:
     SOURCE is a URL or a file. With --document-root, only files of that folder are read.
     """
     is_whole = not flags["outline"] and flags["question"] is None
-    file = Path(flags["source"]).expanduser()
-    if flags["document_root"] is None and file.is_file():
-        file = file.resolve()
-        return run_and_print(
-            "read_doc",
-            {**flags, "source": file.name, "document_root": str(file.parent)},
-            plain=whole_text(flags) if is_whole else None,
-        )
+    file = Path(flags["document_root"] or "", flags["source"]).expanduser()
+    if file.is_file():
+        if flags["document_root"] is None:
+            file = file.resolve()
+            flags.update(source=file.name, document_root=str(file.parent))
+        return run_and_print("read_doc", flags, plain=whole_text(flags) if is_whole else None)
     is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
     if flags["document_root"] is None and is_path:
         raise click.UsageError(f"There is no file {flags['source']}. Give a URL, or the path of a file.")
@@ -130,22 +128,30 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
         "extract-structured example.com/product",
         "extract-structured example.com/recipe --json",
         "extract-structured example.com/shoes --records -o rows.csv",
+        "extract-structured example.com/shoe example.com/boot --fields price,color",
         """extract-structured example.com/shoe --example '{"price": "$49"}'""",
     ],
 )
-@click.argument("url")
+@click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
-@click.option("--fields", help="JSON object: name of each field and a hint, which may be empty.")
+@click.option("--fields", help="Names separated by commas, or a JSON object: name of each field and a hint.")
 @click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
 @click.option("--recipe", help="Recipe that --example printed, or its file: read the same fields.")
 @with_output_options()
 @with_settings(READ | {"max_answer_tokens"})
-def extract_structured(**flags: Any) -> int:
-    """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts."""
+def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:
+    """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts.
+
+    --records, --fields, --example and --recipe read up to ten pages.
+    """
     if flags["recipe"] is not None:
         flags["recipe"] = read_recipe(flags["recipe"])
     has_rows = any(flags[name] for name in ("records", "fields", "example", "recipe"))
-    return _print_page("extract_structured", flags, "url", is_whole=False, has_rows=has_rows)
+    if len(urls) > 1 and not has_rows:
+        raise click.UsageError("Give one URL, or --records, --fields, --example or --recipe for several.")
+    if flags["fields"] and flags["fields"].lstrip()[:1] not in ("{", "["):
+        flags["fields"] = {name.strip(): "" for name in flags["fields"].split(",") if name.strip()}
+    return run_and_print_pages("extract_structured", flags, urls, name="url", has_rows=has_rows)
 
 
 @click.command(
@@ -178,7 +184,7 @@ def _complete_url(step: str) -> str:
     return f"{verb} {guess_urls(address.strip())[0]}" if verb.lower() == "open" else step
 
 
-def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, has_rows: bool = False) -> int:
+def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
     """Print one page; a URL without a scheme is tried with https and then with http."""
     url, *others = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
@@ -188,7 +194,7 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool, 
         call.update(start=None, length=None)
     other_urls = {url: others[0]} if others else {}
     plain = whole_text(flags) if is_whole else None
-    return run_and_print(tool, call, plain=plain, other_urls=other_urls, has_rows=has_rows)
+    return run_and_print(tool, call, plain=plain, other_urls=other_urls)
 
 
 def _is_url(source: str) -> bool:

@@ -100,11 +100,17 @@ def run_and_print(
     return code_of_answer(answer)
 
 
-def run_and_print_pages(tool: str, flags: dict[str, Any], urls: Iterable[str]) -> int:
-    """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http."""
+def run_and_print_pages(
+    tool: str, flags: dict[str, Any], urls: Iterable[str], *, name: str = "urls", has_rows: bool = False
+) -> int:
+    """Run a tool on several URLs and print its answer; URLs without a scheme are tried with https, then http.
+
+    `name` is that of the argument with the URLs, `has_rows` as in `run_and_print`.
+    """
     guesses = [guess_urls(url) for url in urls]
-    call = {**flags, "urls": [url for url, *_ in guesses]}
-    return run_and_print(tool, call, other_urls={url: other for url, *others in guesses for other in others})
+    call = {**flags, name: [url for url, *_ in guesses]}
+    other_urls = {url: other for url, *others in guesses for other in others}
+    return run_and_print(tool, call, other_urls=other_urls, has_rows=has_rows)
 
 
 def wants_json(flags: dict[str, Any]) -> bool:

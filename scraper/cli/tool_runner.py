@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import InvalidUrlError, NetworkError, format_error
+from scraper.errors import InvalidUrlError, NetworkError, RobotsUnreachableError, format_error
 from scraper.settings import Settings, SettingsError
 from scraper.urls import parse_target
 
@@ -106,7 +106,12 @@ def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
 def _unreachable_urls(answer: ToolAnswer) -> set[str]:
     """Return the canonical URLs that could not be reached."""
-    return {failure.target for failure in answer.failures if isinstance(failure, NetworkError)}
+    return {failure.target for failure in answer.failures if is_unreachable(failure)}
+
+
+def is_unreachable(outcome: object) -> bool:
+    """Return True if an outcome is an error that another scheme of the URL may not have."""
+    return isinstance(outcome, NetworkError | RobotsUnreachableError)
 
 
 def _canonical(url: str) -> str:
@@ -117,10 +122,10 @@ def _canonical(url: str) -> str:
 
 
 def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        name: [other_urls.get(url, url) for url in value] if name == "urls" else other_urls.get(str(value), value)
-        for name, value in arguments.items()
-    }
+    def replace(value: Any) -> Any:
+        return [replace(one) for one in value] if isinstance(value, list) else other_urls.get(str(value), value)
+
+    return {name: replace(value) for name, value in arguments.items()}
 
 
 def _steps(arguments: dict[str, Any]) -> int:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,12 +22,14 @@ from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.message_rewriting import rewrite_json
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
+from scraper.cli.tool_runner import is_unreachable
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
 from scraper.urls import guess_urls, parse_target
 
 if TYPE_CHECKING:
     from scraper.model import PageChange
+    from scraper.site.page_change_tracker import PageChangeTracker
     from scraper.store.record_logs import RecordLogs
 
 T = TypeVar("T")
@@ -59,6 +61,8 @@ class WatchedPage:
     """Unix time of the last check, 0 before the first; `added_at` is one too."""
     status: str = "new"
     """Status of `PageChange`, `failed`, or `new` before the first check."""
+    other_url: str = ""
+    """URL that replaces `url` if only this one can be reached, for an address without a scheme."""
 
 
 @click.group()
@@ -77,12 +81,19 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     if found is None or not int(found[1]):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
     try:
-        target = parse_target(guess_urls(url)[0])
+        target, *others = map(parse_target, guess_urls(url))
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
-    page = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time())
-    with_store(load_settings(flags), lambda store: _write(store.records, page))
-    click.echo(json.dumps(asdict(page)) if as_json else f"{target} is watched every {every}.")
+    new = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time(), other_url=others[0] if others else "")
+
+    async def work(records: RecordLogs) -> WatchedPage:
+        is_other_known = any(page.url == new.other_url for page in await _read(records))
+        page = replace(new, url=new.other_url, other_url="") if is_other_known else new
+        await _write(records, page)
+        return page
+
+    page = with_store(load_settings(flags), lambda store: work(store.records))
+    click.echo(json.dumps(asdict(page)) if as_json else f"{page.url} is watched every {every}.")
     return ExitCode.SUCCESS
 
 
@@ -155,10 +166,13 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
     async with Services.open(settings) as services:
         records, now = services.store.records, time.time()
         pages = [page for page in await _read(records) if check_all or _is_due(page, now)]
-        outcomes = await services.change_tracker.compare([page.url for page in pages], deadline_s=_DEADLINE_S)
+        pages, outcomes = await _compare(services.change_tracker, records, pages)
         for page, outcome in zip(pages, outcomes, strict=True):
-            status = "failed" if isinstance(outcome, ScraperError) else outcome.status
-            await _write(records, WatchedPage(page.url, page.every_s, page.added_at, now, status))
+            if isinstance(outcome, ScraperError):
+                checked = replace(page, checked_at=now, status="failed")
+            else:
+                checked = replace(page, checked_at=now, status=outcome.status, other_url="")
+            await _write(records, checked)
     rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in zip(pages, outcomes, strict=True)]
     if as_json:
         click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
@@ -172,6 +186,20 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
         if command is not None and _is_change(outcome):
             failed_commands += not await _execute(command, row)
     return _exit_code(outcomes, failed_commands)
+
+
+async def _compare(
+    tracker: PageChangeTracker, records: RecordLogs, pages: Sequence[WatchedPage]
+) -> tuple[list[WatchedPage], list[PageChange | ScraperError]]:
+    """Compare the pages; return them with the URLs that could be reached, and their outcomes."""
+    outcomes = await tracker.compare([page.url for page in pages], deadline_s=_DEADLINE_S)
+    retried = [at for at, page in enumerate(pages) if page.other_url and is_unreachable(outcomes[at])]
+    others = await tracker.compare([pages[at].other_url for at in retried], deadline_s=_DEADLINE_S)
+    second = {at: other for at, other in zip(retried, others, strict=True) if not isinstance(other, ScraperError)}
+    for at in second:
+        await records.delete(_PRINCIPAL, _LOG + pages[at].url)
+    used = [replace(page, url=page.other_url, other_url="") if at in second else page for at, page in enumerate(pages)]
+    return used, [second.get(at, outcome) for at, outcome in enumerate(outcomes)]
 
 
 def _is_due(page: WatchedPage, now: float) -> bool:

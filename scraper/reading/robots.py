@@ -79,6 +79,8 @@ class RobotsDecision:
     """Seconds between two visits, as requested by the site."""
     retry_after_s: float | None = None
     """Seconds until the file is requested again; None if the rules are known or will stay unknown."""
+    is_unreachable: bool = False
+    """True if the URL is forbidden because the file cannot be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ def _decide(file: _File, url: str, now: float) -> RobotsDecision:
     if file.failed_since and not file.fetched_at:
         why = f"The robots.txt of {host} cannot be reached, so it may not be read. {file.failure}"
         retry_after_s = max(1.0, file.expires_at - now) if file.is_failure_temporary else None
-        return RobotsDecision(False, why, retry_after_s=retry_after_s)
+        return RobotsDecision(False, why, retry_after_s=retry_after_s, is_unreachable=True)
     rules = file.rules or RobotsRules(file.text)
     rule = rules.find_disallow_rule(url)
     if rule is None:
@@ -223,7 +225,8 @@ def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallo
     """Return the error for a URL that an obeyed robots.txt forbids."""
     wait_s = decision.retry_after_s
     again = "" if wait_s is None else f"try again in {wait_s:.0f} s, or "
-    return errors.RobotsDisallowedError(
+    error_class = errors.RobotsUnreachableError if decision.is_unreachable else errors.RobotsDisallowedError
+    return error_class(
         decision.why,
         target=url,
         next_step=f"This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): {again}look for another source.",

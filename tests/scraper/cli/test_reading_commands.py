@@ -59,6 +59,11 @@ def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
 
 
+def test_a_robots_file_that_cannot_be_reached_with_https_is_read_with_http(site: Site, here: dict[str, str]) -> None:
+    output = command_output("fetch", "site.example/plain", "--robots", "obey", env=here)
+    assert output.code == 0 and output.out, output.err
+
+
 @pytest.mark.full_size
 def test_a_failed_step_has_marks_if_they_are_requested(site: Site, here: dict[str, str]) -> None:
     steps = (f"open {site.url('/acting/list')}", 'press "Show more"')
@@ -74,6 +79,31 @@ def test_a_crawl_needs_a_url_or_an_id() -> None:
 def test_fields_that_are_not_json_are_named_as_the_option() -> None:
     output = command_output("extract-structured", "example.com", "--fields", "{price")
     assert (output.code, output.err) == (2, "--fields must be an object; the text is not valid JSON.\n")
+
+
+def test_fields_are_read_by_name_from_several_pages(site: Site, here: dict[str, str]) -> None:
+    pages = ("site.example/guide/tides", "site.example/guide/ferries")
+    output = command_output("extract-structured", *pages, "--fields", "title, author", "--json", env=here)
+    assert output.code == 0, output.err
+    rows = json.loads(output.out)["pages"]
+    assert [row["url"] for row in rows] == [f"http://{page}" for page in pages]
+    assert all(set(row["values"]) == {"title", "author"} for row in rows)
+    assert rows[0]["values"]["author"] == "Ada Quay"
+
+
+def test_several_pages_without_fields_are_refused() -> None:
+    output = command_output("extract-structured", "example.com", "example.org")
+    assert output.code == 2 and "--fields" in output.err
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_a_file_is_read_if_its_name_looks_like_a_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: bool
+) -> None:
+    (tmp_path / "notes.md").write_text("The tide turns.")
+    monkeypatch.chdir(tmp_path)
+    output = command_output("read-doc", "notes.md", *(["--document-root", "."] if root else []))
+    assert (output.code, output.out) == (0, "The tide turns.\n"), output.err
 
 
 def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:

@@ -63,6 +63,19 @@ def test_pages_are_added_listed_and_removed(tmp_path: Path) -> None:
     assert "example.com" not in command_output("watch", "list", env=env).out
 
 
+@pytest.mark.browser
+def test_a_page_without_a_scheme_is_checked_with_https_then_http(tmp_path: Path) -> None:
+    with serving(Shop) as (_, served):
+        env = variables(tmp_path, served)
+        assert command_output("watch", "add", "trap.example/", env=env).out.startswith("https://")
+        output = command_output("watch", "run", env=env)
+        assert output.code == 0 and "## http://trap.example/" in output.out, output.err
+        again = command_output("watch", "add", "trap.example/", "--every", "6h", env=env)
+        assert again.out == "http://trap.example/ is watched every 6h.\n"
+        (row,) = json.loads(command_output("watch", "list", "--json", env=env).out)
+        assert (row["url"], row["other_url"]) == ("http://trap.example/", "")
+
+
 @pytest.mark.parametrize("every", ["", "6", "0h", "h", "six hours", "-1d"])
 def test_a_wrong_interval_is_explained(tmp_path: Path, every: str) -> None:
     output = command_output("watch", "add", "example.com", f"--every={every}", env=variables(tmp_path))
