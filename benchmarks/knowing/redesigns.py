@@ -161,9 +161,7 @@ def _measure_real(folder: Path, counts: FieldCounts, peers: PeerProcess | None, 
     finders = {name: ValuePlaceFinder(saved_page(source)) for name, source in sources.items()}
     both = [name for name in _REAL_FIELDS if name in gold["before"] and name in gold["after"]]
     fields = [
-        name
-        for name in both
-        if all(extraction_recipes.locate(one, gold[at][name][0])[0] for at, one in finders.items())
+        name for name in both if all(extraction_recipes.locate(one, gold[at][name][0]) for at, one in finders.items())
     ]
     # The recipe is learned from all fields of the page before.
     example = {name: gold["before"][name][0] for name in _REAL_FIELDS if name in gold["before"]}

@@ -98,6 +98,10 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     """
     settings = load_settings(flags)
     recipe = "" if flags["recipe"] is None else read_recipe(flags["recipe"])
+    if recipe and "records" in json.loads(recipe):
+        raise click.UsageError(
+            "--recipe has the columns of a list, and bulk reads single values: use `extract-structured URL --recipe`."
+        )
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")

@@ -22,6 +22,7 @@ EXTRACT_LIMIT_S = 5.0
 _RESERVE_S = 2.0
 """Seconds before the deadline reserved for extraction from the visited pages."""
 _SHOWN_URLS = 200
+_SHOWN_NAMES = 10
 
 
 class FieldReader:
@@ -116,13 +117,20 @@ def check_fields(url: str, found: PageFields, warnings: tuple[str, ...] = ()) ->
             target=url,
             next_step="Give the value as the page shows it.",
         )
-    if found.misfit:
+    if found.misfit and not found.unlisted:
         fitting = sum(similarity >= MIN_FITTING for similarity in found.misfit)
         return errors.RecipeDoesNotFitError(
             f"The recipe does not fit {shown}: {fitting} of {len(found.misfit)} places found, "
             f"best {found.misfit[-1]:.2f}.",
             target=url,
             next_step="Give one example from this page.",
+        )
+    if found.unlisted:
+        return errors.NoRecordsError(
+            f"No list of {MIN_RECORDS} or more records on {shown} fits; not in the best one: "
+            f"{', '.join(f'`{name[:40]}`' for name in found.unlisted[:_SHOWN_NAMES])}.",
+            target=url,
+            next_step="Use `records` alone for the rows of its main list, or give an example of one row.",
         )
     if not found.records and not found.values:
         return errors.NoRecordsError(

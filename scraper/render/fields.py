@@ -34,16 +34,17 @@ def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object
     notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
     if found.values:
         answer["values"] = dict(found.values)
-        answer["evidence"] = {
-            name: {"source": one.source, "confidence": one.confidence} for name, one in found.evidence.items()
-        }
-        if found.recipe:
-            answer["recipe"] = json.loads(found.recipe)
     else:
         answer["records"], left_out = _fit_rows(found, budget)
         notes += left_out
         if found.next_page:
             answer["more"] = {"next_page": found.next_page}
+    if found.values or found.evidence:
+        answer["evidence"] = {
+            name: {"source": one.source, "confidence": one.confidence} for name, one in found.evidence.items()
+        }
+    if found.recipe:
+        answer["recipe"] = json.loads(found.recipe)
     if notes:
         answer["warnings"] = notes
     answer["notice"] = UNTRUSTED_NOTICE
@@ -135,7 +136,8 @@ def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], lis
 
 
 def _cut(value: Any, name: str) -> Any:
-    limit = _MAX_URL if name in ("url", "image") else _MAX_CELL
+    is_url = name in ("url", "image") or (isinstance(value, str) and value.startswith(("http://", "https://")))
+    limit = _MAX_URL if is_url else _MAX_CELL
     return value if not isinstance(value, str) or len(value) <= limit else value[: limit - 1].rstrip() + "…"
 
 

@@ -38,7 +38,7 @@ _MAX_NAMED = 10
 """Ignored keywords that a warning names."""
 _SCHEMA_KEYWORDS = frozenset({"$id", "$schema", "additionalProperties", "description", "required", "title", "type"})
 """Keywords of a JSON Schema that need no warning: their loss changes no value."""
-_ALTERNATIVES = ("fields", "example", "records", "recipe")
+_REQUESTS = ("fields", "example", "records", "recipe")
 
 
 class _UrlsValue(StringListValue):
@@ -83,11 +83,10 @@ def extract_structured_tool(settings: Settings) -> Tool:
 def _check(arguments: Any) -> None:
     for url in arguments["url"]:
         parse_target(url)
-    given = [name for name in _ALTERNATIVES if arguments[name] or arguments[name] == {}]
-    if len(given) > 1:
-        raise InvalidArgumentError(
-            f"{given[0]} and {given[1]} exclude each other: leave one of them out.", target=given[1]
-        )
+    given = [name for name in _REQUESTS if arguments[name] or arguments[name] == {}]
+    if len(given) > 1 and "recipe" in given:
+        other = next(name for name in given if name != "recipe")
+        raise InvalidArgumentError(f"recipe and {other} exclude each other: leave one of them out.", target=other)
     if not given and len(arguments["url"]) > 1:
         raise InvalidArgumentError(
             "Several URLs need fields, example, recipe or records: make several calls.", target="url"
@@ -108,16 +107,29 @@ def _check(arguments: Any) -> None:
             ) from None
 
 
+def _read_schema(given: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the fields, and True if they are those of the rows of a list: `items.properties` of a JSON Schema.
+
+    The list may also be the only property of an object.
+    """
+    properties = given.get("properties")
+    only = list(properties.values()) if isinstance(properties, dict) and len(properties) == 1 else []
+    for one in (given, *only):
+        items = one.get("items") if isinstance(one, dict) and one.get("type") == "array" else None
+        if isinstance(items, dict) and isinstance(items.get("properties"), dict):
+            return items, True
+    return given, False
+
+
 def read_fields(given: dict[str, Any]) -> dict[str, str]:
     """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
 
     Raises:
         InvalidArgumentError: There are no fields, too many, or a hint is no text.
     """
-    properties = given.get("properties")
-    if given.get("type") == "array" and isinstance(given.get("items"), dict):
-        raise InvalidArgumentError("fields describes a list. Use `records` for the rows of a list.", target="fields")
-    named = properties if isinstance(properties, dict) else given
+    schema, _ = _read_schema(given)
+    properties = schema.get("properties")
+    named = properties if isinstance(properties, dict) else schema
     if not 1 <= len(named) <= MAX_FIELDS:
         raise InvalidArgumentError(f"fields must have 1 to {MAX_FIELDS} names, not {len(named)}.", target="fields")
     hints: dict[str, str] = {}
@@ -143,6 +155,7 @@ def _check_example(example: dict[str, Any]) -> None:
 
 def find_ignored_keywords(given: dict[str, Any]) -> list[str]:
     """Return the keywords of a JSON Schema that have no effect, in the order of the alphabet."""
+    given, _ = _read_schema(given)
     properties = given.get("properties")
     is_schema = isinstance(properties, dict)
     named = properties if isinstance(properties, dict) else given
@@ -152,7 +165,7 @@ def find_ignored_keywords(given: dict[str, Any]) -> list[str]:
 
 
 async def _extract_structured(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
-    if any(arguments[name] for name in _ALTERNATIVES):
+    if any(arguments[name] for name in _REQUESTS):
         return await _extract_fields(services, arguments, call)
     data = await services.structured.extract(
         arguments["url"][0], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
@@ -166,7 +179,7 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
 
 async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = FieldRequest(
-        records=arguments["records"],
+        records=arguments["records"] or _read_schema(arguments["fields"] or {})[1],
         fields=read_fields(arguments["fields"]) if arguments["fields"] else {},
         example={name: str(value) for name, value in (arguments["example"] or {}).items()},
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from statistics import median
 from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
+from scraper.extract.fields.record_columns import COLUMNS
 from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_places import ValuePlace, ValuePlaceFinder
 from scraper.extract.text.sanitize import name_key
@@ -48,11 +49,63 @@ class FieldPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordColumn:
+    """Place of the values of one field in the records of a list; without a place, the field is found by its name."""
+
+    usual: str = ""
+    """Name of a usual column, such as `title`."""
+    label: str = ""
+    """Text of the leaf before the value; `path` has only the kind of the value's leaf then."""
+    path: tuple[str, ...] = ()
+    """Kind of leaf, then tag, classes and position of each element from the value up to its record."""
+    hint: str = ""
+    """Hint to the name of the field."""
+    prefix: str = ""
+    """Text before the value in its leaf."""
+    suffix: str = ""
+    """Text after the value in its leaf."""
+
+    @property
+    def is_by_name(self) -> bool:
+        """True if the column is found by the name of the field."""
+        return not (self.usual or self.path)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> RecordColumn:
+        """Parse a column from JSON.
+
+        Raises:
+            ValueError: The data has another format.
+        """
+        values = {name: data.get(name, "") for name in ("usual", "label", "hint", "prefix", "suffix")}
+        path = data.get("path", [])
+        is_valid = isinstance(path, list) and all(isinstance(text, str) for text in (*values.values(), *path))
+        if not is_valid or values["usual"] not in ("", *COLUMNS):
+            raise ValueError("a column has no place")
+        return cls(**{name: text[:400] for name, text in values.items()}, path=tuple(path))
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractionRecipe:
-    """Places of the fields on similar pages."""
+    """Places of the fields on similar pages, or columns of a list."""
 
     host: str
     places: Mapping[str, FieldPlace]
+    columns: Mapping[str, RecordColumn] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedValue:
+    """Leaf that contains a value, and its text before and after the value."""
+
+    leaf: TextLeaf
+    prefix: str = ""
+    suffix: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """True if the leaf contains nothing else."""
+        return not (self.prefix or self.suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +129,41 @@ def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tu
     places: dict[str, FieldPlace] = {}
     missing: dict[str, str] = {}
     for name, value in example.items():
-        leaf, prefix, suffix = locate(finder, value)
-        if leaf is None:
-            texts = [one.text for one in finder.leaves if len(one.text) < 4 * len(value) + 40]
-            missing[name] = next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
+        found = locate(finder, value)
+        if found is None:
+            missing[name] = find_nearest(finder, value)
         else:
-            places[name] = FieldPlace(finder.place(leaf), prefix, suffix)
+            places[name] = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
     return ExtractionRecipe(host, places), missing
 
 
-def locate(finder: ValuePlaceFinder, value: str) -> tuple[TextLeaf | None, str, str]:
-    """Return the leaf that contains a value, and its text before and after the value; None if there is no leaf."""
+def find_nearest(finder: ValuePlaceFinder, value: str) -> str:
+    """Return the text of the page that is most similar to a value, or an empty string."""
+    texts = [one.text for one in finder.leaves if len(one.text) < 4 * len(value) + 40]
+    return next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
+
+
+def locate(finder: ValuePlaceFinder, value: str) -> LocatedValue | None:
+    """Return the likeliest place of a value on the page; None if the page does not contain it."""
+    found = locate_all(finder, value)
+    exact = [one for one in found if one.is_exact]
+    if exact:
+        return max(exact, key=lambda one: _rank(one.leaf))
+    return min(found, key=lambda one: (len(one.leaf.text), -_rank(one.leaf)), default=None)
+
+
+def locate_all(finder: ValuePlaceFinder, value: str) -> list[LocatedValue]:
+    """Return the leaves that are a value or contain it, in page order."""
     wanted = name_key(value)
     clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
-    if not wanted:
-        return None, "", ""
-    exact = [leaf for leaf in finder.leaves if name_key(leaf.text) == wanted]
-    if exact:
-        return max(exact, key=_rank), "", ""
-    inside = [leaf for leaf in finder.leaves if clean in leaf.text and len(leaf.text) < 6 * len(clean) + _AROUND_INSIDE]
-    if not inside:
-        return None, "", ""
-    leaf = min(inside, key=lambda leaf: (len(leaf.text), -_rank(leaf)))
-    prefix, _, suffix = leaf.text.partition(clean)
-    return leaf, prefix, suffix
+    found: list[LocatedValue] = []
+    for leaf in finder.leaves if wanted else ():
+        if name_key(leaf.text) == wanted:
+            found.append(LocatedValue(leaf))
+        elif clean in leaf.text and len(leaf.text) < 6 * len(clean) + _AROUND_INSIDE:
+            prefix, _, suffix = leaf.text.partition(clean)
+            found.append(LocatedValue(leaf, prefix, suffix))
+    return found
 
 
 def _rank(leaf: TextLeaf) -> float:
@@ -128,7 +192,7 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
         # Two fields are in one leaf only if they were in the example.
         if leaf is None or similarity < least or owners.setdefault(leaf, known.place) != known.place:
             continue
-        text = strip_around(leaf.text, known)
+        text = strip_around(leaf.text, known.prefix, known.suffix)
         if text:
             values[name] = (text, similarity)
     return RecipeValues(values, similarities, is_likely)
@@ -141,20 +205,20 @@ def confidence_of(similarity: float, *, is_likely: bool) -> float:
     return next(share for least, share in _CONFIDENCES if similarity >= least)
 
 
-def strip_around(text: str, place: FieldPlace) -> str:
+def strip_around(text: str, prefix: str, suffix: str) -> str:
     """Return a text without the prefix and suffix that surrounded the example's value.
 
     A prefix that ends with a colon stands for any label of up to 40 characters.
     """
-    if place.prefix:
-        if text.startswith(place.prefix):
-            text = text[len(place.prefix) :]
-        elif place.prefix.rstrip().endswith((":", "：")) and (label := re.match(r"[^:：]{0,40}[:：]\s*", text)):
+    if prefix:
+        if text.startswith(prefix):
+            text = text[len(prefix) :]
+        elif prefix.rstrip().endswith((":", "：")) and (label := re.match(r"[^:：]{0,40}[:：]\s*", text)):
             text = text[label.end() :]
-    if place.suffix:
-        mark = _MARK.match(place.suffix)
-        if text.endswith(place.suffix):
-            text = text[: -len(place.suffix)]
+    if suffix:
+        mark = _MARK.match(suffix)
+        if text.endswith(suffix):
+            text = text[: -len(suffix)]
         elif mark and mark[0].strip() and mark[0] in text:
             text = text[: text.index(mark[0])]
     return text.strip()
@@ -165,7 +229,14 @@ def to_text(recipe: ExtractionRecipe) -> str:
     places = {
         name: one.place.as_data() | {"prefix": one.prefix, "suffix": one.suffix} for name, one in recipe.places.items()
     }
-    data = {"version": VERSION, "host": recipe.host, "fields": places}
+    data: dict[str, Any] = {"version": VERSION, "host": recipe.host, "fields": places}
+    if recipe.columns:
+        defaults = asdict(RecordColumn())
+        data["records"] = {
+            name: {key: value for key, value in asdict(column).items() if value != defaults[key]}
+            for name, column in recipe.columns.items()
+        }
+        del data["fields"]
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -183,15 +254,20 @@ def from_text(text: str) -> ExtractionRecipe:
         raise ValueError("it is no JSON") from None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise ValueError(f"it is not of version {VERSION}")
-    host, named = data.get("host"), data.get("fields")
+    has_columns = "records" in data
+    host, named = data.get("host"), data.get("records" if has_columns else "fields")
     if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
         raise ValueError("it has no fields")
     places: dict[str, FieldPlace] = {}
+    columns: dict[str, RecordColumn] = {}
     for name, one in named.items():
         if not isinstance(one, dict):
             raise ValueError(f"{name[:40]} has no place")
+        if has_columns:
+            columns[name] = RecordColumn.from_data(one)
+            continue
         around = one.get("prefix"), one.get("suffix")
         if not all(isinstance(text, str) for text in around):
             raise ValueError(f"{name[:40]} has no texts around it")
         places[name] = FieldPlace(ValuePlace.from_data(one), *(str(text)[:400] for text in around))
-    return ExtractionRecipe(host, places)
+    return ExtractionRecipe(host, places, columns)

@@ -22,7 +22,7 @@ class FieldRequest:
     """Fields to extract from each page."""
 
     records: bool = False
-    """True to extract all records of a list, False to extract the fields of a single item."""
+    """True to extract all records of a list, with the columns of `fields` and `example` if there are any."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Field names with a hint each: synonyms, or an empty string."""
     example: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +55,8 @@ class PageFields:
     """For each example value that is not on the page, the most similar text."""
     misfit: tuple[float, ...] = ()
     """Similarities of the places in ascending order if the recipe does not fit the page."""
+    unlisted: tuple[str, ...] = ()
+    """Fields that no list of the page has; those of an example that no record has together with the others."""
     records: tuple[dict[str, Any], ...] = ()
     """Rows of the list, in page order."""
     next_page: str = ""

@@ -26,8 +26,8 @@ _NEXT_LABEL = re.compile(r"\s+(?=[^\W\d_][\w-]*[:：]\s)")
 """Space before the next label in a text of several labels and values."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 """Year, place or kind in brackets after a title."""
-_LABEL_END = re.compile(r"[:：]\s*\Z")
-_LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
+LABEL_END = re.compile(r"[:：]\s*\Z")
+LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
 _NAME_WEIGHTS = {
     "itemprop": 1.0, "property": 1.0, "data-field": 0.9, "data-testid": 0.8, "id": 0.8, "headers": 0.8, "class": 0.7,
     "rel": 0.6,
@@ -56,6 +56,18 @@ class NamedValue:
         return next(share for least, share in _CONFIDENCES if self.score >= least)
 
 
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A value beside a label, or in an element with names, that are similar to the name of a field."""
+
+    leaf: TextLeaf
+    value: str
+    match: float
+    """Similarity of the names, from 0 to 1."""
+    source: str
+    """`label` or `name`."""
+
+
 class NamedValueFinder:
     """Find the values of fields on one page by their names."""
 
@@ -78,6 +90,21 @@ class NamedValueFinder:
             if score >= MIN_SCORE and (best is None or score > best.score):
                 best = NamedValue(value, source, score)
         return best or self._find_only_value(field)
+
+    def find_matches(self, field: FieldName) -> list[NameMatch]:
+        """Return the values whose label or element names are similar to a field."""
+        found: dict[tuple[int, str], NameMatch] = {}
+        for leaf, label, value, nearness, _ in self._labels:
+            match = field.match(label) * nearness
+            known = found.get((leaf.number, value))
+            if match >= _MIN_MATCH and name_key(value) and (known is None or match > known.match):
+                found[leaf.number, value] = NameMatch(leaf, value, match, "label")
+        for leaf in self._finder.leaves:
+            match = self._match_names(field, leaf.element) if len(leaf.text) <= _MAX_VALUE else 0.0
+            known = found.get((leaf.number, leaf.text))
+            if match >= _MIN_MATCH and (known is None or match > known.match):
+                found[leaf.number, leaf.text] = NameMatch(leaf, leaf.text, match, "name")
+        return [one for one in found.values() if rate_format(field.kind, one.value) >= 0]
 
     def _find_only_value(self, field: FieldName) -> NamedValue | None:
         """Return the value of a field's format if the page has only one."""
@@ -123,7 +150,7 @@ class NamedValueFinder:
         score += 0.6 * (1 - abs(leaf.number - self._heading) / max(1, len(self._finder.leaves)))
         score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(leaf.element)
         score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
-        score -= 1.5 * (_LABEL_END.search(value) is not None) + 1.5 * (name_key(value) in self._constants)
+        score -= 1.5 * (LABEL_END.search(value) is not None) + 1.5 * (name_key(value) in self._constants)
         sources = {"label": label, "name": names, "title": title, "format": fit}
         return score, max(sources, key=lambda source: sources[source])
 
@@ -146,7 +173,7 @@ class NamedValueFinder:
                 if is_around:
                     continue
                 if len(other.text) <= _MAX_LABEL:
-                    is_marked = _LABEL_END.search(other.text) or other.element.tag in _LABEL_TAGS
+                    is_marked = LABEL_END.search(other.text) or other.element.tag in LABEL_TAGS
                     is_near = other.line == leaf.line or _is_same_row(other.element, leaf.element)
                     nearness = (1.0, 0.6, 0.4)[steps] * (1.0 if is_marked or is_near else 0.7)
                     found.append((leaf, other.text, _NEXT_LABEL.split(leaf.text, 1)[0], nearness, False))

@@ -126,6 +126,7 @@ async def test_the_fields_of_a_recipe_are_columns(
         (("--format", "csv"), "--format csv needs --recipe"),
         (("--recipe", "no-such-file.json"), "cannot be read: No such file"),
         (("--recipe", '{"version": 0}'), "not of version 2"),
+        (("--recipe", '{"version": 2, "host": "a", "records": {"name": {}}}'), "bulk reads single values"),
         (("--recipe", '{"version": 1'), "must be a recipe as JSON"),
         (("--recipe", '{"recipe": []}'), "must be one that"),
     ],

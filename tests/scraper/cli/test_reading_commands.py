@@ -335,6 +335,14 @@ def test_the_rows_of_a_list_are_written_as_csv(site: Site, here: dict[str, str],
     assert header == "title,url,price,text" and first.startswith(f"Copper kettle,{site.url('/shop/item/0')},$40.50,")
 
 
+def test_rows_with_named_columns_are_written_as_csv(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    arguments = [site.url("/shop/late-list"), "--records", "--fields", '{"name": "", "cost": "", "sku": ""}']
+    output = command_output("extract-structured", *arguments, "-o", str(file), env=here)
+    assert (output.code, output.out) == (0, "")
+    assert file.read_text(encoding="utf-8").splitlines()[:2] == ["name,cost,sku", "Copper kettle,$40.50,"]
+
+
 def test_data_that_cannot_be_read_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
     output = command_output("extract-structured", site.url("/status/404"), env=here)
     assert (output.code, output.out) == (1, "") and "404 Not Found" in output.err
