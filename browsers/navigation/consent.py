@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from browsers.acting.text_quoting import clean_text, quote
-from browsers.cdp.session import CommandFailedError, Session
+from browsers.acting.text_quoting import clean_text, quote, truncate
+from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.scripts import CONSENT
+
+log = logging.getLogger(__name__)
 
 MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
@@ -27,6 +30,8 @@ _WORLD = "consent"
 _HIDDEN = "A consent banner was hidden, because it cannot be refused."
 _COMMAND_LIMIT_S = 4.0
 """Seconds for one command. A frame with a new process answered after 3.7 s at load 17."""
+_MAX_EXCEPTION = 300
+"""Characters of an exception of the script in the log."""
 _PAUSE_S = 0.05
 _MOVING_S = 0.6
 _GONE_S = 0.8
@@ -73,7 +78,7 @@ class _BannerFrame:
         self._context_id = 0
 
     async def call(self, expression: str, *arguments: str) -> Any:
-        """Return the value of a call of the script, or None if it failed.
+        """Return the value of a call of the script, or None if it threw an exception, which is logged.
 
         `arguments` are object ids, which the expression calls `arguments`. A new document of the frame gets the script.
 
@@ -124,6 +129,7 @@ class _BannerFrame:
     async def open_closed_roots(self) -> bool:
         """Give the script the closed shadow roots in which a banner may be; return True if there is one."""
         hosts = await self._call_function("return this.hosts();", returnByValue=False)
+        _log_exception("hosts()", hosts)
         if "objectId" not in hosts["result"]:
             return False
         listed = await self.send("Runtime.getProperties", objectId=hosts["result"]["objectId"], ownProperties=True)
@@ -149,12 +155,13 @@ class _BannerFrame:
         world = await self.send("Page.createIsolatedWorld", frameId=self.frame_id, worldName=_WORLD)
         self._context_id = world["executionContextId"]
         made = await self.send("Runtime.evaluate", expression=CONSENT, contextId=self._context_id)
+        _log_exception("the script", made)
         self._object_id = made["result"].get("objectId", "")
         return await self._call(expression, *arguments)
 
     async def _call(self, expression: str, *arguments: str) -> Any:
         answer = await self._call_function(f"return this.{expression};", *arguments, returnByValue=True)
-        return None if "exceptionDetails" in answer else answer["result"].get("value")
+        return None if _log_exception(expression, answer) else answer["result"].get("value")
 
     async def _call_function(self, body: str, *arguments: str, **params: Any) -> dict[str, Any]:
         return await self.send(
@@ -172,6 +179,15 @@ class _BannerFrame:
     async def _resolve(self, node_id: int) -> str:
         made = await self.send("DOM.resolveNode", backendNodeId=node_id, executionContextId=self._context_id)
         return str(made["object"]["objectId"])
+
+
+def _log_exception(expression: str, answer: Event) -> bool:
+    """Return True if a part of the script threw an exception, and log it: a banner may have been missed."""
+    if (details := answer.get("exceptionDetails")) is None:
+        return False
+    text = str(details.get("exception", {}).get("description") or details.get("text", ""))
+    log.error("consent.js failed in %s: %s", expression, truncate(clean_text(text), _MAX_EXCEPTION))
+    return True
 
 
 async def _iter_frames(session: Session, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:

@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier
 from browsers.model import ScreenshotKind, ScreenshotRequest
+from browsers.navigation import consent
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def no_exceptions(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test in which the script for banners throws an exception, unless its name says so."""
+    yield
+    failures = [record.getMessage() for record in caplog.records if record.name == consent.__name__]
+    assert failures == [] or "exception" in request.node.name
+
+
+@pytest.mark.parametrize("part", ["plan(", "hosts(", "isGone:", "the script"])
+async def test_an_exception_of_the_script_is_logged(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
+) -> None:
+    name = part.rstrip("(:")
+    broken = {
+        "plan": consent.CONSENT.replace("    plan(", "    plan() { throw new Error('broken'); }, plan_("),
+        "hosts": consent.CONSENT.replace("    hosts(", "    hosts() { throw new Error('broken'); }, hosts_("),
+        "isGone": consent.CONSENT.replace("    isGone:", "    isGone() { throw new Error('broken'); }, isGone_:"),
+        "the script": "(() => { throw new Error('broken'); })()",
+    }[name]
+    assert broken != consent.CONSENT
+    monkeypatch.setattr(consent, "CONSENT", broken)
+    await visit(browsers, site, "closed" if name == "hosts" else "bar")
+    messages = [record.getMessage() for record in caplog.records if record.name == consent.__name__]
+    assert any(f"consent.js failed in {name}" in one and "Error: broken" in one for one in messages), messages
 
 
 async def visit(browsers: Browsers, site: Site, name: str) -> Snapshot:
