@@ -52,7 +52,8 @@ class AccessibleNameComputer:
         if node.tag in ("input", "select", "textarea", "meter", "progress") or role in FIELDS:
             return self._name_of_field(node)
         if node.tag in ("img", "area", "iframe", "canvas", "video", "audio"):
-            return clean_text(attributes.get("alt") or attributes.get("title") or attributes.get("name") or "")
+            found = clean_text(attributes.get("alt") or attributes.get("title") or attributes.get("name") or "")
+            return found or (self._name_inside(node) if node.tag == "area" else "")
         if role in LANDMARKS:
             for child in node.children:
                 if child.tag in ("legend", "caption"):

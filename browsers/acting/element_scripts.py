@@ -27,6 +27,42 @@ of the document, where it did not move before.
 SCROLL_TO_CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"
 """Scroll the element to the middle of the window."""
 
+IMAGE_OF_AREA = """function() {
+  const map = this.localName === 'area' ? this.closest('map') : null;
+  const name = map ? map.name || map.id : '';
+  const images = name ? [...this.getRootNode().querySelectorAll('img[usemap]')] : [];
+  return images.find((one) => one.useMap.split('#')[1] === name && one.getClientRects().length) || null;
+}"""
+"""Return the image of an area of an image map; null for other elements."""
+
+PLACE_IN_IMAGE = """function(image) {
+  const [box, style] = [image.getBoundingClientRect(), getComputedStyle(image)];
+  const [dx, dy] = [image.clientLeft + parseFloat(style.paddingLeft), image.clientTop + parseFloat(style.paddingTop)];
+  const numbers = (this.getAttribute('coords') || '').split(/[\\s,;]+/).map(parseFloat).filter((one) => !isNaN(one));
+  const shape = (this.getAttribute('shape') || 'rect').toLowerCase();
+  let [xs, ys] = [numbers.filter((_, at) => at % 2 === 0), numbers.filter((_, at) => at % 2)];
+  if (shape.startsWith('circ')) {
+    const [x, y, radius] = numbers;
+    [xs, ys] = [[x - radius, x + radius], [y - radius, y + radius]];
+  }
+  if (shape === 'default' || !ys.length) [xs, ys] = [[0, image.width], [0, image.height]];
+  const [left, right] = [Math.max(0, Math.min(...xs)), Math.min(image.width, Math.max(...xs))];
+  const [top, bottom] = [Math.max(0, Math.min(...ys)), Math.min(image.height, Math.max(...ys))];
+  const points = [];
+  for (let row = 1; row < 16; row++)
+    for (let column = 1; column < 16; column++)
+      points.push([dx + left + (right - left) * column / 16, dy + top + (bottom - top) * row / 16, row, column]);
+  const distance = ([,, row, column]) => Math.hypot(row - 8, column - 8);
+  points.sort((one, other) => distance(one) - distance(other));
+  const root = this.getRootNode();
+  const [x, y] = points.find(([x, y]) => root.elementFromPoint(box.x + x, box.y + y) === this) || points[0];
+  return {x, y, rect: {x: dx + left, y: dy + top, width: right - left, height: bottom - top}};
+}"""
+"""Return a point of an area and the rectangle around it, in CSS pixels from the corner of its image.
+
+The point is the one of 15 by 15 that is next to the center and not covered, because the shape may be any polygon.
+"""
+
 CLICK_BY_SCRIPT = """function() {
   if (this.localName !== 'input') return false;
   ((this.labels && this.labels[0]) || this).click();

@@ -11,6 +11,8 @@ from browsers.acting.element_scripts import (
     DESCRIBE_COVER,
     DESCRIBE_STATE,
     FOCUS_FIELD,
+    IMAGE_OF_AREA,
+    PLACE_IN_IMAGE,
     SCROLL_TO_CENTER,
     SELECT_OPTIONS,
 )
@@ -156,6 +158,7 @@ class PageElement:
             quads = (await session.send("DOM.getContentQuads", backendNodeId=self._node_id, limit_s=_LIMIT_S))["quads"]
         except CommandFailedError:
             quads = []
+        quads = quads or await self._find_area()
         dx, dy = await self._processes.offset(self._process)
         best: tuple[float, float, float] | None = None
         for quad in quads:
@@ -168,6 +171,30 @@ class PageElement:
         if best is None:
             raise ElementActionError(f"{self.label} has no place on the screen")
         return best[1], best[2]
+
+    async def _find_area(self) -> list[list[float]]:
+        """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""
+        session, element = self._process.session, await self._resolve(self._node_id)
+        self._process.has_objects = True
+        found = await session.send(
+            "Runtime.callFunctionOn",
+            objectId=element,
+            functionDeclaration=IMAGE_OF_AREA,
+            objectGroup=OBJECT_GROUP,
+            limit_s=_LIMIT_S,
+        )
+        if (image := found["result"].get("objectId")) is None:
+            return []
+        arguments = [{"objectId": image}]
+        place = await self._call(self._process, element, PLACE_IN_IMAGE, arguments)
+        await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
+        # Only points in the window can be checked.
+        place = await self._call(self._process, element, PLACE_IN_IMAGE, arguments)
+        quads = (await session.send("DOM.getContentQuads", objectId=image, limit_s=_LIMIT_S))["quads"]
+        if not quads:
+            return []
+        x, y = quads[0][0] + place["x"], quads[0][1] + place["y"]
+        return [[x - 0.5, y - 0.5, x + 0.5, y - 0.5, x + 0.5, y + 0.5, x - 0.5, y + 0.5]]
 
     async def type(self, text: str, *, slowly: bool = False) -> None:
         """Replace the text of a field; with `slowly`, send a key event for each character.

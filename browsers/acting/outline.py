@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from browsers.acting.accessible_names import AccessibleNameComputer
 from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
+from browsers.acting.image_maps import place_areas
 from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
@@ -88,6 +89,7 @@ def build_outline(
     with paused_collector():
         root, facts = parse_snapshots(snapshots)
         nodes = list(iter_subtree(root))
+        place_areas(nodes)
         mark_visible(nodes, window)
         secrets |= {node.ref for node in nodes if node.tag == "input" and is_secret(node)}
         writer = _LineWriter(nodes, window, secrets)

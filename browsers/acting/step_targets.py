@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browsers.acting.aria_roles import ACTIVE
+from browsers.acting.aria_roles import ACTIVE, FIELDS
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.step_parser import StepTarget
 
 MAX_NAMED = 5
 """References listed in the error if a target is ambiguous."""
+
+_VALUE = ' = "'
+"""Start of the states of a field with a value."""
 
 _SAME = (
     frozenset({"textbox", "searchbox", "combobox", "spinbutton", "password", "date", "time", "datetime", "color"}),
@@ -28,8 +31,8 @@ class StepTargetError(Exception):
 def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
     """Return the line that matches a target by role and name, or by text.
 
-    An exact name is preferred to a match that ignores case, and that to a part of a name. Controls are preferred to
-    texts, and a single enabled control to disabled ones.
+    An exact name is preferred to a match that ignores case, and that to a part of a name; the value of a field counts
+    only if no name matches. Controls are preferred to texts, and a single enabled control to disabled ones.
 
     Raises:
         StepTargetError: No line matches, or several match equally well.
@@ -42,6 +45,8 @@ def find_target(outline: Outline, target: StepTarget) -> OutlineLine:
         lambda line: line.name == name,
         lambda line: line.name.lower() == folded,
         lambda line: folded in line.name.lower(),
+        lambda line: folded == _value_of(line).lower(),
+        lambda line: folded in _value_of(line).lower(),
     )
     for test in tests:
         for is_active in (True, False):
@@ -69,6 +74,13 @@ def _with_role(lines: list[OutlineLine], role: str) -> list[OutlineLine]:
         return exact
     roles = frozenset[str]().union(*(group for group in _SAME if role in group))
     return [line for line in lines if line.role in roles]
+
+
+def _value_of(line: OutlineLine) -> str:
+    """Return the value of a field as its line shows it, or an empty text."""
+    if line.role not in FIELDS or not line.states.startswith(_VALUE):
+        return ""
+    return line.states[len(_VALUE) :].partition('"')[0]
 
 
 def _name_lines(lines: list[OutlineLine]) -> str:

@@ -138,6 +138,17 @@ place.ondragover = (event) => event.preventDefault();
 place.ondrop = (event) => log('dropped ' + event.isTrusted);
 </script>"""
 
+_MAP = """<div style="height:1500px"></div><img usemap="#parts" width="200" height="1200" alt="Plan"
+style="border:5px solid;padding:3px" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">
+<map name="parts"><area shape="circle" coords="50,40,30" href="#hall" alt="Hall"
+onclick="log('hall ' + event.isTrusted)">
+<area shape="poly" coords="0,1000,200,1000,200,1200,180,1200,180,1020,0,1020" alt="Wall" onclick="log('wall')">
+<area coords="20,1050,100,1100" href="/acting/found?kitchen"><area shape="default" title="Garden" href="#garden"
+onclick="log('garden')"></map><map name="none"><area coords="0,0,9,9" href="/unseen" alt="Unseen"></map>"""
+
+_BOXES = """<p>Comment</p><div contenteditable style="border:1px solid">old words</div>
+<p>Code</p><input type="password" value="old secret"><p>Title</p><input value="old title">"""
+
 _WATCHED = """<button id="paint" style="position:fixed;right:0;top:0">Paint</button><div style="height:3000px"></div>
 <p style="width:300px">Far below</p><div style="height:800px"></div><div id="inner" style="height:90px;overflow:auto">
 <div style="height:900px"></div></div><script>
@@ -170,6 +181,8 @@ PAGES = (
     ),
     _fixed("input", "controls for keys, the mouse and dates", _LOG + _INPUT),
     _fixed("watched", "a long page that counts what its scripts notice", _LOG.replace("<p ", _FIXED_LOG) + _WATCHED),
+    _fixed("map", "an image with areas", _LOG + _MAP),
+    _fixed("boxes", "fields without labels", _BOXES),
     _fixed("filled", "a heading that is painted by its background", _FILLED),
     _fixed("delegated", "a list with one listener, and a card with one", _LOG + _DELEGATED),
     _fixed("form", "a form with secrets", _LOG + _FORM),

@@ -96,3 +96,22 @@ async def test_the_items_of_a_list_with_one_listener_are_targets(actor: Actor) -
 async def test_text_in_the_shape_of_its_background_is_visible(actor: Actor) -> None:
     content = (await actor("open @filled")).content
     assert 'h1 "Gradient"' in content and "Transparent" not in content
+
+
+async def test_areas_of_an_image_are_links_that_can_be_clicked(actor: Actor) -> None:
+    content = (await actor("open @map")).content
+    names = re.findall(r'e\d+ (?:link|clickable) "([^"]+)"', content)
+    assert names[-4:] == ["Hall", "Wall", "found?kitchen", "Garden"] and "Unseen" not in content
+    for name, logged in (("Wall", "log: wall"), ("Hall", "log: hall true"), ("Garden", "log: garden")):
+        done = await actor(f'click "{name}"')
+        assert not done.error, done.error
+        assert logged in await actor.log()
+    assert "/acting/found?kitchen" in (await actor('click "found?kitchen"')).heading
+
+
+async def test_a_field_is_found_by_its_value_if_nothing_has_that_name(actor: Actor) -> None:
+    content = (await actor("open @boxes")).content
+    assert 'textbox "Comment" = "old words"' in content
+    assert 'textbox "Comment" = "new words"' in (await actor('type "old words" = new words')).content
+    assert 'textbox "Title" = "new title"' in (await actor('type "OLD" = new title')).content
+    assert "nothing on the page matches" in (await actor('type "old secret" = x')).error
