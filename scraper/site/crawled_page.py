@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -21,6 +21,12 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")
 """Letters of scripts without spaces: two of them count as one word."""
 _SAME_PAGE = 0.7
 """Share of common word pairs. More of them mean that a page is the site's page for missing URLs."""
+_MIN_PAIRS = 8
+"""Word pairs beside links that are enough to compare a page with the page for missing URLs."""
+_MAX_LINK_TEXTS = 500
+"""Link texts of one page that are compared."""
+_MARKER = re.compile(r"^(?:[-*+•]|\d+[.)])\s+")
+"""Mark of a list item at the begin of a line."""
 _SATURATION = 4
 """Occurrences of a word; more of them do not increase the relevance."""
 _THIN_WORDS, _FULL_WORDS = 10, 30
@@ -46,10 +52,21 @@ class Soft404Page:
     url: str
     text: str
 
-    def is_like(self, text: str, url: str) -> bool:
-        """Return True if a text is similar to this page, ignoring the words of both URLs."""
+    link_texts: tuple[str, ...] = ()
+    """Texts of its links."""
+
+    def is_like(self, text: str, url: str, links: Iterable[str]) -> bool:
+        """Return True if a text is similar to this page, ignoring the words of both URLs.
+
+        Its links may be suggestions that change with each visit. So lines that are only a link, whose texts are in
+        `links`, are ignored if enough other text is left.
+        """
         echo = " ".join(split_words(f"{unquote(url)} {unquote(self.url)}", ignore_numbers=True))
-        pairs, others = (_word_pairs(one, echo) for one in (text, self.text))
+        own, other = ((text, links), (self.text, self.link_texts))
+        rest = [_word_pairs(_remove_lines(*one), echo) for one in (own, other)]
+        pairs, others = (
+            rest if min(map(len, rest)) >= _MIN_PAIRS else (_word_pairs(one[0], echo) for one in (own, other))
+        )
         return len(pairs & others) >= _SAME_PAGE * len(pairs | others)
 
 
@@ -106,6 +123,18 @@ class CrawledPage:
         return 1.0 if self.is_full else _THIN_WORTH
 
 
+def link_texts(document: Document) -> tuple[str, ...]:
+    """Return the texts of the links of a page, with single spaces."""
+    return tuple(" ".join(link.text.split()) for link in document.links[:_MAX_LINK_TEXTS])
+
+
+def _remove_lines(text: str, links: Iterable[str]) -> str:
+    """Return a text without the lines that are only a link."""
+    texts = set(links)
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if _MARKER.sub("", line) not in texts)
+
+
 def _word_pairs(text: str, echo: str) -> set[tuple[str, str]]:
     """Return the pairs of adjacent words of a text, ignoring words in `echo`."""
     words = [word for word in split_words(text, ignore_numbers=True) if word not in echo]
@@ -142,7 +171,7 @@ def describe_page(
         word_count=len(words) + len(_WIDE.findall(document.text)) // 2,
         link_share=min(1.0, linked / max(1, len(words))),
         relevance=rate_relevance(document, question),
-        is_missing=missing_page is not None and missing_page.is_like(document.text, final_url),
+        is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
         sketch=Sketch.of(words),
         plain_sketch=Sketch.of(plain),
         outlinks=_cut(outlinks),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from scraper.extract.text.minhash import SketchIndex
 from scraper.site.crawled_page import CrawledPage
+from scraper.site.url_equivalence import UrlEquivalenceRules
 from scraper.site.url_normalization import page_key
-from scraper.site.url_patterns import SessionIdSegments, UrlEquivalenceRules, path_shape
+from scraper.site.url_patterns import PathWords, SessionIdSegments
 
 COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""
 _EQUAL = 0.97
-"""Similarity of texts from 0 to 1; more similar texts count as equal when URL rules are learned."""
+"""Similarity of lists from 0 to 1; more similar ones count as equal when URL rules are learned."""
 _CANONICAL = 0.5
 """Similarity from 0 to 1 that a page and its canonical page must have; otherwise the canonical link is ignored."""
 _MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
@@ -38,22 +39,24 @@ class DuplicateComparison:
 class DuplicateDetector:
     """Recognize copies of pages on one site, and learn which parts of its URLs do not matter."""
 
-    def __init__(self) -> None:
-        """Start without rules and pages."""
-        self._rules: defaultdict[str, UrlEquivalenceRules] = defaultdict(UrlEquivalenceRules)
+    def __init__(self, words: PathWords) -> None:
+        """Start without rules and pages; `words` says which words of paths belong to one pattern."""
+        self._rules = UrlEquivalenceRules(words)
         self._sessions = SessionIdSegments()
         self._texts, self._plain_texts = SketchIndex(), SketchIndex()
         self._swaps: Counter[tuple[int, str, str]] = Counter()
 
     def shorten(self, key: str) -> str:
         """Return a key without the parts that do not matter on this site."""
-        key = self._sessions.remove(key)
-        rules = self._rules.get(path_shape(key))
-        return rules.shorten(key) if rules else key
+        return self._rules.shorten(self._sessions.remove(key))
 
     def learn_links(self, own_key: str, keys: Iterable[str]) -> bool:
         """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
         return self._sessions.learn(own_key, keys)
+
+    def learn_redirect(self, key: str, target: str) -> bool:
+        """Learn from a redirect to a URL of the site; return True if all keys must be shortened again."""
+        return self._rules.learn_redirect(key, target)
 
     def learn_page(
         self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool
@@ -64,8 +67,8 @@ class DuplicateDetector:
         """
         copied, similarity = self._texts.find_nearest(page.sketch)
         plain_copied, plain_similarity = self._plain_texts.find_nearest(page.plain_sketch)
-        text = copied if copied and similarity >= _EQUAL else key
-        has_new_rule = self._rules[path_shape(key)].learn(page_key(page.url), text)
+        text = copied if copied and similarity >= (_EQUAL if is_list else COPY) else key
+        has_new_rule = self._rules.learn(page_key(page.url), text)
         if has_new_rule:
             key = self.shorten(key)
         is_copy = bool(copied) and similarity >= COPY and page.word_count >= _MIN_COPY_WORDS and not is_list

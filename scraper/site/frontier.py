@@ -55,10 +55,10 @@ class CrawlFrontier:
         self._known: dict[str, CrawlCandidate] = {}
         self._done: set[str] = set()
         self._retries: list[CrawlCandidate] = []
-        self._identity = DuplicateDetector()
         self._languages = SiteLanguages()
         self._mazes = MazeDetector()
         self._kinds = UrlKindTable()
+        self._identity = DuplicateDetector(self._kinds.words)
         self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
         self._left_out = ExclusionCounter()
         self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
@@ -235,6 +235,8 @@ class CrawlFrontier:
 
     def _judge(self, candidate: CrawlCandidate, page: CrawledPage) -> tuple[float, float]:
         """Return the value of a page's text and the value of its links, each from 0 to 1."""
+        if not page.problem and self._identity.learn_redirect(page_key(page.url), page_key(page.final_url)):
+            self._rebuild_keys()
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
             self._left_out.add(reason, page.url)
@@ -321,7 +323,9 @@ class CrawlFrontier:
         for candidate in known.values():
             key = shorten(candidate.key)
             first = self._known.setdefault(key, candidate)
-            first.is_done = candidate.is_done = first.is_done or candidate.is_done
+            if first is not candidate:
+                first.is_done = first.is_done or candidate.is_done
+                candidate.is_done = True
             if key != candidate.key:
                 candidate.key = key
                 if not candidate.is_done:

@@ -13,7 +13,7 @@ import ada_url
 
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry
-from scraper.site.crawled_page import CrawledPage, Soft404Page
+from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import site_host
@@ -60,7 +60,7 @@ async def _probe(reader: SiteReader, origin: str) -> Soft404Page | None:
         raise
     except errors.ScraperError:
         return None
-    return Soft404Page(url, loaded.document.text)
+    return Soft404Page(url, loaded.document.text, link_texts(loaded.document))
 
 
 def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
@@ -75,6 +75,10 @@ def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
 
 
+def _load_missing_page(url: str, text: str, link_texts: list[str] | None = None) -> Soft404Page:
+    return Soft404Page(url, text, tuple(link_texts or ()))
+
+
 def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
     """Return the facts and the other values that `dump_facts` wrote."""
     row = json.loads(zlib.decompress(data))
@@ -82,7 +86,7 @@ def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
     facts = SiteFacts(
         row.pop("robots"),
         tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
-        None if missing_page is None else Soft404Page(**missing_page),
+        None if missing_page is None else _load_missing_page(**missing_page),
         tuple((reason, url) for reason, url in row.pop("left_out")),
     )
     return facts, row

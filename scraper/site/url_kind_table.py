@@ -15,7 +15,7 @@ from scraper.site.url_kinds import (
     UrlKind,
     split_parameters,
 )
-from scraper.site.url_patterns import url_shape
+from scraper.site.url_patterns import PathWords, url_shape
 
 _LISTED_EXPECTED, _LISTED_FLOOR = 0.7, 0.2
 """Expected value of URLs from sitemaps before any of them is read, and the least for a kind with fewer than two."""
@@ -29,8 +29,6 @@ _MAX_PARENTS = 10
 """Ancestors of a good page that are rewarded."""
 _PARAMETER_LOSS = 0.9
 """Factor for each parameter after the first of a kind without visited pages."""
-MAX_WORDS = 8
-"""Different words at one path position; more of them are replaced by one placeholder."""
 
 
 class UrlKindTable:
@@ -42,8 +40,8 @@ class UrlKindTable:
         self._listed = UrlKind(LISTED, _LISTED_EXPECTED, _LISTED_EXPECTED)
         """Averages of all URLs that only sitemaps and feeds name."""
         self._pushed: list[CrawlCandidate] = []
-        self._words: dict[str, set[str]] = {}
-        self._has_new_variable = False
+        self.words = PathWords()
+        self._variable_count = 0
         self._numbers = itertools.count()
 
     def push(self, candidate: CrawlCandidate, worth: float) -> None:
@@ -52,8 +50,8 @@ class UrlKindTable:
             self._pushed.append(candidate)
         candidate.worth = worth
         candidate.kind = self._name_kind(candidate)
-        if self._has_new_variable:
-            self._has_new_variable = False
+        if self._variable_count != self.words.variable_count:
+            self._variable_count = self.words.variable_count
             self._merge()
         self._add(candidate)
 
@@ -166,16 +164,5 @@ class UrlKindTable:
 
         URLs known only from sitemaps and feeds are separate kinds.
         """
-        path, mark, query = url_shape(candidate.key).partition("?")
-        parts = path.split("/")
-        for at in range(1, len(parts)):
-            if not parts[at] or parts[at].startswith("{"):
-                continue
-            words = self._words.setdefault("/".join(parts[:at]) + f"#{len(parts) - at}", set())
-            if len(words) <= MAX_WORDS and parts[at] not in words:
-                words.add(parts[at])
-                self._has_new_variable = self._has_new_variable or len(words) > MAX_WORDS
-            if len(words) > MAX_WORDS:
-                parts[at] = "{w}"
-        name = "/".join(parts) + mark + query
+        name = self.words.add(url_shape(candidate.key))
         return f"{LISTED}{name}" if candidate.place == "listed" else name

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl
 
 _NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
@@ -19,15 +19,9 @@ _MAX_REPEATS = 4
 """Occurrences of one word in a path; more of them mean that a wrong relative link made the path."""
 _MIN_WORD = 3
 """Letters. Shorter segments and numbers may repeat, as in calendars: `/1/1/1/`."""
-_SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
-MIN_PAIRS = 2
-"""Pairs of equal pages after which a rule holds."""
-_PAIRS_PER_EXCEPTION = 8
-"""Pairs with equal texts that outweigh one pair with different texts."""
-_COMPARED = 3
-"""Latest pages with which a page is compared for each rule."""
-_MAX_STEPS = 8
+MAX_WORDS = 8
+"""Different words at one path position; more of them are replaced by one placeholder."""
 
 
 def url_shape(key: str) -> str:
@@ -79,73 +73,57 @@ def _segment_shape(segment: str) -> str:
     return _NUMBER.sub("{n}", segment)
 
 
-class UrlEquivalenceRules:
-    """Learn which differences between URLs of one path pattern do not matter.
+def is_number(segment: str) -> bool:
+    """Return True if a path segment is a number or an id."""
+    return _segment_shape(segment) in ("{n}", "{id}")
 
-    A rule shortens a key: it drops a parameter, all parameters, a suffix or a final slash, or lowers the case. It holds
-    after two pairs of keys that it makes equal had equal texts. For each pair with different texts, it needs eight with
-    equal texts.
+
+class PathWords:
+    """Words at each position of the paths of a site, of which many are one placeholder.
+
+    A position is one behind equal folders and before an equal number of segments.
     """
 
     def __init__(self) -> None:
-        """Start without rules."""
-        self._equal: defaultdict[str, int] = defaultdict(int)
-        self._different: defaultdict[str, int] = defaultdict(int)
-        self._texts: dict[str, str] = {}
-        """Text name by key."""
-        self._pages: defaultdict[tuple[str, str], deque[tuple[str, str]]] = defaultdict(lambda: deque(maxlen=_COMPARED))
-        """Keys and text names of the latest pages, by rule and shortened key."""
+        """Start without words."""
+        self._words: dict[str, set[str]] = {}
+        self.variable_count = 0
+        """Number of positions with a placeholder."""
 
-    def learn(self, key: str, text: str) -> bool:
-        """Compare a page with those whose keys differ by one rule; return True if a new rule holds.
+    def add(self, shape: str) -> str:
+        """Count the words of a shape from `url_shape`; return it as `generalize` does."""
+        for position, word in self._iter_words(shape):
+            words = self._words.setdefault(position, set())
+            if len(words) <= MAX_WORDS and word not in words:
+                words.add(word)
+                self.variable_count += len(words) > MAX_WORDS
+        return self.generalize(shape)
 
-        `text` is a name of the page's text; pages with equal texts must have the same name.
-        """
-        is_new = False
-        for rule, shorter in iter_shorter_keys(key):
-            known = dict(self._pages[rule, shorter])
-            if shorter in self._texts:
-                known[shorter] = self._texts[shorter]
-            held = self.holds(rule)
-            for other, other_text in known.items():
-                if other != key:
-                    (self._equal if other_text == text else self._different)[rule] += 1
-            is_new = is_new or (self.holds(rule) and not held)
-            self._pages[rule, shorter].append((key, text))
-        self._texts[key] = text
-        return is_new
+    def generalize(self, shape: str) -> str:
+        """Return a shape with `{w}` at positions with many words."""
+        path, mark, query = shape.partition("?")
+        parts = path.split("/")
+        for at in range(1, len(parts)):
+            if self._is_variable(parts, at):
+                parts[at] = "{w}"
+        return "/".join(parts) + mark + query
 
-    def holds(self, rule: str) -> bool:
-        """Return True if enough pairs of pages confirm a rule."""
-        return self._equal[rule] >= MIN_PAIRS and self._different[rule] * _PAIRS_PER_EXCEPTION <= self._equal[rule]
+    def _iter_words(self, shape: str) -> Iterator[tuple[str, str]]:
+        parts = shape.partition("?")[0].split("/")
+        for at in range(1, len(parts)):
+            if parts[at] and not parts[at].startswith("{"):
+                yield _position(parts, at), parts[at]
+                if self._is_variable(parts, at):
+                    parts[at] = "{w}"
 
-    def shorten(self, key: str) -> str:
-        """Return the key after applying all rules that hold."""
-        for _ in range(_MAX_STEPS):
-            shorter = next((short for rule, short in iter_shorter_keys(key) if self.holds(rule)), None)
-            if shorter is None:
-                break
-            key = shorter
-        return key
+    def _is_variable(self, parts: list[str], at: int) -> bool:
+        if not parts[at] or parts[at].startswith("{"):
+            return False
+        return len(self._words.get(_position(parts, at), ())) > MAX_WORDS
 
 
-def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
-    """Yield each rule that would shorten a key, with the shorter key."""
-    head, mark, query = key.partition("?")
-    pairs = parse_qsl(query, keep_blank_values=True)
-    names = list(dict.fromkeys(name for name, _ in pairs))
-    for name in names:
-        left = [pair for pair in pairs if pair[0] != name]
-        yield f"?{name}", head + (f"?{urlencode(left, quote_via=quote)}" if left else "")
-    if len(names) > 1:
-        yield "?*", head
-    if head.endswith("/") and head.count("/") > 1:
-        yield "/", f"{head[:-1]}{mark}{query}"
-    for suffix in _SUFFIXES:
-        if head.endswith(suffix):
-            yield suffix, f"{head.removesuffix(suffix)}{mark}{query}"
-    if head.lower() != head:
-        yield "case", f"{head.lower()}{mark}{query}"
+def _position(parts: list[str], at: int) -> str:
+    return f"{'/'.join(parts[:at])}#{len(parts) - at}"
 
 
 _RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[^/]{10,}|[a-z]{16,}", re.IGNORECASE)

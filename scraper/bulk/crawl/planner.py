@@ -18,7 +18,7 @@ from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, load_facts
 
-_LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_LINK = re.compile(r"\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 
 
 @dataclass(slots=True)
@@ -127,8 +127,8 @@ class CrawlPlanner:
             outcome = replace(outcome, crawled=dump_page(page))
         page = load_page(outcome.crawled)
         if site.facts.missing_page is not None and row.markdown is not None:
-            text = _LINK_TARGET.sub("]", row.markdown)
-            if site.facts.missing_page.is_like(text, page.final_url):
+            text, links = _LINK.sub(r"\1", row.markdown), _LINK.findall(row.markdown)
+            if site.facts.missing_page.is_like(text, page.final_url, links):
                 page = replace(page, is_missing=True)
                 outcome = replace(outcome, crawled=dump_page(page))
         self._take(site, page, load_facts(outcome.facts)[0] if outcome.facts else None)

@@ -20,6 +20,8 @@ from scraper.model import BlockChange
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6} ")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
+_ITEM_NUMBER = re.compile(r"\A\d{1,3}[.)] ")
+"""Number of a list item, which changes if an item above is added."""
 _TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
@@ -187,6 +189,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean_text(text: str) -> str:
+    text = _ITEM_NUMBER.sub("1. ", text)
     text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
     text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
     return _SPACE_BEFORE_SIGN.sub("", text)

@@ -86,6 +86,12 @@ def test_an_item_at_the_top_of_a_list_is_one_change() -> None:
     assert kinds(PAGE, PAGE.replace("- Bicycles", f"{news}- Bicycles")) == [("added", news.strip())]
 
 
+def test_the_numbers_of_list_items_are_no_text() -> None:
+    old = "1. Open the valve.\n2. Fill the tank.\n3. Close the valve."
+    new = "1. Check the seal.\n2. Open the valve.\n3. Fill the tank.\n4. Close the valve."
+    assert [(one.kind, one.new) for one in compare_pages(old, new).changes] == [("added", "1. Check the seal.")]
+
+
 def test_a_page_that_was_empty_gains_blocks() -> None:
     assert {change.kind for change in compare_pages("", PAGE).changes} == {"added"}
     assert {change.kind for change in compare_pages(PAGE, "").changes} == {"removed"}

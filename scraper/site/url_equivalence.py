@@ -1,0 +1,141 @@
+"""Learn which differences between the URLs of a site do not matter."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, quote, urlencode
+
+from scraper.site.url_patterns import PathWords, is_number, path_shape
+
+_SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
+
+MIN_PAIRS = 2
+"""Pairs of equal pages after which a rule holds."""
+_PAIRS_PER_EXCEPTION = 8
+"""Pairs with equal texts that outweigh one pair with different texts."""
+_CASE = "case"
+"""Name of the rule that lowers the case of the path."""
+_COMPARED = 3
+"""Latest pages with which a page is compared for each rule."""
+_MAX_STEPS = 8
+
+
+class UrlEquivalenceRules:
+    """Learn which differences between URLs of one path pattern do not matter.
+
+    A rule shortens a key: it drops a parameter, all parameters, a suffix, a final slash or the title behind a number,
+    or lowers the case. It holds after two pairs of keys that it makes equal had equal texts. For each pair with
+    different texts, it needs eight with equal texts.
+    """
+
+    def __init__(self, words: PathWords) -> None:
+        """Start without rules; `words` says which words of paths belong to one pattern."""
+        self._words = words
+        self._variable_count = 0
+        self._equal: Counter[tuple[str, str]] = Counter()
+        """Pairs with equal texts by rule and path pattern."""
+        self._different: Counter[tuple[str, str]] = Counter()
+        self._held: set[tuple[str, str]] = set()
+        self._texts: dict[str, str] = {}
+        """Text name by key."""
+        self._longer: defaultdict[str, dict[str, deque[tuple[str, str]]]] = defaultdict(dict)
+        """Keys and text names of the latest pages, by shortened key and rule."""
+
+    def learn(self, key: str, text: str) -> bool:
+        """Compare a page with those whose keys differ by one rule; return True if a new rule holds.
+
+        `text` is a name of the page's text; pages with equal texts must have the same name.
+        """
+        before = len(self._held)
+        for rule, shorter in iter_shorter_keys(key):
+            latest = self._longer[shorter].setdefault(rule, deque(maxlen=_COMPARED))
+            known = dict(latest)
+            if shorter in self._texts:
+                known[shorter] = self._texts[shorter]
+            for other, other_text in known.items():
+                if other != key:
+                    self._count(rule, key, other_text == text)
+            latest.append((key, text))
+        for rule, latest in self._longer.get(key, {}).items():
+            for longer, longer_text in latest:
+                self._count(rule, longer, longer_text == text)
+        self._texts[key] = text
+        return len(self._held) > before
+
+    def learn_redirect(self, key: str, target: str) -> bool:
+        """Count a redirect to a URL that differs by one rule; return True if a new rule holds.
+
+        Parameters do not count: a site may redirect from a missing item to the list of items.
+        """
+        before = len(self._held)
+        for longer, other in ((key, target), (target, key)):
+            for rule, shorter in iter_shorter_keys(longer):
+                if shorter == other and not rule.startswith("?"):
+                    self._count(rule, longer, is_equal=True)
+        return len(self._held) > before
+
+    def shorten(self, key: str) -> str:
+        """Return the key after applying all rules that hold."""
+        self._merge()
+        if not self._held:
+            return key
+        for _ in range(_MAX_STEPS):
+            shorter = next((short for rule, short in iter_shorter_keys(key) if self._name(rule, key) in self._held), "")
+            if not shorter:
+                break
+            key = shorter
+        return key
+
+    def _count(self, rule: str, key: str, is_equal: bool) -> None:
+        self._merge()
+        name = self._name(rule, key)
+        (self._equal if is_equal else self._different)[name] += 1
+        self._update(name)
+
+    def _update(self, name: tuple[str, str]) -> None:
+        equal = self._equal[name]
+        if equal >= MIN_PAIRS and self._different[name] * _PAIRS_PER_EXCEPTION <= equal:
+            self._held.add(name)
+        else:
+            self._held.discard(name)
+
+    def _name(self, rule: str, key: str) -> tuple[str, str]:
+        """Return the rule with the pattern for which it holds; the case is a habit of the whole server."""
+        return rule, "" if rule == _CASE else self._words.generalize(path_shape(key))
+
+    def _merge(self) -> None:
+        """Add up the counts of patterns that have become equal."""
+        if self._variable_count == self._words.variable_count:
+            return
+        self._variable_count = self._words.variable_count
+        for counts in (self._equal, self._different):
+            before = dict(counts)
+            counts.clear()
+            for (rule, shape), count in before.items():
+                counts[rule, self._words.generalize(shape)] += count
+        self._held.clear()
+        for name in list(self._equal):
+            self._update(name)
+
+
+def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
+    """Yield each rule that would shorten a key, with the shorter key."""
+    head, mark, query = key.partition("?")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    names = list(dict.fromkeys(name for name, _ in pairs))
+    for name in names:
+        left = [pair for pair in pairs if pair[0] != name]
+        yield f"?{name}", head + (f"?{urlencode(left, quote_via=quote)}" if left else "")
+    if len(names) > 1:
+        yield "?*", head
+    if head.endswith("/") and head.count("/") > 1:
+        yield "/", f"{head[:-1]}{mark}{query}"
+    for suffix in _SUFFIXES:
+        if head.endswith(suffix):
+            yield suffix, f"{head.removesuffix(suffix)}{mark}{query}"
+    folder, _, title = head.rpartition("/")
+    if title and is_number(folder.rpartition("/")[2]):
+        yield "/*", f"{folder}{mark}{query}"
+    if head.lower() != head:
+        yield _CASE, f"{head.lower()}{mark}{query}"
