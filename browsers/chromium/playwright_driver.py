@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 START_LIMIT_S = 30.0
 """Seconds for the driver's start. It needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
 STOP_LIMIT_S = 3.0
+_POLL_S = 0.02
+_STARTING = threading.Lock()
 
 
 class PlaywrightDriver:
@@ -46,8 +49,8 @@ class PlaywrightDriver:
         # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
-            with _environment(self._folder.path):
-                async with asyncio.timeout(START_LIMIT_S):
+            async with _own_turn(), asyncio.timeout(START_LIMIT_S):
+                with _environment(self._folder.path):
                     manager = module.async_api.async_playwright()
                     playwright = await _wait_started(asyncio.ensure_future(manager.start()))
                     _ignore_end(manager)
@@ -96,6 +99,17 @@ async def _stop(playwright: Playwright) -> None:
     with contextlib.suppress(Exception):
         async with asyncio.timeout(STOP_LIMIT_S):
             await playwright.stop()
+
+
+@contextlib.asynccontextmanager
+async def _own_turn() -> AsyncIterator[None]:
+    """Start one driver at a time, also in other event loops, because each changes the environment of the process."""
+    while not _STARTING.acquire(blocking=False):  # noqa: ASYNC110 - an Event belongs to one loop
+        await asyncio.sleep(_POLL_S)
+    try:
+        yield
+    finally:
+        _STARTING.release()
 
 
 @contextlib.contextmanager

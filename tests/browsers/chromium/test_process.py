@@ -237,3 +237,23 @@ async def test_the_driver_does_not_print_its_messages(
         finally:
             await driver.close()
     assert capfd.readouterr().out == ""
+
+
+async def test_drivers_that_start_at_once_have_their_own_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.environ.get("TMPDIR")
+    folders: list[str | None] = []
+    start = asyncio.create_subprocess_exec
+
+    async def recording(*arguments: str, **options: Any) -> asyncio.subprocess.Process:
+        folders.append(options["env"].get("TMPDIR"))
+        return await start(*arguments, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", recording)
+    with ProfileDir() as one, ProfileDir() as other:
+        drivers = [PlaywrightDriver(one), PlaywrightDriver(other)]
+        try:
+            await asyncio.gather(*(driver.playwright() for driver in drivers))
+        finally:
+            await asyncio.gather(*(driver.close() for driver in drivers))
+        assert sorted(map(str, folders)) == sorted(map(str, (one.path, other.path)))
+    assert os.environ.get("TMPDIR") == before
