@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT
 from browsers.acting.dom_snapshot import PageNode
-from browsers.acting.text_quoting import clean_text, truncate
+from browsers.text_quoting import clean_text, truncate
 
 MAX_WORDS_CHARS = 400
 """Characters after which no more text is read for one name."""

@@ -18,9 +18,9 @@ from browsers.acting.element_scripts import (
 )
 from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import PageCrashedError
+from browsers.text_quoting import clean_text, quote, truncate
 
 ACTIONABLE_S = 2.0
 """Seconds to wait until an element can be clicked."""

@@ -13,9 +13,9 @@ from browsers.acting.accessible_names import AccessibleNameComputer
 from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
 from browsers.acting.image_maps import place_areas
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
+from browsers.text_quoting import clean_text, quote, truncate
 
 MAX_NAME = 80
 """Characters of the name of a control, heading or landmark."""

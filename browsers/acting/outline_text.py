@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from browsers.acting.outline import Outline, OutlineLine
-from browsers.acting.text_quoting import clean_text, quote, truncate
+from browsers.text_quoting import clean_text, quote, truncate
 
 OUTLINE_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import Connection, Event, Session
+from browsers.text_quoting import clean_text, quote, truncate
 
 MAX_DIALOGS = 10
 """Dialogs of one step. The script of a page with more dialogs is ended."""

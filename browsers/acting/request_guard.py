@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import Event, Session
 from browsers.http.domains import registrable_domain
 from browsers.login_state import covers_host
+from browsers.text_quoting import clean_text, quote, truncate
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""

@@ -16,10 +16,10 @@ from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError, PageCrashedError
 from browsers.model import Snapshot
+from browsers.text_quoting import clean_text, quote, truncate
 
 TARGET_WAIT_S = 2.0
 """Seconds to wait until a target is on the page."""

@@ -9,10 +9,10 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from browsers.acting.text_quoting import clean_text, quote, truncate
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.scripts import CONSENT
+from browsers.text_quoting import clean_text, quote, truncate
 
 log = logging.getLogger(__name__)
 
