@@ -9,9 +9,9 @@ from scraper.errors import ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.page_changes import mark_words
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import BlockChange, PageChange
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, error_sentence, mark_untrusted
+from scraper.site_model import BlockChange, PageChange
 
 Outcome = PageChange | ScraperError
 """Changes of a page, or the reason why it was not read."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import CrawlReport, ExcludedUrls, PageExcerpts, SiteMap, SitePage
+from scraper.model import PageExcerpts
 from scraper.render.json_answers import CrawlAnswer, CrawledRow, LeftOutItem, MappedPage, SiteMapAnswer
 from scraper.render.research_report import join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, mark_untrusted
+from scraper.site_model import CrawlReport, ExcludedUrls, SiteMap, SitePage
 from scraper.urls import host_of
 
 RankedPages = Sequence[tuple[SitePage, float]]

@@ -15,7 +15,7 @@ import ada_url
 
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.model import CrawlReport, CrawlRequest, Document, Reading, SitePage
+from scraper.model import Document, Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
@@ -23,6 +23,7 @@ from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.web_site_reader import WebSiteReader
+from scraper.site_model import CrawlReport, CrawlRequest, SitePage
 from scraper.store.indexes.index_service import CONTENT_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord

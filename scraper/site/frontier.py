@@ -13,7 +13,6 @@ import ada_url
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
-from scraper.model import ExcludedUrls
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_priority import CrawlPriority
 from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
@@ -23,6 +22,7 @@ from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
+from scraper.site_model import ExcludedUrls
 
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""

@@ -17,10 +17,11 @@ from importlib.metadata import version
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.text.page_changes import PageComparison, compare_pages
-from scraper.model import REFRESH, PageChange, Reading, ReadRequest
+from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
 from scraper.site.url_normalization import page_key
+from scraper.site_model import PageChange
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import parse_target
 

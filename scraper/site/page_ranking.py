@@ -11,9 +11,9 @@ from urllib.parse import unquote
 import ada_url
 
 from scraper.extract.text.terms import ENGLISH_STOP_WORDS, split_terms, stem
-from scraper.model import SitePage
 from scraper.retrieval.bm25 import inverse_document_frequency
 from scraper.site.url_normalization import find_language
+from scraper.site_model import SitePage
 
 _SATURATION = 0.6
 """Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""

@@ -14,13 +14,14 @@ from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES
-from scraper.model import CachePolicy, ExcludedUrls, Reuse, SiteMap, SitePage
+from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import is_action, is_file, page_key, site_host
 from scraper.site.web_site_reader import WebSiteReader
+from scraper.site_model import ExcludedUrls, SiteMap, SitePage
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 

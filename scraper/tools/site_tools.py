@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import CrawlRequest, PageExcerpts
+from scraper.model import PageExcerpts
 from scraper.render import page_changes as render_changes
 from scraper.render import sites as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
@@ -18,6 +18,7 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.page_ranking import rank_pages
 from scraper.site.url_normalization import find_language
+from scraper.site_model import CrawlRequest
 from scraper.tools.model import (
     FORMAT,
     Parameter,

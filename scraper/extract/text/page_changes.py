@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from scraper.extract.text.change_noise import is_boilerplate, is_lone_value, remove_noise
 from scraper.extract.text.terms import split_terms
-from scraper.model import BlockChange
+from scraper.site_model import BlockChange
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6} ")

@@ -11,9 +11,9 @@ import pytest
 
 from scraper import errors
 from scraper.call_context import ProgressCallback
-from scraper.model import CrawlRequest
 from scraper.services import Services
 from scraper.settings import Settings
+from scraper.site_model import CrawlRequest
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.pdf import pdf

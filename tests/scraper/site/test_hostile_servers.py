@@ -12,10 +12,10 @@ import pytest
 
 from browsers.model import Tier
 from scraper import errors
-from scraper.model import CrawlRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler, web_site_reader
+from scraper.site_model import CrawlRequest
 from tests.scraper.bulk.test_crawl import DELAY_S, Delayed
 from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_page_change_tracker import compare

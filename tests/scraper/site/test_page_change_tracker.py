@@ -15,10 +15,10 @@ import pytest
 import pytest_asyncio
 
 from scraper import errors
-from scraper.model import PageChange
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import page_change_tracker
+from scraper.site_model import PageChange
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, missing, redirect

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scraper.model import SitePage
 from scraper.site.page_ranking import rank_pages
+from scraper.site_model import SitePage
 from tests.scraper.soon import soon
 
 ORIGIN = "https://site.example"

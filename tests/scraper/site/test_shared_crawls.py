@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from scraper import errors
-from scraper.model import CrawlRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler
+from scraper.site_model import CrawlRequest
 from tests.scraper.site.test_crawl_service import call, cancel_after
 from tests.scraper.site.test_page_change_tracker import compare, journal
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres

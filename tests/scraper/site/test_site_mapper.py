@@ -10,10 +10,11 @@ import pytest
 from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
-from scraper.model import Document, SiteMap
+from scraper.model import Document
 from scraper.site import sitemap_reader
 from scraper.site.site_mapper import SiteMapper
 from scraper.site.site_reader import LoadedPage
+from scraper.site_model import SiteMap
 
 ORIGIN = "https://site.example"
 
