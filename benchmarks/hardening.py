@@ -1,12 +1,13 @@
 """Attack a running server: hoarding pages, floods, heads without a token, hidden text and hidden characters.
 
-`renderer_mb` is the resident memory of the largest renderer while twelve pages hoard memory. `neighbor_factor_one` and
-`neighbor_factor` are the slowest of the neighbors' medians beside one hoarding page, and beside one of all hostile
-pages, divided by the median alone. `heads_mb` is the growth of the server by request heads of 50 MB in total, and
-`half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits` counts the bits of
-256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a named index by
-characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count hidden texts that pass;
-`hidden.lost` and `hidden.more_rendered` need `--corpora`. `detectors.light` and the soak test need a run in full size.
+`renderer_mb` is the resident memory of the largest renderer while twelve pages hoard memory. `neighbor_factor_one`
+and `neighbor_factor` are the slowest of the neighbors' medians beside one hoarding page, and beside one of all
+hostile pages, divided by the median alone just before. `heads_mb` is the growth of the server by request heads of 50
+MB in total, and `half_heads_s` the seconds until `/health` answers beside 1,500 incomplete heads. `invisible_bits`
+counts the bits of 256 that the worst invisible code point carries through. `index_bytes_per_char` is the memory of a
+named index by characters of its texts. `hidden.rendered`, `hidden.auto` and `hidden.served` count hidden texts that
+pass; `hidden.lost` and `hidden.more_rendered` need `--corpora`. `detectors.light` and the soak test need a run in
+full size.
 """
 
 from __future__ import annotations
@@ -117,6 +118,8 @@ async def _pages(
         return time.monotonic() - started
 
     async def factor(path: str) -> float:
+        # The speed of a shared machine changes within minutes.
+        alone = statistics.median([await read() for _ in range(_ALONE)])
         url = hostile_site.url(f"{path}?for={next(numbers)}")
         attack = asyncio.create_task(hostile.call("fetch", {"url": url, "render": "browser"}))
         try:
@@ -127,7 +130,6 @@ async def _pages(
         return statistics.median(beside) / alone
 
     await read()
-    alone = statistics.median([await read() for _ in range(_ALONE)])
     with _largest_renderer(program.process.pid) as largest:
         hoarding = {path: await factor(path) for path in (HOARDING[:3] if quick else HOARDING)}
     others = {path: await factor(path) for path in (("/console-endless", "/url-flood") if quick else _other_pages())}
