@@ -81,8 +81,9 @@ async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with contextlib.suppress(Exception, asyncio.CancelledError):
-            async with asyncio.timeout(STOP_LIMIT_S):
-                await _stop(await starting)
+            async with asyncio.timeout(START_LIMIT_S):
+                playwright = await starting
+            await _stop(playwright)
         raise
 
 

@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Playwright
+from playwright.async_api._context_manager import PlaywrightContextManager
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
-from browsers.chromium import process_tree
+from browsers.chromium import playwright_driver, process_tree
 from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
 from browsers.egress.proxy_listener import ProxyLimits
@@ -219,6 +221,27 @@ async def test_browser_that_starts_during_close_is_closed(browser_settings: Brow
     with pytest.raises(errors.BrowserGoneError):
         await running
     await until(lambda: not victims("driver", before) + victims("browser", before))
+
+
+async def test_driver_that_starts_slowly_during_close_is_stopped(
+    browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = PlaywrightContextManager.start
+    limit_s = playwright_driver.STOP_LIMIT_S
+
+    async def start_slowly(self: PlaywrightContextManager) -> Playwright:
+        playwright = await start(self)
+        await asyncio.sleep(limit_s + 0.5)
+        return playwright
+
+    monkeypatch.setattr(PlaywrightContextManager, "start", start_slowly)
+    before = set(ours())
+    async with Browsers(browser_settings) as client:
+        running = asyncio.create_task(visit(client, site, "/static/1"))
+        await until(lambda: victims("driver", before) != [])
+    with pytest.raises(errors.BrowserGoneError):
+        await running
+    assert not victims("driver", before)
 
 
 async def test_playwright_transport_is_used_without_the_shared_pipe(
