@@ -56,15 +56,16 @@ def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> lis
     texts: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     counts: Counter[tuple[str, ...]] = Counter()
     for titles in options:
-        best_by_place: dict[tuple[str, ...], float] = {}
+        best_by_place: dict[tuple[str, ...], _Title] = {}
         for title in titles:
-            best_by_place[title.place] = max(best_by_place.get(title.place, -9.0), title.score)
-            texts[title.place].add(title.text)
-        for place, score in best_by_place.items():
-            votes[place] += score
+            if title.place not in best_by_place or title.score > best_by_place[title.place].score:
+                best_by_place[title.place] = title
+        for place, best in best_by_place.items():
+            votes[place] += best.score
             counts[place] += 1
+            texts[place].add(best.text)
     for place in votes:
-        votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / max(1, counts[place]))
+        votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / counts[place])
     return [max(titles, key=lambda one: one.score + votes[one.place], default=None) for titles in options]
 
 
