@@ -31,6 +31,12 @@ _ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", r
 _OLD_PRICE = re.compile(
     r"\b(?:del|s|strike|old|was|regular|compare|list|msrp|rrp|before|original|crossed|strikethrough|uvp)\b"
 )
+_OLD_PRICE_TEXT = re.compile(
+    r"\b(?:was|regular(?:ly)?|list|original(?:ly)?|before|rrp|msrp|uvp|statt|instead of|au lieu de)\b[^\d]{0,20}\Z",
+    re.IGNORECASE,
+)
+"""End of the text before an old price."""
+_RATING = re.compile(r"\d(?:[.,]\d+)?(?: out of |\s*/\s*)\d|\b(?:ratings?|reviews?|stars?)\b", re.IGNORECASE)
 _PRICE_NAME = re.compile(r"\bprices?\b")
 _TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
 
@@ -71,6 +77,10 @@ def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> lis
 
 def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
     found: list[_Title] = []
+    # The picture of a record has the link of its title.
+    targets = Counter(
+        part.get("href") or "" for element in record for part in page.descendants(element) if part.tag == "a"
+    )
     for element in record:
         for part in page.descendants(element):
             is_heading = part.tag in HEADINGS
@@ -90,7 +100,8 @@ def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
             link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
             score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
             score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
-            score -= 1.0 * bool(value_formats.MONEY.fullmatch(text))
+            score -= 1.0 * bool(value_formats.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
+            score += 0.7 * (is_link and targets[part.get("href") or ""] > 1)
             found.append(_Title(part, text, _place(part, record), score))
     return found
 
@@ -125,10 +136,13 @@ def _read_row(page: ElementTexts, record: RecordElements, title: _Title | None) 
 def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
     """Return the link of the title, or the first link of the record."""
     if title is not None:
-        inner = page.descendants(title.element)
-        for part in (*inner, *title.element.iterancestors()):
-            if part.tag == "a" and part.get("href"):
-                return part.get("href") or ""
+        inner = [one for one in page.descendants(title.element) if one.tag == "a" and one.get("href")]
+        around = [one for one in title.element.iterancestors("a") if one.get("href")]
+        for part in (*inner, *around):
+            first = part.get("href") or ""
+            # Of links to a person and to a thing of this person, the second one is that of the record.
+            longer = (one.get("href") or "" for one in inner)
+            return next((link for link in longer if link.startswith(f"{first}/")), first)
     links = [part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")]
     return next((link for link in links if not link.startswith(("#", "javascript:"))), "")
 
@@ -139,13 +153,15 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
     for part in parts:
         if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
             continue
-        amount = value_formats.find_price(page.text(part))
+        text = page.text(part)
+        amount = value_formats.find_price(text)
         if not amount or any(value_formats.MONEY.search(page.text(child)) for child in page.children(part)):
             continue
         parent = part.getparent()
         around = parent.getparent() if parent is not None else None
         names = " ".join(f"{one.tag} {_names(one)}" for one in (part, parent, around) if one is not None)
-        rank = 2 if _OLD_PRICE.search(names) else 0 if _PRICE_NAME.search(names) else 1
+        is_old = _OLD_PRICE.search(names) or _OLD_PRICE_TEXT.search(text[: text.find(amount)])
+        rank = 2 if is_old else 0 if _PRICE_NAME.search(names) else 1
         if rank < best_rank:
             best, best_rank = amount, rank
     return best

@@ -14,6 +14,7 @@ from functools import lru_cache
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.text_leaves import ElementTexts
+from scraper.extract.page import main_content
 
 RecordElements = list[Element]
 """Sibling elements that form one record, usually a single element."""
@@ -22,13 +23,18 @@ RecordElements = list[Element]
 _RATED_RECORDS = 30
 _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
-    r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?)\b"
+    r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?|(?:sub|mega|drop)[ -]?(?:menu|nav|down)|dialog)\b"
 )
 _TOPIC = re.compile(r"(?<!\S)(?:category|tag)-\S+")
 """Class names of blogs for the topics of a post."""
 _VARIABLE_CLASS = re.compile(r"\d{2,}|[-_]\d+\Z|\A(?:first|last|odd|even|active|selected|current)\Z")
 _PROSE_LOSS = 4.0
 """Deduction for records without links, headings and images, such as paragraphs."""
+_ASIDE_LOSS = 3.5
+"""Deduction for lists outside the main content, times `aside`."""
+_MAX_TEXT = 200
+"""Characters of a record. More text says nothing: that of reviews is longer than that of products."""
+_CONSENT = 4.0
 _BESIDE = frozenset({"nav", "footer", "header", "aside"})
 
 
@@ -56,6 +62,7 @@ class ListRater:
         """Class names of each element that do not vary between records."""
         self.total = max(1, page.length(page.body))
         """Length of the text of the page."""
+        self._asides: dict[Element, float] = {}
         # The following lists are by the number of the element. Reading attributes of elements repeatedly is slow.
         has_own_text = [bool(element.text and element.text.strip()) for element in page.elements]
         self._has_content_of_its_own = [
@@ -106,7 +113,7 @@ class ListRater:
         headings = sum(self._count(self._headings_before, record) > 0 for record in sample) / len(sample)
         images = sum(self._count(self._images_before, record) > 0 for record in sample) / len(sample)
         plain_links = sum(map(self._is_plain_link, sample))
-        score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, 600))
+        score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, _MAX_TEXT))
         score += 1.2 * math.log2(1 + min(self._count_columns(sample), 12))
         score += 1.2 * headings + 0.5 * images + 0.8 * linked * distinct_targets
         score += 0.5 * sum(any(map(str.isdigit, text)) for text in texts) / count
@@ -114,7 +121,7 @@ class ListRater:
         aside = self.aside(one.records[0][0])
         if aside == 1 and plain_links > len(sample) / 2:
             return -math.inf
-        score -= 3.5 * aside + 2.5 * plain_links / len(sample)
+        score -= _ASIDE_LOSS * aside + 2.5 * plain_links / len(sample)
         score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
         return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
 
@@ -145,17 +152,25 @@ class ListRater:
         return sum(count >= 0.5 * len(sample) for count in seen.values())
 
     def aside(self, element: Element) -> float:
-        """Return the probability that an element is outside the main content: 0, .6 or 1."""
-        found = 0.0
-        for around in (element, *element.iterancestors()):
-            if around.tag in _BESIDE:
-                return 1.0
-            if around.tag == "main":
-                break
-            names = " ".join(around.get(name) or "" for name in ("class", "id", "role"))
-            if around.tag not in ("body", "html") and _is_beside(names):
-                found = 0.6
-        return found
+        """Return how surely an element is outside the main content: 0, .6 or 1; 4 in a question for consent."""
+        path = list(itertools.takewhile(lambda one: one not in self._asides, (element, *element.iterancestors())))
+        for one in reversed(path):
+            parent = one.getparent()
+            above = 0.0 if parent is None else self._asides[parent]
+            self._asides[one] = _find_aside(one, above)
+        return self._asides[element]
+
+
+def _find_aside(element: Element, above: float) -> float:
+    """Return `ListRater.aside` of an element by that of its parent."""
+    if element.tag in _BESIDE:
+        return 1.0
+    if element.tag in ("main", "body", "html"):
+        return 0.0
+    names = " ".join(element.get(name) or "" for name in ("class", "id", "role"))
+    if not names.strip():
+        return above
+    return max(above, _CONSENT if main_content.is_consent_box(element) else 0.6 * _is_beside(names))
 
 
 def _count_before(flags: Iterable[bool]) -> list[int]:

@@ -29,6 +29,11 @@ _MIN_LEADING_SHARE = 0.6
 """Share of all articles' text. An article with less is one of a list."""
 
 
+def is_consent_box(element: Element) -> bool:
+    """Return True if an element at the top level of a page is named as those of consent managers."""
+    return _CONSENT_BOX.search(f"{element.get('id') or ''} {element.get('class') or ''}") is not None
+
+
 def remove_boilerplate(body: Element) -> int:
     """Remove navigation, side matter, forms and consent banners; return the characters of the banners.
 
@@ -38,7 +43,7 @@ def remove_boilerplate(body: Element) -> int:
     etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
     consent = 0
     for child in list(body):
-        if _CONSENT_BOX.search(f"{child.get('id') or ''} {child.get('class') or ''}"):
+        if is_consent_box(child):
             consent += _length(child)
             if _is_removable(child, total):
                 remove(child)

@@ -82,6 +82,60 @@ def test_an_amount_named_price_comes_before_other_amounts() -> None:
     assert records(f"<body><main>{cards}</main></body>").records[1]["price"] == "$249.90"
 
 
+def test_an_amount_after_words_of_an_old_price_is_used_only_if_there_is_no_other() -> None:
+    old = "<i class=reader-text>Original price was: $90.00.</i> <i class=reader-text>Current price is: $70.00.</i>"
+    cards = CARDS.replace("<del>", f"{old}<del>").replace("<span>", "<span hidden>")
+    assert records(f"<body><main>{cards}</main></body>").records[1]["price"] == "$70.00"
+    cards = cards.replace(" <i class=reader-text>Current price is: $70.00.</i>", "")
+    assert records(f"<body><main>{cards}</main></body>").records[1]["price"] == "$90.00"
+
+
+def test_the_title_is_the_heading_and_its_link_the_more_specific_one() -> None:
+    def repository(owner: str, name: str) -> str:
+        tags = "".join(f"<a href='/topics/{name}-{n}'>{name} and other things {n}</a>" for n in range(8))
+        heading = f"<h3><a href='/{owner}'>{owner}</a> / <a href='/{owner}/{name}'>{name}</a></h3>"
+        return f"<article class=card><div>{heading}</div><p>A library for {name} and more.</p>{tags}</article>"
+
+    found = records(f"<body><main>{''.join(repository(name.lower(), f'sail{name}') for name in NAMES)}</main></body>")
+    assert [row["title"] for row in found.records][:2] == ["anchor/sailAnchor", "barge/sailBarge"]
+    assert found.records[0]["url"] == "https://example.com/anchor/sailAnchor"
+
+
+def test_a_link_with_the_target_of_the_picture_comes_before_ratings_and_offers() -> None:
+    rows = "".join(
+        f"<li class=item><a href=/p/{n}><img src=/{n}.jpg></a><a href=/p/{n}><span>{name} bluetooth loudspeaker with a "
+        f"battery for the whole day, protected from water and dust, in black and white</span></a>"
+        f"<a href=/reviews/{n}>4.{n} out of 5 stars 24,{n}00</a><a href=/p/{n}>{n} offers from $2{n}.90</a></li>"
+        for n, name in enumerate(NAMES, 1)
+    )
+    found = records(f"<body><main><ol>{rows}</ol></main></body>")
+    assert all(row["title"].startswith(f"{name} bluetooth") for row, name in zip(found.records, NAMES, strict=True))
+    assert found.records[1]["url"] == "https://example.com/p/2"
+
+
+def test_reviews_and_questions_for_consent_are_not_the_main_list() -> None:
+    words = "I bought this boat last year and I am very happy with it, because it sails well in every weather. " * 5
+    reviews = "".join(
+        f"<div class=review><p>{words} {name}</p><a href=#{name}>read more</a></div>" for name in NAMES[:3]
+    )
+    boats = [f"{name} {kind}" for kind in ("old", "new", "big", "wet") for name in NAMES]
+    goods = "".join(
+        f"<div class=good><a href=/{n}><img src=/{n}.jpg></a><a href=/{n}>{boat} boat and a long life</a> "
+        f"<b>$4{n}.00</b></div>"
+        for n, boat in enumerate(boats)
+    )
+    found = records(f"<body><main><div>{goods}</div><section>{reviews}</section></main></body>")
+    assert found.records[0]["title"] == "Anchor old boat and a long life" and len(found.records) == 20
+    consent = "".join(
+        f"<div class=part><h4>{name} cookies</h4><p>These cookies let us count visits, so that we can measure the "
+        f"speed of our site and improve it for everybody who visits it. <a href=/{name}>List of partners</a></p></div>"
+        for name in ("Needed", "Speed", "Target", "Social", "Other", "More", "Many", "Last", "Two", "One", "Six", "Ten")
+    )
+    links = "".join(f"<a class=tile href=/{name}><img src=/{name}.jpg><i>{name} of the sea</i></a>" for name in NAMES)
+    found = records(f"<body><main><div>{links}</div></main><div><div id=onetrust-sdk>{consent}</div></div></body>")
+    assert [row["title"] for row in found.records] == [f"{name} of the sea" for name in NAMES]
+
+
 def test_names_of_a_layout_around_main_do_not_make_a_list_secondary() -> None:
     menu = "<ul class=menu>" + "".join(f"<li><a href=/{n}>{n} boats and more</a> text</li>" for n in NAMES) + "</ul>"
     page = f"<body><div class=content-sidebar-wrap><main>{CARDS}</main></div>{menu}</body>"
