@@ -16,6 +16,8 @@ MAX_HEADER_FIELDS = 100
 MAX_URL_BYTES = 16_384
 MAX_FRAMING_BYTES = 65_536
 """Bytes of chunk sizes, chunk extensions and trailers, beyond as many bytes as the body and `MAX_HEAD_BYTES`."""
+MAX_PIPELINED = 16
+"""Requests that wait for the response to an earlier one of their connection. One of 18 bytes takes 3 kB."""
 HEAD_S = 10.0
 """Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0
@@ -94,8 +96,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = True, 0
 
     def on_url(self, url: bytes) -> None:
-        """Collect the URL up to its limit."""
+        """Collect the URL up to its limit; refuse one more pipelined request than allowed."""
         super().on_url(url)
+        if len(self.pipeline) >= MAX_PIPELINED:
+            self._refuse_in_parser(429)
         if len(self.url) > MAX_URL_BYTES:
             self._refuse_in_parser(414)
 

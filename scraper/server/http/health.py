@@ -36,14 +36,15 @@ class Health:
 
     async def _health(self, request: Request) -> Response:
         services = self._holder.present()
-        version = {} if is_anonymous(request.scope) else {"version": self._version}
+        shows_versions = not is_anonymous(request.scope)
+        version = {"version": self._version} if shows_versions else {}
         return JSONResponse(
             {
                 "status": "ok",
                 **version,
                 "draining": self._calls.draining,
                 "calls": self._calls.running,
-                "browsers": None if services is None else _browsers(services),
+                "browsers": None if services is None else _browsers(services, shows_versions=shows_versions),
                 "shared": None if services is None else _shared(services),
                 "database": None if services is None else _database(services),
                 "documents": {"confinement_lacks": list(sandbox.detect_capabilities().missing)},
@@ -85,14 +86,18 @@ def _database(services: Services) -> dict[str, Any] | None:
     return None if services.store.server is None else {"away": services.store.problem is not None}
 
 
-def _browsers(services: Services) -> dict[str, Any]:
+def _browsers(services: Services, *, shows_versions: bool) -> dict[str, Any]:
     """Return the browsers' state without errors, which contain paths."""
     status = services.browsers.status()
+    processes = [dataclasses.asdict(browser) for browser in status.browsers]
+    if not shows_versions:
+        for process in processes:
+            del process["version"]
     return {
         "ready": status.ready,
         "active": status.active,
         "queued": status.queued,
         "rendering": status.rendering,
         "restarts": status.restarts,
-        "processes": [dataclasses.asdict(browser) for browser in status.browsers],
+        "processes": processes,
     }

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from scraper.server.http import connection_limits
-from scraper.server.http.connection_limits import MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_URL_BYTES
+from scraper.server.http.connection_limits import MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_PIPELINED, MAX_URL_BYTES
 from scraper.server.http.sockets import open_sockets
 from scraper.server.http.uvicorn_server import GracefulServer
 from tests.scraper.process import LIMIT_S
@@ -97,6 +97,12 @@ async def test_a_trailer_is_not_a_header(port: int) -> None:
     head = HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n"
     answer = await response_to(port, head + b"1\r\na\r\n0\r\nAuthorization: Bearer token\r\n\r\n")
     assert "1 host,connection,transfer-encoding,trailer" in answer and "authorization" not in answer
+
+
+async def test_few_requests_wait_on_one_connection(port: int) -> None:
+    request, last = b"GET / HTTP/1.1\r\nHost: l\r\n\r\n", b"GET / HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n"
+    assert (await response_to(port, request * 10 + last)).count(" 200 OK") == 11
+    assert (await response_to(port, request * 2_000 + last)).count(" 200 OK") < MAX_PIPELINED
 
 
 @pytest.mark.parametrize(

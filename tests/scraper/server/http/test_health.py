@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from starlette.requests import Request
 
+from browsers.pool.browser_pool import BrowserState
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import CallLimiter
 from scraper.server.http.health import Health
@@ -41,6 +42,20 @@ async def test_health_shows_version_and_numbers() -> None:
     assert (body["status"], body["version"], body["calls"], body["draining"]) == ("ok", "1.2.3", 0, False)
     assert body["browsers"]["active"] == 3
     assert isinstance(body["documents"]["confinement_lacks"], list)
+
+
+async def test_health_shows_no_version_without_a_token() -> None:
+    async with hold_services(App.open) as holder:
+        browser = BrowserState("light", "156.0.1.2", True, 0, 0, 0, 0, 0, 0.0, None)
+        (await holder.services()).browsers.state.browsers = (browser,)
+        health = Health(holder, CallDispatcher((), holder, deadline_s=55), queue_limit=8, version="1.2.3")
+        (route,) = (route for route in health.routes() if route.path == "/health")
+        bodies = []
+        for is_anonymous in (False, True):
+            answer = await route.endpoint(Request({"type": "http", "search_mcp.anonymous": is_anonymous}))
+            bodies.append(json.loads(answer.body))
+    assert bodies[0]["version"] == "1.2.3" and bodies[0]["browsers"]["processes"][0]["version"] == "156.0.1.2"
+    assert "version" not in json.dumps(bodies[1]) and bodies[1]["browsers"]["processes"][0]["tier"] == "light"
 
 
 async def test_health_is_fine_while_the_browsers_start() -> None:
