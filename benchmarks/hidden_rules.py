@@ -46,7 +46,7 @@ def measure_cost(corpora: Path, step: int) -> Figures:
             pages += 1
             rendered += judge_signals(snapshot_of(sample), PageSignals(tree)).reason == "hidden"
             found = _count_gold(sample, text_of(tree.body))
-            with mock.patch.object(hidden_elements, "find_hidden_by_rules", lambda _root, _sheets: HiddenByRules([])):
+            with mock.patch.object(hidden_elements, "find_hidden_by_rules", lambda *_, **__: HiddenByRules([])):
                 complete = _count_gold(sample, text_of(build_page_tree(snapshot_of(sample)).body))
             words += complete
             lost += max(0, complete - found)

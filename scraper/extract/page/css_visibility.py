@@ -10,6 +10,8 @@ _READABLE_PX = 4.0
 _SMALL_ZOOM = 0.2
 _MIN_OPACITY = 0.05
 _MIN_COLOR_ALPHA = 0.1
+_MIN_LETTER_SPACING_PX = -6.0
+"""Pixels. Letters are about half their size apart, so they lie on each other."""
 _OFF_SCREEN_PX = -400.0
 """Pixels. No visible box is this far out; -9999px and -999em are the usual ways to hide text."""
 
@@ -24,7 +26,17 @@ _LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![
 _ZERO_OPACITY = re.compile(r"opacity\(\s*+0*+(?:\.0*+)?%?\s*+\)")
 _EMPTY_MASK = re.compile(r"linear-gradient\((?:to [a-z ]+,)?\s*transparent\s*,\s*transparent\s*\)")
 _TRANSLATION = re.compile(r"translate(?:x|y|3d)?\(([^()]*)")
-_ZERO_SCALE = re.compile(r"scale(?:3d|x|y)?\(\s*+(?:0++(?:\.0++)?|\.0++)\s*+[,)]")
+_FLAT = re.compile(
+    r"scale(?:3d|x|y)?\(\s*+(?=[\d.])(?:0*+(?:\.0\d*+)?|\de-\d++)\s*+[,)]|matrix\((?:\s*+0\s*+,){4}"
+    r"|(?:rotate[xy]|skew[xy]?)\(\s*+-?(?:90|270)deg"
+)
+"""Transforms to a size near zero, or to a plane that is seen from its edge."""
+_FLAT_ROTATION = re.compile(r"(?:[xy]|1 0 0|0 1 0)\s++-?(?:90|270)deg")
+_CALC = re.compile(r"(?:calc|min)\(\s*+(-?[\d.]++(?:px|pt|r?em|%|v[wh])?)\s*+[,)]")
+"""A calculation of one number, or the first number of a minimum."""
+_FONT_SIZE = re.compile(r"(?<![\w.#-])(\d++(?:\.\d++)?|\.\d++)(px|pt|em|rem|%|)(?=[\s/]|\Z)")
+"""Size in the shorthand `font`, or its weight."""
+IMPORTANT = re.compile(r"!\s*+important", re.IGNORECASE)
 _EMPTY_CLIP = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+\1(?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)")
 _EMPTY_CLIP_PATH = re.compile(
     r"circle\(\s*0|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*(?:,\s*0(?:px|%)?\s+0(?:px|%)?\s*)*\)"
@@ -37,6 +49,8 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
 """Text before a closing bracket, in which white space does not separate words."""
+_SIDES = ("top", "right", "bottom", "left")
+_SIZES = ("width", "height", "inline-size", "block-size")
 _MOVING = ("transition", "animation", "transform", "will-change")
 """Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
@@ -62,19 +76,38 @@ def parse_declarations(style: str) -> dict[str, str]:
         text = _ESCAPE.sub(_unescape, text)
     for declaration in text.lower().split(";"):
         name, colon, value = declaration.partition(":")
-        if colon:
-            found[name.strip()] = value.replace("!important", "").strip()
+        if not colon:
+            continue
+        name, value = name.strip(), (IMPORTANT.sub("", value) if "!" in value else value).strip()
+        found[name] = value
+        if name == "font":
+            found["font-size"] = _find_font_size(value)
+        elif name in ("inset", "margin"):
+            prefix = "" if name == "inset" else "margin-"
+            found |= {prefix + side: size for side, size in zip(_SIDES, _expand_sides(value), strict=True)}
     return found
+
+
+def _expand_sides(value: str) -> list[str]:
+    """Return the values of the four sides in a shorthand."""
+    given = value.split()[:4] or [""]
+    return [given[0], given[1 % len(given)], given[2 % len(given)], given[3 if len(given) > 3 else 1 % len(given)]]
+
+
+def _find_font_size(font: str) -> str:
+    """Return the size in the shorthand `font`, or an empty text. A number without a unit is a weight, except 0."""
+    sizes = (number + unit for number, unit in _FONT_SIZE.findall(font) if unit or not float(number))
+    return next(sizes, "")
 
 
 def hides_text(style: dict[str, str]) -> bool:
     """Return True if these declarations alone hide the text of their element."""
-    return hides_subtree(style) or _is_too_small(style) or _is_transparent(style)
+    return hides_subtree(style) or is_too_small(style) or _is_transparent(style)
 
 
 def hides_subtree(style: dict[str, str]) -> bool:
     """Return True if no descendant can undo the effect. Sizes and colors are ignored: children often set them."""
-    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or _is_faint(style)
+    return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or is_faint(style)
 
 
 def find_background(style: dict[str, str]) -> Color | None:
@@ -102,23 +135,33 @@ def _is_not_displayed(style: dict[str, str]) -> bool:
         style.get("display") == "none"
         or style.get("visibility") in {"hidden", "collapse"}
         or style.get("content-visibility") == "hidden"
-        or _ZERO_SCALE.search(style.get("transform", "")) is not None
-        or _parse_number(style.get("scale", "").partition(" ")[0]) == 0
+        or _FLAT.search(style.get("transform", "")) is not None
+        or _FLAT.match(f"scale({style.get('scale', '').partition(' ')[0] or 1})") is not None
+        or _FLAT_ROTATION.search(style.get("rotate", "")) is not None
+        or (_parse_number(style.get("zoom")) or 1.0) < _SMALL_ZOOM
+        or style.get("content", "").startswith("url(")
         or _ZERO_OPACITY.search(style.get("filter", "")) is not None
         or _EMPTY_MASK.search(style.get("mask-image", style.get("mask", ""))) is not None
     )
 
 
-def _is_too_small(style: dict[str, str]) -> bool:
-    size, zoom = _parse_length(style.get("font-size")), _parse_number(style.get("zoom"))
-    return (size is not None and size < _READABLE_PX) or (zoom is not None and zoom < _SMALL_ZOOM)
+def is_too_small(style: dict[str, str]) -> bool:
+    """Return True if the size of the font is not readable."""
+    size = _parse_length(style.get("font-size"))
+    return size is not None and size < _READABLE_PX
 
 
 def _is_off_screen(style: dict[str, str]) -> bool:
     moved = _TRANSLATION.search(style.get("transform", ""))
     moves = moved.group(1).split(",") if moved else []
+    moves += style.get("translate", "").split()
     is_moved = any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
     if is_moved or (_parse_length(style.get("text-indent")) or 0) < _OFF_SCREEN_PX:
+        return True
+    margins = [_parse_length(style.get(name)) or 0 for name in ("margin-left", "margin-top")]
+    if min(margins) < -_FAR_AWAY_PX and not any(name.startswith("padding") for name in style):
+        return True
+    if (_parse_length(style.get("letter-spacing")) or 0) < _MIN_LETTER_SPACING_PX:
         return True
     if style.get("position") not in {"absolute", "fixed"}:
         return False
@@ -133,10 +176,20 @@ def _is_clipped(style: dict[str, str]) -> bool:
     path = style.get("clip-path", "")
     if _EMPTY_CLIP.search(style.get("clip", "")) or (path and _is_empty_clip_path(path)):
         return True
-    if style.get("overflow") not in {"hidden", "clip"} or any(name.startswith("padding") for name in style):
+    if any(name.startswith("padding") for name in style) or not _clips(style):
         return False  # videos keep their aspect ratio by a box of no height with padding
-    sides = (_parse_length(style.get(side)) for side in ("width", "height", "max-width", "max-height"))
-    return any(side is not None and side < 2 for side in sides)
+    indent = style.get("text-indent", "")
+    if indent.endswith("%") and (_parse_number(indent) or 0) >= 1 and style.get("white-space") == "nowrap":
+        return True
+    sizes = (_parse_length(style.get(limit + side)) for limit in ("", "max-") for side in _SIZES)
+    return any(size is not None and size < 2 for size in sizes)
+
+
+def _clips(style: dict[str, str]) -> bool:
+    """Return True if a box hides what is outside of it."""
+    overflow = f"{style.get('overflow', '')} {style.get('overflow-x', '')} {style.get('overflow-y', '')}".split()
+    contained = style.get("contain", "").split()
+    return not {"hidden", "clip"}.isdisjoint(overflow) or not {"strict", "content", "paint"}.isdisjoint(contained)
 
 
 def _is_empty_clip_path(path: str) -> bool:
@@ -155,7 +208,8 @@ def _inset_share(side: str) -> float:
     return 1.0 if (_parse_length(side) or 0) > _FAR_AWAY_PX else 0.0
 
 
-def _is_faint(style: dict[str, str]) -> bool:
+def is_faint(style: dict[str, str]) -> bool:
+    """Return True if the opacity is near zero and nothing animates it."""
     opacity = _parse_number(style.get("opacity"))
     return opacity is not None and opacity < _MIN_OPACITY and not any(name in style for name in _MOVING)
 
@@ -174,6 +228,8 @@ def _unescape(escape: re.Match[str]) -> str:
 
 
 def _parse_number(value: str | None) -> float | None:
+    if value and "(" in value:
+        value = _CALC.sub(r"\1 ", value).partition(" ")[0]
     try:
         return float(value.rstrip("%")) / (100 if value.endswith("%") else 1) if value else None
     except ValueError:
@@ -181,7 +237,7 @@ def _parse_number(value: str | None) -> float | None:
 
 
 def _parse_length(value: str | None) -> float | None:
-    match = _LENGTH.match(value) if value else None
+    match = _LENGTH.match(_CALC.sub(r"\1 ", value) if "(" in value else value) if value else None
     return float(match.group(1)) * _PX_PER_UNIT[match.group(2)] if match else None
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.page.css_rules import find_hidden_by_rules
+from scraper.extract.page.css_rules import MAX_CSS, find_hidden_by_rules
 from scraper.extract.page.css_visibility import (
     Color,
     find_background,
@@ -29,6 +29,8 @@ _MARKED = attribute_selector("data-x-hidden")
 _STYLED = attribute_selector("style")
 _HIDDEN = attribute_selector("hidden")
 _POPOVERS = attribute_selector("popover")
+_NEVER_DISPLAYED = ("rp", "defs", "symbol", "clippath", "mask", "marker", "noembed", "noframes")
+_DRAWING_ATTRIBUTES = ("display", "visibility", "opacity", "font-size", "transform")
 _MAX_STYLES = 10_000
 """Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet."""
 
@@ -51,6 +53,7 @@ class RemovedText(NamedTuple):
     is_doubtful: bool
     """True if an inline style sheet may hide more text."""
     has_external_sheet: bool
+    """True if there are rules that were not read: of an external style sheet, or at the end of a long inline one."""
 
 
 def remove_styled(root: Element) -> RemovedText:
@@ -61,13 +64,15 @@ def remove_styled(root: Element) -> RemovedText:
     sheets = list(root.iter("style"))
     is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     is_external = is_external or any("@import" in (sheet.text or "") for sheet in sheets)
+    is_external = is_external or sum(len(sheet.text or "") for sheet in sheets) > MAX_CSS
     has_sheet = bool(sheets) or is_external
     checker = _StyleChecker(has_style_sheet=has_sheet)
     candidates = [*_STYLED(root), *_HIDDEN(root), *_POPOVERS(root), *root.iter("font", "dialog")]
     hidden = [element for element in candidates if checker.hides(element)]
-    by_rules = find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets))
+    by_rules = find_hidden_by_rules(root, (sheet.text or "" for sheet in sheets), are_all_colors_known=not is_external)
     hidden += by_rules.elements
-    hidden += [*root.iter("rp", "defs"), *filter(_is_empty_picture, root.iter("svg"))]
+    hidden += [*root.iter(*_NEVER_DISPLAYED), *filter(_is_empty_picture, root.iter("svg"))]
+    hidden += filter(_is_hidden_drawing, root.iter("g", "text", "tspan"))
     return RemovedText(_remove_all(mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_external)
 
 
@@ -85,6 +90,11 @@ def _remove_all(hidden: list[Element]) -> int:
 
 def _is_empty_picture(picture: Element) -> bool:
     return any((picture.get(side) or "").removesuffix("px") in {"0", "0.0"} for side in ("width", "height"))
+
+
+def _is_hidden_drawing(part: Element) -> bool:
+    """Return True if attributes of SVG that mean the same as declarations hide a part of a drawing."""
+    return hides_text({name: value.lower() for name in _DRAWING_ATTRIBUTES if (value := part.get(name))})
 
 
 class _StyleChecker:

@@ -43,6 +43,18 @@ def hidden(*sheets: str) -> list[str]:
         ("@media (min-width: 600px) { .gone { display: none } }", ["one"]),
         ("@media only screen and (max-width: 1600px) { .gone { display: none } }", ["one"]),
         (".box::before { content: '}' } .gone { display: none }", ["one"]),
+        (".gone { display: none } @media print { .gone { display: block } }", ["one"]),
+        (".gone { display: none } .gone:hover { display: block }", ["one"]),
+        (".gone { display: none } .gone { position: relative }", ["one"]),
+        (".gone .inner { display: block } .gone { display: none }", ["one"]),
+        (".gone { display: none ! important } .gone { display: block }", ["one"]),
+        ("@media(min-width:9px){.gone{display:none}}", ["one"]),
+        (".gone { DISPLAY: NONE }", ["one"]),
+        (r".gone { d\69splay: n\6fne }", ["one"]),
+        (r".\67 one { display: none }", ["one"]),
+        (":root { --a: var(--b); --b: none } .gone { display: var(--a) }", ["one"]),
+        (".gone { translate: -9999px }", ["one"]),
+        (".gone { zoom: .01 }", ["one"]),
     ],
 )
 def test_rules_that_hide_on_a_screen_are_found(css: str, texts: list[str]) -> None:
@@ -53,7 +65,9 @@ def test_rules_that_hide_on_a_screen_are_found(css: str, texts: list[str]) -> No
     "css",
     [
         ".gone { display: none } .gone.open { display: block }",
-        ".gone { display: none } @media print { .gone { display: block } }",
+        ".gone { display: none } .page .gone { display: block }",
+        ".gone { display: none } @media(min-width:9px) { .gone { display: block } }",
+        "p.gone { display: none } .page { p.open { display: block } & p.gone.open { display: block } }",
         "@media print { .gone { display: none } }",
         "@media (max-width: 600px) { .gone { display: none } }",
         "@media (prefers-color-scheme: dark) { .gone { display: none } }",
@@ -97,10 +111,40 @@ LONG = PAGE.replace(">one<", ">a text of several words<").replace("four", "anoth
         (".gone::before, .gone:hover, .gone:focus-within { display: none }", False),
         ("@media print { .gone { display: none } }", False),
         (".gone { display: none }", False),
+        ("@supports not (display: unknown) { .gone { display: none } }", True),
+        (".gone { display: var(--set-elsewhere) }", True),
+        ("@keyframes end { to { opacity: 0 } } .gone { animation: end 1ms forwards }", True),
+        ("@keyframes begin { from { opacity: 0 } } .gone { animation: begin 1s }", False),
+        (":is(main :is(.gone)) { display: none }", True),
+        (".gone { font-size: 0 }", True),
+        (".gone { font: 0/0 a }", True),
+        (".gone { color: transparent }", True),
+        (".page { font-size: 0 } .page p { font-size: 16px }", False),
+        (".gone { font-size: 0 } .gone { font-size: 14px }", False),
+        (".gone { font: 500 12px/1 serif; opacity: var(--fade, 1) }", False),
     ],
 )
 def test_rules_that_only_a_browser_evaluates_are_told(css: str, is_doubtful: bool) -> None:
     assert find_hidden_by_rules(html.fromstring(LONG), [css]).is_doubtful is is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("css", "is_doubtful"),
+    [
+        (".gone { color: #fff }", True),
+        (".page { background: #123456 } .gone { color: #123456 }", True),
+        ("body { background: white } p { color: #fefefe }", True),
+        (".page { background: #123456 } .gone { color: #fff }", False),
+        (".page { background: url(dark.jpg) } .gone { color: #fff }", False),
+        (".gone { color: #fff } p { color: #333 }", False),
+        (".gone:hover { color: #fff }", False),
+        (".absent { color: #fff }", False),
+    ],
+)
+def test_text_in_the_color_of_its_background_is_doubtful(css: str, is_doubtful: bool) -> None:
+    for are_known in (True, False):
+        found = find_hidden_by_rules(html.fromstring(LONG), [css], are_all_colors_known=are_known)
+        assert found.is_doubtful is (is_doubtful and are_known)
 
 
 def test_a_rule_of_another_sheet_shows_text_again() -> None:
