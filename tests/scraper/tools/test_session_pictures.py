@@ -3,138 +3,116 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from browsers.login_state import LoginState
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.store.login_profiles import LoginProfiles
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
-HOSTS = ("site.example",)
+
+async def call(signed_in: Services, tool: str, principal: str = "ann", **arguments: Any) -> ToolAnswer:
+    (found,) = [offered for offered in registry.tools(signed_in.settings) if offered.name == tool]
+    return await found.run(signed_in, arguments, ToolCall(principal=principal, deadline_s=60))
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(
-        data_dir=tmp_path_factory.mktemp("data"),
-        test_hosts=site.test_hosts,
-        acting="act",
-        toolsets=("default", "acting"),
-    )
-    async with Services.open(settings) as opened:
-        profiles = LoginProfiles(opened.store.records, settings.data_dir, None)
-        for name, sid in (("shop", "secret-sid"), ("stale", "of-last-year")):
-            cookie = {"name": "sid", "value": sid, "domain": "site.example", "path": "/", "httpOnly": True}
-            state = LoginState((cookie,), {"http://site.example": {"token": "secret-token"}})
-            await profiles.save("ann", name, HOSTS, state)
-        yield opened
-
-
-async def call(app: Services, tool: str, principal: str = "ann", **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, ToolCall(principal=principal, deadline_s=60))
-
-
-async def browse(app: Services, *steps: str, session: str | None = None, **arguments: Any) -> tuple[str, str]:
+async def browse(signed_in: Services, *steps: str, session: str | None = None, **arguments: Any) -> tuple[str, str]:
     """Return the session and the text of a call of `browse`."""
     given = arguments | ({"session": session} if session else {})
-    text = (await call(app, "browse", steps=list(steps), **given)).text
+    text = (await call(signed_in, "browse", steps=list(steps), **given)).text
     found = re.search(r"Session (\w+):", text)
     return session or (found[1] if found else ""), text
 
 
-async def test_a_session_shows_its_page_as_it_is_and_without_a_new_load(app: Services, site: Site) -> None:
+async def test_a_session_shows_its_page_as_it_is_and_without_a_new_load(signed_in: Services, site: Site) -> None:
     hits = site.hits("/acting/watched")
-    session, _ = await browse(app, f"open {site.url('/acting/watched')}", "scroll down", "wait 2")
-    _, before = await browse(app, "look log", session=session)
-    first = await call(app, "see", session=session)
+    session, _ = await browse(signed_in, f"open {site.url('/acting/watched')}", "scroll down", "wait 2")
+    _, before = await browse(signed_in, "look log", session=session)
+    first = await call(signed_in, "see", session=session)
     assert not first.is_error and first.media[0].media_type == "image/webp", first.text
     assert f"Picture of {site.url('/acting/watched')}" in first.text and "(status 200)" in first.text
-    await browse(app, "press F8", session=session)
-    second = await call(app, "see", session=session)
-    element = await call(app, "see", session=session, target="#paint")
+    await browse(signed_in, "press F8", session=session)
+    second = await call(signed_in, "see", session=session)
+    element = await call(signed_in, "see", session=session, target="#paint")
     assert len({one.media[0].data for one in (first, second, element)}) == 3
     assert "Size: 1" not in element.text
-    below = await call(app, "see", session=session, target="Far below")
+    below = await call(signed_in, "see", session=session, target="Far below")
     assert below.is_error and "is not in the window now: scroll to it first" in below.text
     assert site.hits("/acting/watched") == hits + 1
     # The page counts what its scripts notice: scrolling, new sizes, the focus, input, printing.
-    _, text = await browse(app, "look log", "close", session=session)
+    _, text = await browse(signed_in, "look log", "close", session=session)
     assert "log: as before" in before and "log: as before" in text, text
 
 
-async def test_a_picture_shows_where_to_point(app: Services, site: Site) -> None:
-    session, _ = await browse(app, f"open {site.url('/acting/watched')}", "scroll down")
-    picture = await call(app, "see", session=session)
+async def test_a_picture_shows_where_to_point(signed_in: Services, site: Site) -> None:
+    session, _ = await browse(signed_in, f"open {site.url('/acting/watched')}", "scroll down")
+    picture = await call(signed_in, "see", session=session)
     assert "Size: 1279 x 899 pixels" in picture.text or "Size: 1280 x 900 pixels" in picture.text, picture.text
-    _, text = await browse(app, "point 100 100", "close", session=session)
+    _, text = await browse(signed_in, "point 100 100", "close", session=session)
     assert "pressed at 100 100" in text, text
 
 
-async def test_sessions_of_others_and_files_of_sessions_are_refused(app: Services, site: Site) -> None:
-    session, _ = await browse(app, f"open {site.url('/acting/found')}")
-    other = await call(app, "see", "eve", session=session)
-    unknown = await call(app, "see", session="0" * 32)
+async def test_sessions_of_others_and_files_of_sessions_are_refused(signed_in: Services, site: Site) -> None:
+    session, _ = await browse(signed_in, f"open {site.url('/acting/found')}")
+    other = await call(signed_in, "see", "eve", session=session)
+    unknown = await call(signed_in, "see", session="0" * 32)
     assert other.failures[0].code == unknown.failures[0].code and other.text == unknown.text
     for what in ("full", "pdf", "mhtml"):
-        assert "not taken of a session" in (await call(app, "see", session=session, what=what)).text
-    absent = await call(app, "see", session=session, target="no such words")
+        assert "not taken of a session" in (await call(signed_in, "see", session=session, what=what)).text
+    absent = await call(signed_in, "see", session=session, target="no such words")
     assert absent.is_error and "no such words" in absent.text
-    both = await call(app, "see", session=session, url=site.url("/acting/found"))
-    neither = await call(app, "see")
+    both = await call(signed_in, "see", session=session, url=site.url("/acting/found"))
+    neither = await call(signed_in, "see")
     assert "either url or session" in both.text and "either url or session" in neither.text
-    assert "profile with which it began" in (await call(app, "see", session=session, profile="shop")).text
-    await browse(app, "close", session=session)
-    assert (await call(app, "see", session=session)).failures[0].code == other.failures[0].code
+    assert "profile with which it began" in (await call(signed_in, "see", session=session, profile="shop")).text
+    await browse(signed_in, "close", session=session)
+    assert (await call(signed_in, "see", session=session)).failures[0].code == other.failures[0].code
 
 
-async def test_without_sessions_a_url_is_required(app: Services) -> None:
+async def test_without_sessions_a_url_is_required(signed_in: Services) -> None:
     (tool,) = [one for one in registry.tools(Settings()) if one.name == "see"]
     assert "session" not in tool.input_schema["properties"] and tool.input_schema["required"] == ["url"]
     (tool,) = [one for one in registry.tools(Settings(tools=("see", "browse"))) if one.name == "see"]
     assert "session" in tool.input_schema["properties"] and tool.input_schema["required"] == []
 
 
-async def test_a_profile_is_used_on_its_hosts_only_and_never_cached(app: Services, site: Site) -> None:
+async def test_a_profile_is_used_on_its_hosts_only_and_never_cached(signed_in: Services, site: Site) -> None:
     url = site.url("/acting/private")
     pictures = []
     for profile in ({"profile": "shop"}, {"profile": "shop"}, {}, {}):
         hits = site.hits("/acting/private")
-        answer = await call(app, "see", url=url, **profile)
+        answer = await call(signed_in, "see", url=url, **profile)
         assert not answer.is_error, answer.text
         pictures.append((answer.media[0].data, site.hits("/acting/private") - hits))
     # Without a profile, the second picture comes from memory.
     assert [count for _, count in pictures] == [1, 1, 1, 0]
     assert pictures[0][0] == pictures[1][0] != pictures[2][0]
     hits = site.hits("/acting/cookies", "other.example")
-    refused = await call(app, "see", url=site.url("/acting/cookies", "other.example"), profile="shop")
+    refused = await call(signed_in, "see", url=site.url("/acting/cookies", "other.example"), profile="shop")
     assert "Profile shop is for site.example, not for other.example" in refused.text
     assert site.hits("/acting/cookies", "other.example") == hits
-    pdf = await call(app, "see", url=url, profile="shop", what="pdf")
+    pdf = await call(signed_in, "see", url=url, profile="shop", what="pdf")
     assert pdf.media[0].data.startswith(b"%PDF-")
-    assert "may contain its cookies" in (await call(app, "see", url=url, profile="shop", what="mhtml")).text
+    assert "may contain its cookies" in (await call(signed_in, "see", url=url, profile="shop", what="mhtml")).text
 
 
-async def test_an_expired_or_unknown_profile_gives_no_picture(app: Services, site: Site) -> None:
+async def test_an_expired_or_unknown_profile_gives_no_picture(signed_in: Services, site: Site) -> None:
     url = site.url("/acting/account")
-    expired = await call(app, "see", url=url, profile="stale")
+    expired = await call(signed_in, "see", url=url, profile="stale")
     assert expired.failures[0].code == "login_expired" and not expired.media
-    assert (await call(app, "see", "eve", url=url, profile="shop")).failures[0].code == "no_such_profile"
+    assert (await call(signed_in, "see", "eve", url=url, profile="shop")).failures[0].code == "no_such_profile"
 
 
-async def test_a_page_that_shows_a_login_cookie_gives_no_picture(app: Services, site: Site) -> None:
+async def test_a_page_that_shows_a_login_cookie_gives_no_picture(signed_in: Services, site: Site) -> None:
     url = site.url("/acting/account")
-    answer = await call(app, "see", url=url, profile="shop")
+    answer = await call(signed_in, "see", url=url, profile="shop")
     assert answer.is_error and "shows a cookie of profile shop" in answer.text and not answer.media
-    session, _ = await browse(app, f"open {url}", profile="shop")
-    shown = await call(app, "see", session=session)
+    session, _ = await browse(signed_in, f"open {url}", profile="shop")
+    shown = await call(signed_in, "see", session=session)
     assert shown.is_error and "shows a cookie" in shown.text
-    await browse(app, "close", session=session)
+    await browse(signed_in, "close", session=session)
