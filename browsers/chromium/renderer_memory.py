@@ -5,8 +5,11 @@ cannot limit it either: each renderer reserves many gigabytes of addresses, and 
 (`RLIMIT_DATA`) young renderers died in tests. So a thread reads the resident size of the renderers from /proc while
 pages are read, and kills those above the limit.
 
-A page may also fill the processes that all pages share, with a flood of messages to them. Then the renderer that uses
-the most CPU time is killed, because a flood keeps its renderer busy.
+A page may also fill the processes that all pages share, with a flood of messages to them. Then the renderer that used
+the most CPU time since their growth began is killed, because a flood keeps its renderer busy.
+
+Each worker of a page is a thread of its renderer, and the kernel shares CPU time by threads. So a renderer with more
+than `MAX_THREADS` gets the lowest priority, and other pages are delayed less.
 """
 
 from __future__ import annotations
@@ -26,11 +29,15 @@ POLL_S = 0.03
 FAST_POLL_S = 0.005
 """Seconds, while any renderer uses half its limit: a page fills 1 to 2 GB per second."""
 SHARED_POLL_S = 1.0
-"""Seconds after which the processes that pages share are listed again."""
-CPU_SAMPLE_S = 0.1
-"""Seconds for which the CPU time of the renderers is compared."""
+"""Seconds after which the processes that pages share are listed again, and the CPU time of renderers is noted.
+
+The CPU time of renderers is compared over one to two such periods: a page that loads is busier for a moment than one
+that floods."""
 SHARED_STEP_BYTES = 200_000_000
 """Further growth of a shared process until another page is ended: not all memory of a page is freed with it."""
+MAX_THREADS = 20 + (os.cpu_count() or 1)
+"""Threads of one renderer with normal priority. A page without workers has 10 on two processors."""
+_LOWEST_PRIORITY = 19
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -53,8 +60,13 @@ class RendererMemoryGuard:
         """Resident bytes of each renderer at the last check."""
         self._killed: set[int] = set()
         """Killed renderers that have not ended yet."""
+        self._slowed: set[int] = set()
+        """Renderers with the lowest priority."""
         self._shared: list[int] = []
         self._listed_at = float("-inf")
+        self._ticks: dict[int, int] = {}
+        self._ticks_before: dict[int, int] = {}
+        """CPU ticks of each renderer at the last listing and the one before."""
         self._shared_limit_bytes = limit_bytes
         """Bytes of a shared process above which the busiest renderer is killed."""
 
@@ -103,6 +115,7 @@ class RendererMemoryGuard:
             lines = {pid: command_line(pid) for pid in list_tree_pids(self._browser_pid)}
             self._zygotes = [pid for pid, line in lines.items() if b"--type=zygote" in line]
             self._shared = [pid for pid, line in lines.items() if b"--type=renderer" not in line]
+            self._ticks_before, self._ticks = self._ticks, {pid: _cpu_ticks(pid) for pid in self._list_renderers()}
         for pid in self._list_renderers():
             size, before = _resident_bytes(pid), self._renderers[pid]
             self._renderers[pid] = size
@@ -112,6 +125,9 @@ class RendererMemoryGuard:
                 self._kill(pid)
             else:
                 largest = max(largest, size)
+                if _count_threads(pid) > MAX_THREADS and pid not in self._slowed:
+                    self._slowed.add(pid)
+                    _lower_priority(pid)
         shared = max((_resident_bytes(pid) for pid in self._shared), default=0)
         if shared > self._shared_limit_bytes:
             self._shared_limit_bytes = shared + SHARED_STEP_BYTES
@@ -130,13 +146,13 @@ class RendererMemoryGuard:
         self._renderers = {pid: size for pid, size in self._renderers.items() if pid in children}
         self._renderers |= {pid: _resident_bytes(pid) for pid in new}
         self._killed &= children
+        self._slowed &= children
         return list(self._renderers.keys() - self._killed)
 
     def _find_busiest(self) -> int | None:
-        renderers = self._list_renderers()
-        before = {pid: _cpu_ticks(pid) for pid in renderers}
-        time.sleep(CPU_SAMPLE_S)
-        return max(renderers, key=lambda pid: _cpu_ticks(pid) - before[pid], default=None)
+        """Return the renderer that used the most CPU time lately."""
+        used = {pid: _cpu_ticks(pid) - self._ticks_before.get(pid, 0) for pid in self._list_renderers()}
+        return max(used, key=lambda pid: used[pid], default=None)
 
     def _kill(self, pid: int) -> None:
         self._on_kill()
@@ -150,6 +166,22 @@ def _resident_bytes(pid: int) -> int:
         return int(read_proc_entry(f"/proc/{pid}/statm").split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):
         return 0
+
+
+def _count_threads(pid: int) -> int:
+    try:
+        # The links of a folder are its subfolders and two more.
+        return os.stat(f"/proc/{pid}/task").st_nlink - 2
+    except OSError:
+        return 0
+
+
+def _lower_priority(pid: int) -> None:
+    """Give all threads of a process the lowest priority, which threads that they start inherit."""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.setpriority(os.PRIO_PROCESS, int(thread), _LOWEST_PRIORITY)
 
 
 def _cpu_ticks(pid: int) -> int:

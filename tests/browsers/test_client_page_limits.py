@@ -83,6 +83,19 @@ async def test_neighbors_of_hoarding_pages_are_read(browsers: Browsers, site: Si
         assert not snapshot.rendered
 
 
+async def test_page_with_many_threads_gets_the_lowest_priority(browsers: Browsers, site: Site) -> None:
+    def lowered() -> int:
+        pids = [pid for pid in list_tree_pids(os.getpid()) if b"--type=renderer" in command_line(pid)]
+        return sum(os.getpriority(os.PRIO_PROCESS, pid) == 19 for pid in pids)
+
+    crowd = asyncio.create_task(visit(browsers, site, "/worker-crowd", host="host1.example"))
+    while not crowd.done() and not lowered():  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    assert lowered() == 1
+    assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
+    crowd.cancel()
+
+
 async def test_page_that_floods_the_pipe_is_dropped(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

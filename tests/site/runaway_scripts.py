@@ -88,6 +88,7 @@ PAGES = (
     fixed("/buffer-hog", "fills buffers without end", _between("buffer-hog", _BUFFERS)),
     fixed("/wasm-hog", "fills memories of WebAssembly without end", _between("wasm-hog", _WASM)),
     fixed("/worker-hog", "four workers that fill buffers without end", _after("worker-hog", _WORKER_BUFFERS)),
+    fixed("/worker-crowd", "forty busy workers", _after("worker-crowd", f"for (let i = 0; i < 40; i++) {_WORKER}")),
     fixed("/console-endless", "long console messages without end", _after("console-endless", _CONSOLE)),
     fixed("/url-flood", "requests of URLs with 1 MB each", _after("url-flood", _LONG_URLS)),
     fixed("/throws", "a script that fails, and text after it", _between("throws", "null.nothing();"), marks=10),

@@ -124,7 +124,7 @@ class _Selectors(NamedTuple):
 
 
 def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> _Selectors:
-    hiding: list[tuple[str, str, bool, bool | None]] = []
+    hiding: list[tuple[str, tuple[str, ...], bool, bool | None]] = []
     shown: dict[tuple[str, bool], set[str]] = {}
     vanishing: set[str] = set()
     for rule in rules:
@@ -145,7 +145,9 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         cause = _find_cause(style, vanishing)
         parts = split_selectors(rule.selector)
         if cause:
-            hiding += [(part[-MAX_PRELUDE:], cause, is_important, rule.applies) for part in parts]
+            applies = rule.applies and None if cause == "motion" else rule.applies
+            others = (one for one in ("visibility", "opacity") if one in style and one != cause)
+            hiding += [(part[-MAX_PRELUDE:], (cause, *others), is_important, applies) for part in parts]
         if rule.applies is False:
             continue
         declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
@@ -157,12 +159,17 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
                 for importance in {False, is_important}:
                     shown.setdefault((shows, importance), set()).update(names)
     found = _Selectors([], [], [])
-    for selector, cause, is_important, applies in hiding:
-        cause, _, is_own = cause.partition(" ")
-        if _CLOAK.search(selector) or not shown.get((cause, is_important), set()).isdisjoint(last_names(selector)):
+    for selector, causes, is_important, applies in hiding:
+        names = last_names(selector)
+        cause, _, is_own = causes[0].partition(" ")
+        is_shown, *in_part = (
+            not shown.get((one, is_important), set()).isdisjoint(names) for one in (cause, *causes[1:])
+        )
+        if _CLOAK.search(selector) or is_shown:
             continue
-        kind = found.own_text if is_own else found.hiding if applies and cause != "motion" else found.doubtful
-        kind.append(selector)
+        # A script that sets one of several properties may set all of them.
+        is_sure = applies and not any(in_part)
+        (found.own_text if is_own else found.hiding if is_sure else found.doubtful).append(selector)
     return found
 
 

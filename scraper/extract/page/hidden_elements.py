@@ -61,7 +61,7 @@ def remove_styled(root: Element) -> RemovedText:
 
     The body itself stays, because a script of the page makes it visible.
     """
-    sheets = list(root.iter("style"))
+    sheets = [sheet for sheet in root.iter("style") if next(sheet.iterancestors("noscript"), None) is None]
     is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     is_external = is_external or any("@import" in (sheet.text or "") for sheet in sheets)
     is_external = is_external or sum(len(sheet.text or "") for sheet in sheets) > MAX_CSS

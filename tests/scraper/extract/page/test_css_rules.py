@@ -117,6 +117,7 @@ LONG = PAGE.replace(">one<", ">a text of several words<").replace("four", "anoth
         ("@keyframes begin { from { opacity: 0 } } .gone { animation: begin 1s }", False),
         (":is(main :is(.gone)) { display: none }", True),
         (".gone { font-size: 0 }", True),
+        (".js .gone, .gone { display: none; opacity: 0 } .ready .gone { opacity: 1 }", True),
         (".gone { font: 0/0 a }", True),
         (".gone { color: transparent }", True),
         (".page { font-size: 0 } .page p { font-size: 16px }", False),

@@ -60,6 +60,7 @@ HIDDEN_AS_SERVED = [
 ]
 
 SHOWN = [
+    f"<noscript><style>p {{display:none}}</style></noscript><p>{MARK}</p>",
     f"<p aria-hidden=true>{MARK}</p>",
     f"<details><summary>s</summary>{MARK}</details>",
     f"<p style='opacity:0;transition:opacity .3s'>{MARK}</p>",
