@@ -27,8 +27,9 @@ MAX_INFLATED_BYTES = 64_000_000
 _XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME_CHARS = 200
 _DOCUMENT_NAMES = (
-    ".pdf", ".docx", ".doc", ".xlsx", ".xls", ".xlsb", ".pptx", ".ppt", ".odt", ".ods", ".odp", ".rtf", ".epub",
-    ".csv", ".tsv", ".txt", ".md", ".ipynb", ".html", ".htm",
+    ".pdf", ".docx", ".docm", ".doc", ".xlsx", ".xlsm", ".xls", ".xlsb", ".pptx", ".pptm", ".ppsx", ".ppt", ".odt",
+    ".ods", ".odp", ".rtf", ".epub", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst", ".adoc",
+    ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
 )  # fmt: skip
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
 """RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""

@@ -11,6 +11,7 @@ from lxml import etree
 
 from scraper.extract.documents.embedded import EmbeddedFile, read_embedded
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.office_markup import remove_internal_links
 from scraper.extract.dom.parsing import parse_html
 from scraper.extract.markdown import converter
 
@@ -75,4 +76,4 @@ def convert_html(text: str) -> str:
         root = parse_html(text).root
     except (etree.XMLSyntaxError, ValueError):
         return ""
-    return "" if root is None else converter.convert(root, _BASE_URL).markdown
+    return "" if root is None else remove_internal_links(converter.convert(root, _BASE_URL).markdown, _BASE_URL)

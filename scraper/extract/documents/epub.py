@@ -11,7 +11,7 @@ from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, Pars
 from scraper.extract.documents.office_markup import remove_internal_links
 from scraper.extract.documents.safe_zip import ZipParts, first_text
 from scraper.extract.dom.parsing import parse_html
-from scraper.extract.dom.xpath import Element
+from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 
 MAX_CHAPTERS = 2_000
@@ -101,9 +101,22 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
     body = None if root is None else root.find("body")
     if body is None:
         return ""
+    for media in list(body.iter("video", "audio")):
+        _replace_media(media)
     for element in body.iter():  # Mark notes like those of web pages.
         types = str(element.get("epub:type", "")).split()
         role = next((role for name, role in _NOTE_ROLES.items() if name in types), None)
         if role is not None:
             element.set("role", role)
     return remove_internal_links(converter.convert(body, _BASE_URL + name).markdown, _BASE_URL)
+
+
+def _replace_media(media: Element) -> None:
+    """Replace a player by the text that a book shows without it, or by its title or file."""
+    kind, sources = str(media.tag), [media, *media.iter("source")]
+    media.tag = "div"
+    if not text_of(media).strip():
+        files = (str(source.get("src", "")).rpartition("/")[2] for source in sources)
+        name = media.get("title") or media.get("aria-label") or next(filter(None, files), "")
+        media[:] = []
+        media.text = f"({kind}: {name})" if name else ""

@@ -6,6 +6,7 @@ from browsers.http.charset import decode
 from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.extract.documents.office_markup import remove_internal_links
 
 _BASE_URL = "http://file.invalid/"
 """Base URL for links in a local file; relative links lead nowhere."""
@@ -23,4 +24,5 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     url = request.url or _BASE_URL
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))
-    return ParsedDocument("html", document.markdown, title=document.title, author=document.author)
+    markdown = document.markdown if request.url else remove_internal_links(document.markdown, _BASE_URL)
+    return ParsedDocument("html", markdown, title=document.title, author=document.author)

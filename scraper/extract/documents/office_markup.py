@@ -26,6 +26,8 @@ _BASE_URL = "http://file.invalid/"
 """Base URL for links in a file; relative links lead nowhere."""
 _ITEM_NUMBER = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
 _MAX_SPAN = 100
+_LABEL = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.){0,300}\]){0,2000}"
+"""Text of a link, which may hold brackets or a picture."""
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
@@ -47,9 +49,13 @@ def html_to_markdown(html: str, url: str) -> str:
 
 
 def remove_internal_links(text: str, base: str) -> str:
-    """Remove links into the file itself and, with the placeholder base, all relative links; keep their text."""
+    """Remove links into the file itself and, with a placeholder as base, all relative links; keep their text.
+
+    Pictures inside of the file keep their description.
+    """
     own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
-    return re.sub(rf"(?<!\!)\[((?:[^\[\]\\]|\\.){{0,2000}})\]\({own}[^()\s]*\)", r"\1", text)
+    text = re.sub(rf"(?<!\!)\[({_LABEL})\]\({own}[^()\s]*\)", r"\1", text)
+    return re.sub(rf"!\[({_LABEL})\]\({own}[^()\s]*\)", r"(image: \1)", text)
 
 
 def _flatten_inner_tables(root: Element) -> None:

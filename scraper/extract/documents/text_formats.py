@@ -23,14 +23,6 @@ _FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=q
 _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
 _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
-_TEX_CLASS = re.compile(r"^[^\S\n]*\\document(?:class|style)\b", re.MULTILINE)
-_TEX_COMMENT = re.compile(r"(?<!\\)%.*")
-_TEX_FIELD = re.compile(r"\\(title|author)\s*(?:\[[^\[\]]*\]\s*)?\{((?:[^{}]++|\{[^{}]*+\})*+)\}")
-_TEX_NOTE = re.compile(r"\\(?:thanks|footnote|inst|orcid\w*)\s*\{[^{}]*\}")
-_TEX_AND = re.compile(r"\\(?:and|And|AND)\b")
-_TEX_COMMAND = re.compile(r"\\[a-zA-Z]+\*?")
-_MAX_PREAMBLE = 50_000
-"""Characters in which the title and the authors of a LaTeX file are looked for."""
 _MAX_OUTPUT_CHARS = 4_000
 MAX_ROWS = 20_000
 MAX_COLUMNS = 2_000
@@ -52,25 +44,7 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
     body = text.strip("\n").rstrip()
     if not body.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
-    if _TEX_CLASS.search(body[:_MAX_PREAMBLE]):
-        title, author = _read_tex_metadata(body[:_MAX_PREAMBLE])
-        return ParsedDocument("text", body, title=title, author=author, warnings=warnings)
     return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
-
-
-def _read_tex_metadata(source: str) -> tuple[str | None, str | None]:
-    """Return the title and the authors of a LaTeX file: one command for all, or one each as in REVTeX."""
-    fields: dict[str, list[str]] = {"title": [], "author": []}
-    for name, content in _TEX_FIELD.findall(_TEX_COMMENT.sub("", source)):
-        fields[name] += map(_strip_tex, _TEX_AND.split(_TEX_NOTE.sub("", content)))
-    title = next(filter(None, fields["title"]), None)
-    return title, ", ".join(filter(None, fields["author"])) or None
-
-
-def _strip_tex(text: str) -> str:
-    """Return the first line of an author, or a title, without commands and braces."""
-    line = text if "\\\\" not in text else next(filter(str.strip, text.split("\\\\")), "")
-    return " ".join(re.sub(r"[{}~]", " ", _TEX_COMMAND.sub("", line)).split())
 
 
 def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -51,3 +51,23 @@ def test_text_beside_media_and_descriptions_of_pictures_are_read() -> None:
     text = parse(builders.epub({"one.xhtml": chapter})).markdown
     positions = [text.index(piece) for piece in ("before", "A bell rings", "after", "A harbor", "The old harbor")]
     assert positions == sorted(positions)
+
+
+def test_players_become_their_text_title_or_file() -> None:
+    chapter = (
+        '<p>Before.</p><video src="v/film.mp4" poster="p.jpg"><p>Watch the <a href="v/film.mp4">film</a>.</p></video>'
+        '<video><source src="v/tide.webm"/><track src="t.vtt"/></video><audio src="b.mp3" title="The bell"/>'
+        "<p>After.</p>"
+    )
+    parsed = parse(builders.epub({"one.xhtml": chapter}))
+    assert parsed.markdown == "Before.\n\nWatch the film.\n\n(video: tide.webm)\n\n(audio: The bell)\n\nAfter."
+
+
+def test_addresses_inside_of_the_book_are_not_shown() -> None:
+    chapter = (
+        '<p><a href="c.xhtml">A [marked] link</a>, <a href="c.xhtml"><img src="i.png" alt="A map"/></a> and '
+        '<img src="../j.png" alt="A coast"/> and <a href="https://a.example/x">one page</a>.</p>'
+    )
+    assert parse(builders.epub({"one.xhtml": chapter})).markdown == (
+        "A [marked] link, (image: A map) and (image: A coast) and [one page](https://a.example/x)."
+    )

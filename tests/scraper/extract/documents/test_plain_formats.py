@@ -276,7 +276,6 @@ def test_html_document_is_read_like_a_page() -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.tex", "\\documentclass{article}\n\\begin{document}\nThe ferry $x^2$ leaves.\n\\end{document}"),
         ("a.rst", "Harbor\n======\n\nThe ferry *leaves*.\n\n.. code-block:: python\n\n   x = 1"),
         ("a.adoc", "= Harbor\n\nThe ferry _leaves_.\n\n|===\n|a |b\n|==="),
         ("a.org", "* Harbor\nThe ferry /leaves/.\n| a | b |"),
@@ -292,38 +291,10 @@ def test_formats_without_a_reader_are_shown_as_their_text(name: str, content: st
     assert content in parsed.markdown
 
 
-REVTEX = r"""\documentclass[twocolumn,prl]{revtex4-2}
-% \title{An old title}
-\begin{document}
-\title{Tides of the {\it northern} harbor}
-\author{Ada Vale}
-\email{ada@example.org}
-\affiliation{Institute of Tides, Porto}
-\author{Bo \surname{Stone}}
-\altaffiliation{Also at the lighthouse}
-\affiliation{Harbor Office, Cork}
-\begin{abstract}
-The water rises twice a day.
-\end{abstract}
-\maketitle
-\end{document}
-"""
-
-
-def test_revtex_file_shows_its_text_with_title_and_authors() -> None:
-    parsed = parse(REVTEX.encode(), name="tides.tex")
-    assert parsed.title == "Tides of the northern harbor"
-    assert parsed.author == "Ada Vale, Bo Stone"
-    assert parsed.markdown == REVTEX.strip(), "a LaTeX file is no program"
-
-
-def test_authors_of_an_article_are_read_from_one_command() -> None:
-    source = (
-        "\\documentclass{article}\n\\title{Short}\n\\author{A. One\\thanks{Paid.} \\\\ Cork \\and B. Two \\\\ Porto}\n"
+def test_relative_links_of_files_without_an_address_are_text() -> None:
+    words = (
+        "<p>Words " + "of the harbor " * 20 + '<a href="rel/x.html">here</a> <a href="https://a.example/">there</a></p>'
     )
-    assert parse(source.encode(), name="short.tex").author == "A. One, B. Two"
-
-
-def test_unclosed_commands_of_a_latex_file_give_no_title() -> None:
-    parsed = parse(b"\\documentclass{a}\n" + b"\\author{" * 5_000 + b"\\title[" * 5_000, name="x.tex")
-    assert parsed.title is None
+    mail = b"From: a@b.example\nTo: c@d.example\nSubject: x\nMIME-Version: 1.0\nContent-Type: text/html\n\n"
+    for data in (mail + words.encode(), f"<html><body><main><h1>T</h1>{words}</main></body></html>".encode()):
+        assert parse(data).markdown.endswith("harbor here [there](https://a.example/)")
