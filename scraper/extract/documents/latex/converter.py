@@ -46,11 +46,11 @@ _KEPT_ENVIRONMENTS = frozenset(
 )  # fmt: skip
 
 
-Handler = Callable[["Converter", bool], str]
+Handler = Callable[["LatexConverter", bool], str]
 """Return the text of a command, given whether it has a star."""
 
 
-class Converter:
+class LatexConverter:
     """Convert one document; its notes, references and missing files are collected."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:

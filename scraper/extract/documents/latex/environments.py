@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scraper.extract.documents.latex import commands
-from scraper.extract.documents.latex.converter import Converter
+from scraper.extract.documents.latex.converter import LatexConverter
 from scraper.extract.documents.latex.tables import convert_table
 from scraper.extract.documents.latex.tokens import PARAGRAPH, Macros, TokenStream, split_tokens
 
@@ -14,7 +14,7 @@ _LENGTH = re.compile(r"[-+]?[\d.]*\s*(?:\\\w+|pt|cm|mm|in|em|ex|\d)\s*")
 _OVERLAY = re.compile(r"<[\d,+.|\-]*>")
 
 
-def convert_environment(converter: Converter) -> str:
+def convert_environment(converter: LatexConverter) -> str:
     """Return the content of an environment; its name is the next argument."""
     stream = converter.stream
     name = "".join(stream.argument()).strip()
@@ -42,7 +42,7 @@ def convert_environment(converter: Converter) -> str:
     return _text_environment(converter, name, plain, tokens)
 
 
-def _text_environment(converter: Converter, name: str, plain: str, tokens: Sequence[str]) -> str:
+def _text_environment(converter: LatexConverter, name: str, plain: str, tokens: Sequence[str]) -> str:
     if plain == "thebibliography":
         return _bibliography(converter, tokens)
     if plain in converter.theorems:
@@ -67,7 +67,7 @@ def _text_environment(converter: Converter, name: str, plain: str, tokens: Seque
     return f"{PARAGRAPH}{text}{PARAGRAPH}"
 
 
-def _list(converter: Converter, tokens: Sequence[str], name: str) -> str:
+def _list(converter: LatexConverter, tokens: Sequence[str], name: str) -> str:
     mark = commands.LISTS[name]
     before, *items = split_tokens(tokens, ("\\item", "\\task", "\\question"))
     lines = []
@@ -85,7 +85,7 @@ def _list(converter: Converter, tokens: Sequence[str], name: str) -> str:
     return f"{PARAGRAPH}{converter.convert(before)}{converter.block(chr(10).join(map(_trim_lines, lines)))}"
 
 
-def _bibliography(converter: Converter, tokens: Sequence[str]) -> str:
+def _bibliography(converter: LatexConverter, tokens: Sequence[str]) -> str:
     _, *items = split_tokens(strip_arguments(tokens, 1, converter.macros), ("\\bibitem",))
     entries = []
     for number, item in enumerate(items, 1):
@@ -96,7 +96,7 @@ def _bibliography(converter: Converter, tokens: Sequence[str]) -> str:
     return converter.block("\n\n".join(("## References", *entries)) if entries else "")
 
 
-def _theorem(converter: Converter, name: str, tokens: Sequence[str]) -> str:
+def _theorem(converter: LatexConverter, name: str, tokens: Sequence[str]) -> str:
     stream = TokenStream(tokens, converter.macros)
     note = stream.optional()
     title = converter.theorems[name]

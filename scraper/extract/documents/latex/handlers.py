@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from scraper.extract.documents.latex import commands
-from scraper.extract.documents.latex.converter import BREAK, Converter, Handler
+from scraper.extract.documents.latex.converter import BREAK, Handler, LatexConverter
 from scraper.extract.documents.latex.environments import convert_environment
 from scraper.extract.documents.latex.tokens import PARAGRAPH, TokenStream, command_name
 
 
-def _footnote(converter: Converter, is_starred: bool) -> str:
+def _footnote(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     converter.notes.append("")
     number = len(converter.notes)
@@ -19,7 +19,7 @@ def _footnote(converter: Converter, is_starred: bool) -> str:
     return converter.protect(f"[^{number}]")
 
 
-def _caption(converter: Converter, is_starred: bool) -> str:
+def _caption(converter: LatexConverter, is_starred: bool) -> str:
     stream = converter.stream
     kind = converter.float_kind
     if stream.next_is("{") is False and stream.optional() is None:
@@ -32,7 +32,7 @@ def _caption(converter: Converter, is_starred: bool) -> str:
     return converter.block(text)
 
 
-def _newtheorem(converter: Converter, is_starred: bool) -> str:
+def _newtheorem(converter: LatexConverter, is_starred: bool) -> str:
     name = "".join(converter.stream.argument()).strip()
     converter.stream.optional()
     converter.theorems[name] = converter.line(converter.stream.argument())
@@ -40,12 +40,12 @@ def _newtheorem(converter: Converter, is_starred: bool) -> str:
     return ""
 
 
-def _label(converter: Converter, is_starred: bool) -> str:
+def _label(converter: LatexConverter, is_starred: bool) -> str:
     converter.labels["".join(converter.stream.argument()).strip()] = converter.current
     return ""
 
 
-def _link(converter: Converter, is_starred: bool) -> str:
+def _link(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     url = _url(converter.stream.argument())
     text = converter.line(converter.stream.argument())
@@ -53,22 +53,22 @@ def _link(converter: Converter, is_starred: bool) -> str:
     return converter.protect(f"[{text}]({url})" if is_web and text and text != url else text or url)
 
 
-def _address(converter: Converter, is_starred: bool) -> str:
+def _address(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     return converter.protect(_url(converter.stream.argument()))
 
 
-def _code(converter: Converter, is_starred: bool) -> str:
+def _code(converter: LatexConverter, is_starred: bool) -> str:
     text = converter.line(converter.stream.argument()).replace("\\*", "*")
     return converter.protect(f"`{text}`" if text and not re.search("[`\ue003]", text) else text)
 
 
-def _break(converter: Converter, is_starred: bool) -> str:
+def _break(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     return BREAK
 
 
-def _end(converter: Converter, is_starred: bool) -> str:
+def _end(converter: LatexConverter, is_starred: bool) -> str:
     name = "".join(converter.stream.argument()).strip()
     if defined := converter.macros.environments.get(name):
         converter.stream.push(defined[1])
@@ -77,14 +77,14 @@ def _end(converter: Converter, is_starred: bool) -> str:
     return ""
 
 
-def _multicolumn(converter: Converter, is_starred: bool) -> str:
+def _multicolumn(converter: LatexConverter, is_starred: bool) -> str:
     count = "".join(converter.stream.argument()).strip()
     converter.stream.argument()
     converter.cell_columns = max(1, int(count)) if count.isdecimal() and len(count) < 3 else 1
     return converter.convert(converter.stream.argument())
 
 
-def _multirow(converter: Converter, is_starred: bool) -> str:
+def _multirow(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     count = "".join(converter.stream.argument()).strip().lstrip("-")
     converter.stream.optional()
@@ -94,40 +94,40 @@ def _multirow(converter: Converter, is_starred: bool) -> str:
     return converter.convert(converter.stream.argument())
 
 
-def _quantity(converter: Converter, is_starred: bool) -> str:
+def _quantity(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     number, unit = converter.line(converter.stream.argument()), _unit(converter, True)
     return f"{number} {unit}"
 
 
-def _unit(converter: Converter, is_starred: bool) -> str:
+def _unit(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.optional()
     names = (commands.UNITS.get(command_name(piece), piece) for piece in converter.stream.argument())
     return "".join(name for name in names if name != " ").replace("~", " ").replace("{", "").replace("}", "")
 
 
-def _skip_false(converter: Converter, is_starred: bool) -> str:
+def _skip_false(converter: LatexConverter, is_starred: bool) -> str:
     converter.stream.skip_conditional(commands.CONDITIONALS)
     return ""
 
 
-def _item(converter: Converter, is_starred: bool) -> str:
+def _item(converter: LatexConverter, is_starred: bool) -> str:
     label = converter.stream.optional()
     return f"{PARAGRAPH}\u2022 {converter.line(label) if label else ''} "
 
 
-def _picture(converter: Converter, is_starred: bool) -> str:
+def _picture(converter: LatexConverter, is_starred: bool) -> str:
     while converter.stream.optional() is not None:
         pass
     converter.stream.argument()
     return ""
 
 
-def _raised(converter: Converter, is_starred: bool) -> str:
+def _raised(converter: LatexConverter, is_starred: bool) -> str:
     return converter.protect(f"<sup>{text}</sup>") if (text := converter.line(converter.stream.argument())) else ""
 
 
-def _ensure_math(converter: Converter, is_starred: bool) -> str:
+def _ensure_math(converter: LatexConverter, is_starred: bool) -> str:
     return converter.formula(converter.stream.argument(), is_block=False)
 
 

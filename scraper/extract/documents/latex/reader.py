@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from scraper.errors import NoContentError
-from scraper.extract.documents.latex.converter import Converter
+from scraper.extract.documents.latex.converter import LatexConverter
 from scraper.extract.documents.latex.handlers import HANDLERS
 from scraper.extract.documents.latex.tokens import command_name, tokenize
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
@@ -30,7 +30,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """
     source, warnings = decode_text(data, request)
     tokens = tokenize(source)
-    converter = Converter(HANDLERS)
+    converter = LatexConverter(HANDLERS)
     start = _find_body(tokens)
     converter.in_preamble = True
     converter.convert(tokens[:start])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scraper.extract.documents.latex import commands
-from scraper.extract.documents.latex.converter import Converter
+from scraper.extract.documents.latex.converter import LatexConverter
 from scraper.extract.documents.latex.tokens import PARAGRAPH, TokenStream, command_name, split_tokens
 from scraper.extract.documents.tables import pipe_table
 
 _MAX_COLUMNS = 500
 
 
-def convert_table(converter: Converter, name: str) -> str:
+def convert_table(converter: LatexConverter, name: str) -> str:
     """Return the table of an environment, and its caption; merged cells are repeated."""
     stream = converter.stream
     while stream.optional() is not None:
@@ -44,7 +44,7 @@ def convert_table(converter: Converter, name: str) -> str:
     return f"{captions}{converter.block(pipe_table(rows)) if rows else PARAGRAPH}"
 
 
-def _strip_rules(tokens: Sequence[str], converter: Converter) -> tuple[list[str], set[str]]:
+def _strip_rules(tokens: Sequence[str], converter: LatexConverter) -> tuple[list[str], set[str]]:
     """Return a row without the lines above it and the space below the row before; and the names of these commands."""
     stream = TokenStream(tokens, converter.macros)
     rules = set[str]()
@@ -66,7 +66,7 @@ def _strip_rules(tokens: Sequence[str], converter: Converter) -> tuple[list[str]
 
 
 def _convert_row(
-    converter: Converter, tokens: Sequence[str], below: dict[int, tuple[int, str]]
+    converter: LatexConverter, tokens: Sequence[str], below: dict[int, tuple[int, str]]
 ) -> tuple[list[str], list[int]]:
     """Return the cells of a row, and their numbers of columns.
 
