@@ -1,6 +1,6 @@
 """Measure maps and crawls of whole sites, without a network.
 
-The corpus `site-pages` has four saved sites and 36 questions with their answers. Twenty-four made sites have traps for
+The corpus `site-pages` has four saved sites and 36 questions with their answers. Twenty-nine made sites have traps for
 crawlers. Peers: the order of a map by the published formula of a service (cosine of the counts of the question's words
 in the URL), and, with `--peers`, a breadth-first crawl with Scrapy's link extractor.
 """
@@ -34,7 +34,7 @@ from scraper.model import Document
 from scraper.site.page_ranking import rank_pages
 from scraper.site.site_mapper import SiteMapper
 from scraper.site_model import SiteMap
-from tests.site.traps.sites import HARD_SITES, TRAP_SITES
+from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
 
 Sites = dict[str, tuple[SavedSite, list[Question]]]
 
@@ -111,6 +111,7 @@ async def measure_scrapy(sites: Sites) -> Figures:
         for name, made in (
             ("made", [site() for site in TRAP_SITES]),
             ("hard", [site() for site in HARD_SITES]),
+            ("programs", [site() for site in PROGRAM_SITES]),
             ("saved", [site for site, _ in sites.values()]),
         ):
             ratings = [await rate_scrapy(site, peer) for site in made]
@@ -190,20 +191,21 @@ async def measure_crawls(sites: Sites, known: dict[bytes, Document]) -> Figures:
     """Crawl the made and the saved sites."""
     traps = [await rate_crawl(site(), known) for site in TRAP_SITES]
     hard = [await rate_crawl(site(), known) for site in HARD_SITES]
+    programs = [await rate_crawl(site(), known) for site in PROGRAM_SITES]
     saved = [await rate_crawl(site, known) for site, _ in sites.values()]
     print_table(
         "Crawls within a budget of visits",
         ("site", "recall", "wasted", "copies", "junk", "CPU ms a visit"),
         [
             (one.name, round(one.recall, 3), one.wasted, one.kept_copies, one.kept_junk, round(one.decide_ms, 1))
-            for one in (*traps, *hard, *saved)
+            for one in (*traps, *hard, *programs, *saved)
         ],
     )
     orders = [await rate_order(site, question, known) for site, questions in sites.values() for question in questions]
     order = summarize_orders(orders)
     print_table(f"Crawls for {len(orders)} questions", tuple(order), [tuple(order.values())])
     figures: Figures = {}
-    for name, ratings in (("made", traps), ("hard", hard), ("saved", saved)):
+    for name, ratings in (("made", traps), ("hard", hard), ("programs", programs), ("saved", saved)):
         figures |= {f"{name}.{key}": value for key, value in summarize_crawls(ratings).items()}
     figures |= {f"order.{key}": value for key, value in order.items()}
     figures["lists.recall"] = round(next(one.recall for one in traps if one.name == "sitemap_lies"), 3)

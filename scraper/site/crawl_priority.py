@@ -104,7 +104,12 @@ class CrawlPriority:
         value, kind, candidate = max(ranked, key=lambda one: one[0])
         if kind.tries >= max(_MIN_KIND_VISITS, _KIND_SHARE * max_visits):
             places = ("listed", "nav", "paging") if kind.self_fed_share > _SELF_FED else ("listed", "nav")
-            others = [one for one in ranked if one[1] is not kind and one[2].place in places]
+            # Lists that lead only to pages of this kind are no alternative to those that wait.
+            others = [
+                one
+                for one in ranked
+                if one[1] is not kind and one[2].place in places and not one[1].is_list_of(kind.name)
+            ]
             other_value, _, other = max(others, key=lambda one: one[0], default=(0.0, kind, candidate))
             if other_value >= MIN_LEAD:
                 return other

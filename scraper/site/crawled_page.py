@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.text.minhash import Sketch, split_words
@@ -25,6 +26,7 @@ _MIN_PAIRS = 8
 """Word pairs beside links that are enough to compare a page with the page for missing URLs."""
 _MAX_LINK_TEXTS = 500
 """Link texts of one page that are compared."""
+_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?: \"[^\"]*\")?\)")
 _MARKER = re.compile(r"^(?:[-*+•]|\d+[.)])\s+")
 """Mark of a list item at the begin of a line."""
 _SATURATION = 4
@@ -37,6 +39,18 @@ _LIST_SHARE = 0.5
 """Share of words in links; pages with more are lists."""
 _THIN_LIST_SHARE = 0.25
 """The same for short pages: a linked name with a price is a list too."""
+_LIST_TYPES = ("listing", "collection")
+"""Page types of the reader that may be lists of teasers."""
+_TITLE_LINE = re.compile(
+    r"(?:[-*+] |\d+[.)] )?(?:#{1,6} )?(?:\*\*|__)?\[[^\]]+\]\(((?:[^()\s]|\([^()\s]*\))+)(?: \"[^\"]*\")?\)(?:\*\*|__)?"
+)
+"""A line that is only a link, such as the title of a teaser."""
+_MIN_TEASERS, _TEASER_WORDS = 3, 5
+"""Titles with a text of at least so many words."""
+_MAX_TEASER_WORDS = 120
+"""Median words of the texts below the titles; longer ones are posts of a discussion or whole articles."""
+_MAX_INTRODUCTION = 0.25
+"""Largest share of words before the first title."""
 _LOGIN_WORDS = 120
 """Words. A page with a password field and fewer words is a sign-in page."""
 MAX_LINKS = 5_000
@@ -87,6 +101,8 @@ class CrawledPage:
     word_count: int = 0
     link_share: float = 0.0
     """Share of the words that are in links, from 0 to 1."""
+    has_teasers: bool = False
+    """True if it is a list of excerpts of other pages of the site."""
     relevance: float = 0.0
     """Match with the question, from 0 to 1."""
     is_missing: bool = False
@@ -103,8 +119,8 @@ class CrawledPage:
 
     @property
     def is_list(self) -> bool:
-        """True if it is a list of links."""
-        return self.link_share > (_LIST_SHARE if self.is_full else _THIN_LIST_SHARE)
+        """True if it is a list of links or of excerpts of other pages."""
+        return self.has_teasers or self.link_share > (_LIST_SHARE if self.is_full else _THIN_LIST_SHARE)
 
     @property
     def fault(self) -> str:
@@ -162,7 +178,7 @@ def describe_page(
     """
     words = split_words(document.text)
     plain = split_words(document.text, ignore_numbers=True)
-    linked = sum(len(link.text.split()) for link in document.links)
+    linked = sum(len(split_words(link.text)) for link in document.links)
     return CrawledPage(
         url,
         final_url,
@@ -170,12 +186,34 @@ def describe_page(
         language=(document.language or "").partition("-")[0].lower(),
         word_count=len(words) + len(_WIDE.findall(document.text)) // 2,
         link_share=min(1.0, linked / max(1, len(words))),
+        has_teasers=document.page_type in _LIST_TYPES and has_teasers(document.markdown, final_url),
         relevance=rate_relevance(document, question),
         is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
         sketch=Sketch.of(words),
         plain_sketch=Sketch.of(plain),
         outlinks=_cut(outlinks),
     )
+
+
+def has_teasers(markdown: str, url: str) -> bool:
+    """Return True if a page consists of titles that link to other pages of its site, each above a short text."""
+    host = urlsplit(url).netloc
+    introduction, targets = 0, set()
+    sections: list[int] = []
+    for line in markdown.split("\n"):
+        title = _TITLE_LINE.fullmatch(line.strip().lstrip("> "))
+        target = urljoin(url, title[1]).partition("#")[0] if title else ""
+        if target != url.partition("#")[0] and urlsplit(target).netloc == host:
+            targets.add(target)
+            sections.append(0)
+        elif sections:
+            sections[-1] += len(split_words(_LINK_TARGET.sub("]", line)))
+        else:
+            introduction += len(split_words(_LINK_TARGET.sub("]", line)))
+    texts = [size for size in sections if size >= _TEASER_WORDS]
+    is_list = min(len(texts), len(targets)) >= _MIN_TEASERS
+    is_short = introduction <= _MAX_INTRODUCTION * (introduction + sum(sections))
+    return is_list and is_short and statistics.median(texts) <= _MAX_TEASER_WORDS
 
 
 def _cut(outlinks: Outlinks) -> Outlinks:
@@ -210,6 +248,7 @@ def dump_page(page: CrawledPage) -> bytes:
         "language": page.language,
         "word_count": page.word_count,
         "link_share": round(page.link_share, 3),
+        "has_teasers": page.has_teasers,
         "relevance": round(page.relevance, 3),
         "is_missing": page.is_missing,
         "sketch": [page.sketch.run_count, *page.sketch.numbers],

@@ -22,6 +22,10 @@ _MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
 """Words. Shorter pages never count as copies; shorter copies never count as versions."""
 _MIN_SWAPS = 3
 """Pairs of copies that differ in one path segment, before other URLs with this segment are excluded."""
+_UNLIKE = 0.3
+"""Similarity from 0 to 1. Less similar pages that differ in one path segment are no versions."""
+_SWAPS_PER_EXCEPTION = 8
+"""Pairs of copies that outweigh one pair of pages that are unlike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class DuplicateDetector:
         self._sessions = SessionIdSegments()
         self._texts, self._plain_texts = SketchIndex(), SketchIndex()
         self._swaps: Counter[tuple[int, str, str]] = Counter()
+        """Pairs of copies by place of the segment that differs, its value and the value in the first page."""
+        self._exceptions: Counter[tuple[int, str, str]] = Counter()
+        """Pairs of unlike pages in the same way."""
 
     def shorten(self, key: str) -> str:
         """Return a key without the parts that do not matter on this site."""
@@ -76,6 +83,7 @@ class DuplicateDetector:
             self._learn_version(key, copied)
         original = self._find_canonical(page, key, kept) or (copied if is_copy else "")
         if not original:
+            self._learn_exceptions(key, page)
             self._texts.add(key, page.sketch)
             self._plain_texts.add(key, page.plain_sketch)
         return DuplicateComparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
@@ -83,15 +91,27 @@ class DuplicateDetector:
     def has_other_version(self, key: str, *known: Container[str]) -> bool:
         """Return True if another version of a page is known, such as `/latest/` for `/v3/`.
 
-        Two segments are versions after three pairs of copies differed only in them.
+        Two segments are versions after three pairs of copies differed only in them, unless other such pages are unlike.
         """
         parts = key.split("/")
-        for (at, own, other), count in self._swaps.items():
-            if count >= _MIN_SWAPS and at < len(parts) and parts[at] == own:
+        for swap, count in self._swaps.items():
+            at, own, other = swap
+            is_version = count >= max(_MIN_SWAPS, _SWAPS_PER_EXCEPTION * self._exceptions[swap])
+            if is_version and at < len(parts) and parts[at] == own:
                 counterpart = "/".join([*parts[:at], other, *parts[at + 1 :]])
                 if any(counterpart in keys for keys in known):
                     return True
         return False
+
+    def _learn_exceptions(self, key: str, page: CrawledPage) -> None:
+        """Count the pages that differ from this one in a segment that made no difference elsewhere, and are unlike."""
+        parts = key.split("/")
+        for swap in self._swaps:
+            at = swap[0]
+            for own, other in (swap[1:], swap[:0:-1]):
+                if at < len(parts) and parts[at] == own:
+                    known = self._texts.get("/".join([*parts[:at], other, *parts[at + 1 :]]))
+                    self._exceptions[swap] += known is not None and known.similarity(page.sketch) < _UNLIKE
 
     def _find_canonical(self, page: CrawledPage, key: str, kept: Mapping[str, CrawledPage]) -> str:
         """Return the key of the canonical page if it was read and has a similar text, else an empty string."""

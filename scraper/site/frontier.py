@@ -29,6 +29,10 @@ _RETRY_STATUSES = (429, 503)
 _MAX_KNOWN = 200_000
 """URLs of one crawl; further ones are excluded."""
 
+_COMPARED_LINKS = 200
+"""Links of a page with whose pages its text is compared."""
+_EXCERPTS = 0.6
+"""Share of the text of a page, from 0 to 1. With more excerpts of other pages it is an archive, such as a tag."""
 _NO_LINKS = Outlinks()
 """Links of kept pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
 _COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
@@ -110,12 +114,17 @@ class CrawlFrontier:
         key = self._identity.shorten(candidate.key)
         if key != candidate.key and key in self._done:
             return _COPY
-        originals = () if candidate.is_listed else self._languages.find_originals(candidate.key)
-        if self._languages.is_translation(candidate.key) or any(one in self._known for one in originals):
+        if self._languages.is_translation(candidate.key) or (
+            not candidate.is_listed and self._is_copy_in_other_language(candidate.key)
+        ):
             return _LANGUAGE
         if self._identity.has_other_version(candidate.key, self._done, self._known):
             return _VERSION
         return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
+
+    def _is_copy_in_other_language(self, key: str) -> bool:
+        originals = self._languages.find_originals(key)
+        return self._languages.is_in_menu(key) or any(one in self._known for one in originals)
 
     def has_next(self) -> bool:
         """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
@@ -186,9 +195,10 @@ class CrawlFrontier:
             self._add_link(known, link, parent, barren)
             return None
         reason = self.scope.find_reason(link, key, self.rules)
-        if not reason and self._languages.is_translation(key):
+        is_listed = link.place == "listed"
+        if not reason and (self._languages.is_translation(key) or (not is_listed and self._languages.is_in_menu(key))):
             reason = _LANGUAGE
-        if not reason and link.place != "listed" and self._mazes.contains(key):
+        if not reason and not is_listed and self._mazes.contains(key):
             reason = _MAZE
         if not reason and len(self._known) >= _MAX_KNOWN:
             reason = "beyond the limit of URLs"
@@ -256,12 +266,21 @@ class CrawlFrontier:
         if comparison.copied:
             self._left_out.add(_COPY, page.final_url)
             return 0.0, 0.0
-        content = 0.0 if comparison.differs_in_numbers else page.text_value
-        if not page.text_value:
+        is_excerpt = self._is_excerpt(page, links)
+        content = 0.0 if comparison.differs_in_numbers or is_excerpt else page.text_value
+        if is_excerpt:
+            self._left_out.add("excerpts of other pages", page.final_url)
+        elif not page.text_value:
             self._left_out.add("list of links" if page.is_list else "page with hardly any text", page.final_url)
         elif not page.outlinks.noindex and (page.is_full or not comparison.differs_in_numbers):
             self.kept[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
+
+    def _is_excerpt(self, page: CrawledPage, links: Sequence[tuple[Outlink, str]]) -> bool:
+        """Return True if the text consists of excerpts of pages that were read and to which the page links."""
+        keys = (self._identity.shorten(key) for link, key in links[:_COMPARED_LINKS] if link.place == "body")
+        sources = [self.kept[key].sketch for key in dict.fromkeys(keys) if key in self.kept]
+        return page.sketch.excerpt_share(sources) >= _EXCERPTS
 
     def _follow_refresh(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> float | None:
         """Add the URL to which a page without content redirects; return the value of its kind, or None without one."""

@@ -11,7 +11,7 @@ from scraper.site.url_patterns import PathWords, is_number, path_shape
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
 MIN_PAIRS = 2
-"""Pairs of equal pages after which a rule holds."""
+"""Different texts of which two URLs were read, before a rule holds."""
 _PAIRS_PER_EXCEPTION = 8
 """Pairs with equal texts that outweigh one pair with different texts."""
 _CASE = "case"
@@ -24,9 +24,11 @@ _MAX_STEPS = 8
 class UrlEquivalenceRules:
     """Learn which differences between URLs of one path pattern do not matter.
 
-    A rule shortens a key: it drops a parameter, all parameters, a suffix, a final slash or the title behind a number,
-    or lowers the case. It holds after two pairs of keys that it makes equal had equal texts. For each pair with
-    different texts, it needs eight with equal texts.
+    A rule shortens a key: it drops a parameter, all parameters, a suffix, a final slash, the title behind a number or
+    all folders, or lowers the case. It holds after two pairs of keys that it makes equal had equal texts. Each pair
+    must have another text: the URLs of one page may be alike without a parameter that other pages need. A parameter
+    with one value was only seen with its default, such as `?page=1`, so only this value is dropped. For each pair
+    with different texts, a rule needs eight with equal texts.
     """
 
     def __init__(self, words: PathWords) -> None:
@@ -35,6 +37,10 @@ class UrlEquivalenceRules:
         self._variable_count = 0
         self._equal: Counter[tuple[str, str]] = Counter()
         """Pairs with equal texts by rule and path pattern."""
+        self._equal_texts: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Names of these texts, of which two are enough."""
+        self._values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Values of the parameter in these pairs, of which two are enough."""
         self._different: Counter[tuple[str, str]] = Counter()
         self._held: set[tuple[str, str]] = set()
         self._texts: dict[str, str] = {}
@@ -55,11 +61,11 @@ class UrlEquivalenceRules:
                 known[shorter] = self._texts[shorter]
             for other, other_text in known.items():
                 if other != key:
-                    self._count(rule, key, other_text == text)
+                    self._count(rule, key, other, text == other_text, text)
             latest.append((key, text))
         for rule, latest in self._longer.get(key, {}).items():
             for longer, longer_text in latest:
-                self._count(rule, longer, longer_text == text)
+                self._count(rule, longer, key, text == longer_text, text)
         self._texts[key] = text
         return len(self._held) > before
 
@@ -72,7 +78,7 @@ class UrlEquivalenceRules:
         for longer, other in ((key, target), (target, key)):
             for rule, shorter in iter_shorter_keys(longer):
                 if shorter == other and not rule.startswith("?"):
-                    self._count(rule, longer, is_equal=True)
+                    self._count(rule, longer, other, True, target)
         return len(self._held) > before
 
     def shorten(self, key: str) -> str:
@@ -87,15 +93,22 @@ class UrlEquivalenceRules:
             key = shorter
         return key
 
-    def _count(self, rule: str, key: str, is_equal: bool) -> None:
+    def _count(self, rule: str, key: str, other: str, is_equal: bool, text: str) -> None:
         self._merge()
         name = self._name(rule, key)
-        (self._equal if is_equal else self._different)[name] += 1
+        if is_equal:
+            self._equal[name] += 1
+            _add(self._equal_texts[name], text)
+            for value in filter(None, (_find_value(rule, key), _find_value(rule, other))):
+                _add(self._values[name], value)
+        else:
+            self._different[name] += 1
         self._update(name)
 
     def _update(self, name: tuple[str, str]) -> None:
-        equal = self._equal[name]
-        if equal >= MIN_PAIRS and self._different[name] * _PAIRS_PER_EXCEPTION <= equal:
+        has_pairs = len(self._equal_texts[name]) >= MIN_PAIRS
+        has_values = len(self._values[name]) >= MIN_PAIRS or not _is_any_value(name[0])
+        if has_pairs and has_values and self._different[name] * _PAIRS_PER_EXCEPTION <= self._equal[name]:
             self._held.add(name)
         else:
             self._held.discard(name)
@@ -114,9 +127,31 @@ class UrlEquivalenceRules:
             counts.clear()
             for (rule, shape), count in before.items():
                 counts[rule, self._words.generalize(shape)] += count
+        for sets in (self._equal_texts, self._values):
+            for (rule, shape), members in list(sets.items()):
+                sets[rule, self._words.generalize(shape)] |= members
         self._held.clear()
         for name in list(self._equal):
             self._update(name)
+
+
+def _add(members: set[str], one: str) -> None:
+    """Add a member to a set that needs no more than `MIN_PAIRS`."""
+    if len(members) < MIN_PAIRS:
+        members.add(one)
+
+
+def _is_any_value(rule: str) -> bool:
+    """Return True if a rule drops a parameter with any value."""
+    return rule.startswith("?") and rule != "?*" and "=" not in rule
+
+
+def _find_value(rule: str, key: str) -> str:
+    """Return `=` and the value of the parameter that a rule drops with any value; empty if there is none."""
+    if not _is_any_value(rule):
+        return ""
+    pairs = parse_qsl(key.partition("?")[2], keep_blank_values=True)
+    return "".join(f"={value}" for name, value in pairs if name == rule[1:])
 
 
 def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
@@ -126,7 +161,9 @@ def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
     names = list(dict.fromkeys(name for name, _ in pairs))
     for name in names:
         left = [pair for pair in pairs if pair[0] != name]
-        yield f"?{name}", head + (f"?{urlencode(left, quote_via=quote)}" if left else "")
+        shorter = head + (f"?{urlencode(left, quote_via=quote)}" if left else "")
+        yield f"?{name}", shorter
+        yield f"?{name}{_find_value(f'?{name}', key)}", shorter
     if len(names) > 1:
         yield "?*", head
     if head.endswith("/") and head.count("/") > 1:
@@ -137,5 +174,7 @@ def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
     folder, _, title = head.rpartition("/")
     if title and is_number(folder.rpartition("/")[2]):
         yield "/*", f"{folder}{mark}{query}"
+    if title and folder.count("/"):
+        yield "*/", f"{folder.partition('/')[0]}/{title}{mark}{query}"
     if head.lower() != head:
         yield _CASE, f"{head.lower()}{mark}{query}"

@@ -82,10 +82,16 @@ def find_language(url: str) -> str:
     parsed = ada_url.URL(url)
     values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
-        found = _LANGUAGE_TAG.fullmatch(part)
-        if found and found.group(1).lower() in _LANGUAGES:
-            return found.group(1).lower()
+        if code := parse_language(part):
+            return code
     return ""
+
+
+def parse_language(text: str) -> str:
+    """Return the code of a language tag such as `pt-BR`, or "" if the text is none."""
+    found = _LANGUAGE_TAG.fullmatch(text)
+    code = found.group(1).lower() if found else ""
+    return code if code in _LANGUAGES else ""
 
 
 def _is_noise(name: str, value: str) -> bool:

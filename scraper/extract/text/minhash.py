@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 SKETCH_SIZE = 64
@@ -14,6 +15,12 @@ _RUN_WORDS = 5
 """Words of a run. Runs of five words are rarely equal by chance."""
 _LOOKUP_SIZE = 12
 """Numbers of a sketch by which similar texts are looked up: two texts with a similarity of .85 share at least one."""
+_EXCERPT_SHARE = 0.5
+"""Share of a text; an excerpt is shorter."""
+_COMMON = 2
+"""Sources with a run that is no excerpt, but common to the pages of a site."""
+_MIN_COMPARED = 8
+"""Runs from which the share of excerpts is estimated."""
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
 
@@ -49,6 +56,29 @@ class Sketch:
             return len(one & two) / len(one | two)
         smallest = sorted(one | two)[:SKETCH_SIZE]
         return sum(number in one and number in two for number in smallest) / len(smallest)
+
+    @property
+    def limit(self) -> float:
+        """Hash up to which the sketch has all runs of the text."""
+        return self.numbers[-1] if self.run_count > SKETCH_SIZE else math.inf
+
+    def containment(self, other: Sketch) -> float:
+        """Return the estimated share of the runs of this text that another text has, from 0 to 1."""
+        limit = min(self.limit, other.limit)
+        own = [number for number in self.numbers if number <= limit]
+        return len(set(own).intersection(other.numbers)) / len(own) if own else 0.0
+
+    def excerpt_share(self, sources: Iterable[Sketch]) -> float:
+        """Return the estimated share of the runs of this text that are excerpts of other texts, from 0 to 1.
+
+        A source of which this text has half or more is no source, but a text of the same form. Runs that several
+        sources have are no excerpts either. The result is 0 if too few runs can be compared.
+        """
+        longer = [source for source in sources if source.containment(self) < _EXCERPT_SHARE]
+        limit = max((source.limit for source in longer), default=0)
+        counts = Counter(number for source in longer for number in source.numbers)
+        own = [number for number in self.numbers if number <= limit and counts[number] < _COMMON]
+        return sum(counts[number] for number in own) / len(own) if len(own) >= _MIN_COMPARED else 0.0
 
 
 class SketchIndex:

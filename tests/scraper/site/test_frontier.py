@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import lxml.html
@@ -12,17 +13,19 @@ from benchmarks.site.offline_reader import OfflineReader
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.reader import read
 from scraper.extract.text.minhash import Sketch, split_words
 from scraper.model import Document, Link
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
-from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, load_page
+from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, has_teasers, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts
 from tests.growth import full_size
 from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
-from tests.site.traps.sites import HARD_SITES, TRAP_SITES
+from tests.site.traps.programs import Blog
+from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
 
 START = "https://site.example/"
 WORST_WASTE = {
@@ -35,6 +38,8 @@ WORST_WASTE = {
     "partly_dead_sitemap": 80,
     "dead_sitemap": 18,
     "trailing_sessions": 12,
+    "filtered_shop": 115,
+    "encyclopedia": 65,
 }
 """Visits that each site may waste; 45 for the others. A breadth-first crawl wastes 1,186 on fifteen of them."""
 
@@ -54,10 +59,10 @@ def read_main(snapshot: Snapshot) -> Document:
 
 
 async def crawl(
-    site: MadeSite, budget: int, question: str | None = None
+    site: MadeSite, budget: int, question: str | None = None, read_document: Callable[[Snapshot], Document] = read_main
 ) -> tuple[OfflineReader, CrawlFrontier, list[CrawledPage], SiteFacts]:
     """Crawl a site; return the reader, the frontier, the pages in the order of their visits, and the facts."""
-    reader = OfflineReader(site.get, read_document=read_main)
+    reader = OfflineReader(site.get, read_document=read_document)
     frontier = CrawlFrontier(CrawlScope(f"{site.origin}/"), question, budget)
     pages: list[CrawledPage] = []
 
@@ -78,7 +83,9 @@ def _case(made: type[MadeSite]) -> Any:
     return full_size(made, id=made.name) if made.name in COSTLY else pytest.param(made, id=made.name)
 
 
-@pytest.mark.parametrize("made", [_case(made) for made in (*TRAP_SITES, *HARD_SITES)])
+@pytest.mark.parametrize(
+    "made", [_case(made) for made in (*TRAP_SITES, *HARD_SITES, *PROGRAM_SITES) if made is not Blog]
+)
 async def test_all_true_pages_are_read_and_traps_are_left(made: type[MadeSite]) -> None:
     site = made()
     reader, frontier, _, _ = await crawl(site, site.budget)
@@ -88,6 +95,17 @@ async def test_all_true_pages_are_read_and_traps_are_left(made: type[MadeSite]) 
     kept = [site.get(page.final_url).page for page in frontier.kept.values()]
     assert len(set(kept) - {""}) == len([name for name in kept if name]), "a page is kept twice"
     assert kept.count("") <= (12 if "maze" in site.name else 3)
+
+
+async def test_archives_with_excerpts_of_posts_are_lists() -> None:
+    site = Blog()
+    reader, frontier, _, _ = await crawl(site, site.budget, read_document=read)
+    assert {visit.page for visit in reader.visits} - {""} == set(site.pages)
+    kept = [site.get(page.final_url).page for page in frontier.kept.values()]
+    # Archives of a month show two posts, and some are visited before these.
+    assert kept.count("") <= 12
+    reasons = {one.reason: one.count for one in frontier.left_out}
+    assert reasons["excerpts of other pages"] > 5 and reasons["list of links"] > 20
 
 
 async def test_forbidden_pages_are_not_requested_and_counted() -> None:
@@ -226,6 +244,47 @@ def test_a_canonical_url_is_believed_only_if_the_texts_are_similar() -> None:
     assert [page.url for page in frontier.kept.values()] == [START, first, other]
 
 
+def test_all_canonical_urls_at_the_home_page_drop_no_page() -> None:
+    urls = [f"https://site.example/{at}" for at in range(12)]
+    pages = {START: page_of(START, urls=urls, canonical=START), **{url: page_of(url, canonical=START) for url in urls}}
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, pages)
+    assert [one.url for one in frontier.kept.values()] == [START, *urls]
+
+
+def test_categories_with_some_products_in_common_are_no_versions() -> None:
+    def url(category: str, name: str) -> str:
+        return f"https://site.example/{category}/{name}"
+
+    products = [f"item-{at}-lamp" for at in range(5)]
+    lists = [url(category, f"page-{at}") for at in range(1, 4) for category in ("red", "blue")]
+    links = [*lists[:4], *(url(category, name) for name in products for category in ("red", "blue")), *lists[4:]]
+    pages = {START: page_of(START, urls=links), **{one: page_of(one) for one in lists}}
+    pages |= {
+        url(category, name): page_of(url(category, name), Prose(name).paragraphs())
+        for name in products
+        for category in ("red", "blue")
+    }
+    frontier = CrawlFrontier(CrawlScope(START))
+    assert set(lists) <= set(visit_all(frontier, pages))
+
+
+def test_a_page_of_excerpts_is_no_content_and_pages_of_one_form_are() -> None:
+    posts = {f"https://site.example/post/{at}": Prose(("post", at)).paragraphs(8) for at in range(4)}
+    archive, last = "https://site.example/archive", "https://site.example/post/9"
+    excerpts = " ".join(" ".join(text.split()[:50]) for text in posts.values())
+    terms = Prose("terms").paragraphs(4)
+    pages = {START: page_of(START, urls=[*posts, archive, last])}
+    pages |= {url: page_of(url, text + terms) for url, text in posts.items()}
+    pages[archive] = page_of(archive, "Posts of this month. " + excerpts, urls=list(posts))
+    # Most of its text is that of the pages to which it leads, but not more than they have in common.
+    pages[last] = page_of(last, Prose("last").paragraphs(2) + terms, urls=list(posts))
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, pages)
+    assert [one.url for one in frontier.kept.values()] == [START, *posts, last]
+    assert [(one.reason, one.example) for one in frontier.left_out] == [("excerpts of other pages", archive)]
+
+
 def test_a_canonical_url_that_is_missing_drops_no_page() -> None:
     page = "https://site.example/page"
     pages = {START: page_of(START, urls=[page]), page: page_of(page, canonical="https://site.example/gone")}
@@ -301,6 +360,35 @@ def test_twenty_thousand_links_on_a_page_are_bounded() -> None:
     frontier.take(page)
     assert frontier.waiting_count == MAX_LINKS
     assert load_page(dump_page(page)).outlinks.links == page.outlinks.links
+
+
+def teasers(target: str, text: str, *, introduction: str = "") -> str:
+    """Return a page of four titles that are links, each above a text."""
+    rows = (f"## [Title {at}]({target.format(at)})\n\n2 May 2026 by [Ann](/ann)\n\n{text}\n" for at in range(4))
+    return f"# News\n\n{introduction}\n\n" + "\n".join(rows)
+
+
+EXCERPT = "The ferry leaves at six in the morning and returns at night. [Read more](/x)"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        (teasers("https://site.example/post/{}", EXCERPT), True),
+        (teasers("/post/{}", EXCERPT), True),
+        (teasers("https://other.example/{}", EXCERPT), False),
+        (teasers("#part-{}", EXCERPT), False),
+        (teasers("/post/{}", EXCERPT * 12), False),
+        (teasers("/post/{}", EXCERPT, introduction="An article with some related posts below. " * 10), False),
+        (teasers("/post/1", EXCERPT), False),
+        ("", False),
+    ],
+)
+def test_titles_that_link_to_other_pages_above_short_texts_are_teasers(markdown: str, expected: bool) -> None:
+    assert has_teasers(markdown, START) is expected
+    document = Document(START, page_type="listing", markdown=markdown, text=markdown)
+    page = load_page(dump_page(describe_page(START, START, document, Outlinks())))
+    assert page.has_teasers is expected
 
 
 def test_the_texts_of_a_page_survive_storage() -> None:

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.site.offline_reader import OfflineReader
 from scraper import errors
 from scraper.call_context import Deadline
+from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
 from scraper.site.crawl_scope import CrawlScope, MazeDetector
@@ -241,3 +242,38 @@ def test_a_listed_copy_in_another_language_is_visited() -> None:
     frontier.add_facts([SitemapEntry("https://site.example/de/other")], ())
     visited = visit_all(frontier, pages)
     assert "https://site.example/de/other" in visited and "https://site.example/de/page" not in visited
+
+
+def menu(*rows: tuple[str, str]) -> CrawledPage:
+    """Return an English page with links."""
+    links = tuple(Outlink(f"https://site.example{path}", text, "nav") for path, text in rows)
+    return replace(page_of(START), language="en", outlinks=Outlinks(links))
+
+
+@pytest.mark.parametrize(
+    ("rows", "excluded"),
+    [
+        ([("/de/", "Deutsch")], True),
+        ([("/de/", "German"), ("/en/", "English")], True),
+        ([("/de/", "DE"), ("/fr/", "FR")], True),
+        ([("/?lang=de", "Deutsch")], True),
+        ([("/de/", "DE")], False),
+        ([("/de/", "Decisions"), ("/fr/", "Friends")], False),
+        ([("/fr/", "Deutsch")], False),
+    ],
+)
+def test_urls_to_which_a_language_menu_leads_are_left_out(rows: list[tuple[str, str]], excluded: bool) -> None:
+    frontier = CrawlFrontier(CrawlScope(START))
+    frontier.next()
+    frontier.take(menu(*rows, ("/de/seite", "Seite"), ("/page", "Page")))
+    visited = visit_all(frontier, {})
+    assert "https://site.example/page" in visited
+    assert ("https://site.example/de/seite" not in visited) is excluded
+
+
+def test_a_listed_page_of_a_language_menu_is_visited() -> None:
+    frontier = CrawlFrontier(CrawlScope(START))
+    frontier.next()
+    frontier.take(menu(("/de/", "Deutsch"), ("/de/seite", "Seite")))
+    frontier.add_facts([SitemapEntry("https://site.example/de/seite")], ())
+    assert visit_all(frontier, {}) == ["https://site.example/de/seite"]

@@ -7,6 +7,7 @@ from tests.site.traps.endless import Calendar, Facets, HiddenMaze, Paging, SoftM
 from tests.site.traps.made_site import MadeSite
 from tests.site.traps.mixtures import GrowingMaze, ListedNavigation, PartlyDeadSitemap, TrailingSessions, Wiki
 from tests.site.traps.ordinary import DeadSitemap, Deep, Faults, FaultySitemaps, Forum, Robots
+from tests.site.traps.programs import Blog, Board, Encyclopedia, FilteredShop, TranslatedNames
 
 TRAP_SITES: tuple[type[MadeSite], ...] = (
     Calendar,
@@ -38,3 +39,5 @@ HARD_SITES: tuple[type[MadeSite], ...] = (
     Wiki,
 )
 """Nine mixtures on which guards against traps are easily weak."""
+PROGRAM_SITES: tuple[type[MadeSite], ...] = (Blog, Board, FilteredShop, TranslatedNames, Encyclopedia)
+"""Five sites with the habits of common programs."""
