@@ -52,7 +52,7 @@ def open_job_files(
     # These options must be the same in each run.
     recipe = hashlib.sha256(spec.recipe.encode("utf-8", "replace")).hexdigest()[:12] if spec.recipe else _NO_RECIPE
     identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": _fingerprint(spec)}
-    options: dict[str, Any] = {"fields": tuple(json.loads(spec.recipe)["fields"])} if spec.format is Format.CSV else {}
+    options: dict[str, Any] = {"fields": _read_columns(spec.recipe)} if spec.format is Format.CSV else {}
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
         if not (spec.folder / FRONTIER_FILE_NAME).exists():
@@ -128,6 +128,12 @@ def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier)
             f"{spec.folder} contains another job: {'; '.join(parts)}. "
             "Use the same options again to continue it, or give another folder."
         )
+
+
+def _read_columns(recipe: str) -> tuple[str, ...]:
+    """Return the names of the fields of a recipe, or of its columns of a list."""
+    data = json.loads(recipe)
+    return tuple(data.get("records") or data["fields"])
 
 
 def _add_list(

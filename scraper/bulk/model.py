@@ -23,7 +23,7 @@ class Format(enum.StrEnum):
     JSONL = "jsonl"
     WARC = "warc"
     CSV = "csv"
-    """Columns for the URL, each field of the recipe, and the error; only for jobs with a recipe."""
+    """Columns for the URL, each field or column of the recipe, and the error; only for jobs with a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class JobSpec:
     crawl: CrawlOptions | None = None
     """Sites whose pages are read instead of a list."""
     recipe: str = ""
-    """Recipe whose fields are extracted from each page, as text; empty for none."""
+    """Recipe whose fields or rows are extracted from each page, as text; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,10 @@ class OutputRow:
     """Value of each field of the recipe; None if the job has no recipe, or if it does not fit the page."""
     confidence: Mapping[str, float] | None = None
     """Measured share of correct values, by field. A field without a value has no entry."""
+    records: tuple[Mapping[str, str | None], ...] | None = None
+    """Rows of the list, by a recipe of its columns; None if the job has no such recipe, or if it does not fit."""
+    next_page: str | None = None
+    """URL of the next part of the list; empty if there is none."""
     error: PageFailure | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds from the start of the visit to the end of each stage."""

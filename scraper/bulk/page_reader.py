@@ -136,13 +136,17 @@ class JobPageReader:
         return dataclasses.replace(outcome, row=row)
 
     async def _add_fields(self, row: OutputRow, snapshot: Snapshot | None) -> OutputRow:
-        """Return the row with the fields of the recipe, or with an error if they cannot be read."""
+        """Return the row with the fields or records of the recipe, or with an error if they cannot be read."""
         (found,) = await asyncio.gather(self._read_fields(row.url, snapshot), return_exceptions=True)
         if isinstance(found, asyncio.CancelledError):
             raise found
         if isinstance(found, PageFields):
             confidence = {name: one.confidence for name, one in found.evidence.items()}
-            return dataclasses.replace(row, fields=dict(found.values), confidence=confidence)
+            if found.records:
+                row = dataclasses.replace(row, records=found.records, next_page=found.next_page)
+            else:
+                row = dataclasses.replace(row, fields=dict(found.values))
+            return dataclasses.replace(row, confidence=confidence)
         if not isinstance(found, ScraperError):
             log.error("internal error while reading fields", exc_info=found)
             found = errors.InternalError("The fields could not be read because of an internal error.", target=row.url)

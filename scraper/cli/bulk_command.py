@@ -64,7 +64,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 )
 @click.option(
     "--recipe",
-    help="Recipe, or its file: extract its fields from each page. `extract-structured --example ... --json` prints it.",
+    help="Recipe, or its file: extract its fields or rows of each page. `extract-structured --example` prints it.",
 )
 @click.option("--render", type=RENDERS, help="auto renders only pages that need it.  [auto; with --recipe browser]")
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
@@ -98,10 +98,6 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     """
     settings = load_settings(flags)
     recipe = "" if flags["recipe"] is None else read_recipe(flags["recipe"])
-    if recipe and "records" in json.loads(recipe):
-        raise click.UsageError(
-            "--recipe has the columns of a list, and bulk reads single values: use `extract-structured URL --recipe`."
-        )
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")

@@ -48,6 +48,8 @@ def row_to_dict(row: OutputRow) -> dict[str, Any]:
         "images": _items(row.images, "url", "alt"),
         "fields": row.fields and dict(row.fields),
         "confidence": row.confidence and dict(row.confidence),
+        "records": None if row.records is None else list(map(dict, row.records)),
+        "next_page": row.next_page,
         "error": row.error and {"code": row.error.code, "message": row.error.message},
         "timings": dict(row.timings),
         "hash": row.hash,
@@ -66,7 +68,10 @@ def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
 
 
 class CsvOutput(RollingOutput):
-    """Write `pages-NNNNN.csv` with a column for the URL, for each field of the recipe and for the error."""
+    """Write `pages-NNNNN.csv` with a column for the URL, for each field of the recipe and for the error.
+
+    A page with a list has a line for each of its records.
+    """
 
     needs_snapshots = False
 
@@ -84,7 +89,8 @@ class CsvOutput(RollingOutput):
             first, last = (f"page_{name}" if name in self._fields else name for name in ("url", "error"))
             writer.writerow([first, *self._fields, last])
         for outcome in outcomes:
-            row, values = outcome.row, outcome.row.fields or {}
+            row = outcome.row
             error = f"{row.error.code}: {row.error.message}" if row.error else ""
-            writer.writerow([row.url, *(values.get(name) or "" for name in self._fields), error])
+            for values in row.records or (row.fields or {},):
+                writer.writerow([row.url, *(values.get(name) or "" for name in self._fields), error])
         return text.getvalue().encode("utf-8", "replace")

@@ -63,6 +63,8 @@ SCHEMA = pa.schema(
         ("images", pa.list_(_IMAGE)),
         ("fields", pa.map_(pa.string(), pa.string())),
         ("confidence", pa.map_(pa.string(), pa.float64())),
+        ("records", pa.list_(pa.map_(pa.string(), pa.string()))),
+        ("next_page", pa.string()),
         ("error", _ERROR),
         ("timings", pa.struct([(stage, pa.float64()) for stage in _STAGES])),
         ("hash", pa.string()),
@@ -167,6 +169,7 @@ def _make_values(row: OutputRow) -> dict[str, Any]:
         values["json_ld"] = json.dumps(row.json_ld, ensure_ascii=False)
     values = {name: _replace_surrogates(value) for name, value in values.items()}
     maps = {name: values[name] and list(values[name].items()) for name in ("fields", "confidence")}
+    maps["records"] = values["records"] and [list(record.items()) for record in values["records"]]
     return values | maps | {"fetched_at": row.fetched_at, "published_date": row.published_date}
 
 

@@ -120,13 +120,37 @@ async def test_the_fields_of_a_recipe_are_columns(
     assert rows[article]["price"] == "" and rows[article]["error"].startswith("recipe_does_not_fit: ")
 
 
+@pytest.mark.browser
+async def test_the_rows_of_lists_are_lines(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    shop, other, recipe = site.url("/shop/late-list"), site.url("/shop/none"), tmp_path / "r.json"
+    example = ("--records", "--example", json.dumps({"name": "Steel kettle", "cost": "$41.50"}))
+    learned = await output_of(*SEARCH_MCP[:2], "extract-structured", shop, *example, "--json", env=here)
+    assert learned.code == 0, learned.err
+    recipe.write_text(learned.out, "utf-8")
+    for form in (Format.CSV, Format.JSONL):
+        out = tmp_path / form
+        command = (*SEARCH_MCP, listed(tmp_path, [shop, other]), "--out", str(out), "--format", form)
+        read = await output_of(*command, "--recipe", str(recipe), env=here)
+        assert read.code == 1, read.err  # the other page has no list
+    lines = rows_in(tmp_path / "csv", Format.CSV)
+    assert [(row["name"], row["cost"]) for row in lines if row["url"] == shop] == [
+        ("Copper kettle", "$40.50"), ("Steel kettle", "$41.50"), ("Glass kettle", "$42.50"),
+        ("Travel kettle", "$43.50"),
+    ]  # fmt: skip
+    assert [row["error"].partition(":")[0] for row in lines if row["url"] == other] == ["no_records"]
+    rows = {row["url"]: row for row in rows_in(tmp_path / "jsonl", Format.JSONL)}
+    assert rows[shop]["records"][1] == {"name": "Steel kettle", "cost": "$41.50"}
+    assert rows[shop]["next_page"] == site.url("/shop/late-list?page=2") and rows[shop]["fields"] is None
+    assert rows[other]["records"] is None
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--format", "csv"), "--format csv needs --recipe"),
         (("--recipe", "no-such-file.json"), "cannot be read: No such file"),
         (("--recipe", '{"version": 0}'), "not of version 2"),
-        (("--recipe", '{"version": 2, "host": "a", "records": {"name": {}}}'), "bulk reads single values"),
+        (("--recipe", '{"version": 2, "host": "a", "records": {"name": 1}}'), "has no place"),
         (("--recipe", '{"version": 1'), "must be a recipe as JSON"),
         (("--recipe", '{"recipe": []}'), "must be one that"),
     ],

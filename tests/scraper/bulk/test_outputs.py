@@ -52,6 +52,24 @@ def test_rows_are_read_back_unchanged(tmp_path: Path, form: Format) -> None:
         assert second["markdown"] is None and second["json_ld"] is None
 
 
+@pytest.mark.parametrize("form", [Format.JSONL, Format.PARQUET, Format.CSV])
+def test_records_of_a_list_are_read_back_unchanged(tmp_path: Path, form: Format) -> None:
+    records = ({"price": "1 €", "url": None}, {"price": "2 \ud83d", "url": "http://a.example/2"})
+    row = dataclasses.replace(outcome_of(1).row, fields=None, records=records, next_page="http://a.example/3")
+    output = opened(form, tmp_path, OutputPosition())
+    output.append([dataclasses.replace(outcome_of(1), row=row), outcome_of(2)])
+    output.finish()
+    output.close()
+    rows = rows_in(tmp_path, form)
+    if form is Format.CSV:
+        assert [(one["price"], one["url"]) for one in rows[:2]] == [("1 €", ""), ("2 ?", "http://a.example/2")]
+        assert rows[0]["page_url"] == rows[1]["page_url"] and len(rows) == 3
+    else:
+        first, second = map(dict, rows[0]["records"])
+        assert first == {"price": "1 €", "url": None} and second == {"price": "2 ?", "url": "http://a.example/2"}
+        assert rows[0]["next_page"] == "http://a.example/3" and rows[1]["records"] is None
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_name_of_a_file_is_synced_before_its_position_is_recorded(
     tmp_path: Path, form: Format, monkeypatch: pytest.MonkeyPatch
