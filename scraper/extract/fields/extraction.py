@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
 from scraper.extract import structured
-from scraper.extract.fields import extraction_recipes, record_extraction, structured_values
+from scraper.extract.fields import extraction_recipes, record_extraction, record_items, structured_values
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
@@ -45,11 +45,16 @@ def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request:
     if request.records and not (request.fields or request.example):
         return map(record_extraction.read_usual_records, pages)
     finders = [ValuePlaceFinder(page) for page in pages]
-    if request.records:
-        return record_extraction.read_records(finders, request, _host(finders[0]))
     recipe = extraction_recipes.from_text(request.recipe) if request.recipe else None
-    if recipe and recipe.columns:
-        return record_extraction.read_by_recipe(finders, recipe)
+    if request.records or (recipe and recipe.columns):
+        is_named = request.fields or (recipe and any(column.is_by_name for column in recipe.columns.values()))
+        items = [
+            record_items.read_named_items(structured.extract(snapshot), page.page.head.scripts) if is_named else {}
+            for snapshot, page in zip(snapshots, pages, strict=True)
+        ]
+        if recipe:
+            return record_extraction.read_by_recipe(finders, items, recipe)
+        return record_extraction.read_records(finders, items, request, _host(finders[0]))
     if request.example:
         lessons = [extraction_recipes.learn(finder, request.example, _host(finder)) for finder in finders]
         recipe, missing = min(lessons, key=lambda lesson: len(lesson[1]))

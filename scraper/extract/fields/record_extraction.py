@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
-from scraper.extract.fields import extraction_recipes
+from scraper.extract.fields import extraction_recipes, structured_values
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe, RecordColumn
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
 from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_fields import MIN_FILLED, RecordFields
+from scraper.extract.fields.record_items import NamedItems
 from scraper.extract.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.extract.fields.text_leaves import ElementTexts
 from scraper.extract.fields.value_places import ValuePlaceFinder
@@ -28,8 +29,11 @@ _NEXT_WORDS = re.compile(
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
 _EXAMPLE_LISTS = 20
 """Lists of a page that may contain an example."""
-_CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55}
-"""Share of correct titles by example and by name on annotated lists; the least of single values by label and name."""
+_CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
+"""Share of correct titles by example and by name on annotated lists; the least of single values by label and name.
+
+The data of a page have the confidence of single values.
+"""
 _AMBIGUOUS_LIST = (
     "{count} lists of the page contain the example; the rows are those of the main one. "
     "For another list, give an example that only this list contains."
@@ -49,12 +53,15 @@ def read_usual_records(page: ElementTexts) -> PageFields:
     return make_answer(page, read_rows(page, lists[0]))
 
 
-def read_records(finders: Sequence[ValuePlaceFinder], request: FieldRequest, host: str) -> list[PageFields]:
+def read_records(
+    finders: Sequence[ValuePlaceFinder], items: Sequence[NamedItems], request: FieldRequest, host: str
+) -> list[PageFields]:
     """Return the records of each page with the requested columns, and a recipe; an example may come from any page.
 
     The list is the one that contains the example, else the one whose columns fit most of the fields.
     """
-    pages = [_PageLists(finder, _EXAMPLE_LISTS if request.example else MAX_LISTS) for finder in finders]
+    most = _EXAMPLE_LISTS if request.example else MAX_LISTS
+    pages = [_PageLists(finder, named, most) for finder, named in zip(finders, items, strict=True)]
     hints = dict(request.fields) | dict.fromkeys(request.example, "")
     columns = {name: RecordColumn(hint=hint) for name, hint in hints.items()}
     taught: dict[int, _Lesson] = {}
@@ -72,9 +79,12 @@ def read_records(finders: Sequence[ValuePlaceFinder], request: FieldRequest, hos
     return [page.read(recipe, taught.get(number)) for number, page in enumerate(pages)]
 
 
-def read_by_recipe(finders: Sequence[ValuePlaceFinder], recipe: ExtractionRecipe) -> list[PageFields]:
+def read_by_recipe(
+    finders: Sequence[ValuePlaceFinder], items: Sequence[NamedItems], recipe: ExtractionRecipe
+) -> list[PageFields]:
     """Return the records of each page at the columns of a recipe, of the list that has the most of them."""
-    found = [_PageLists(finder, _EXAMPLE_LISTS).read(recipe) for finder in finders]
+    pages = zip(finders, items, strict=True)
+    found = [_PageLists(finder, named, _EXAMPLE_LISTS).read(recipe) for finder, named in pages]
     return [replace(one, unlisted=()) for one in found]
 
 
@@ -95,10 +105,10 @@ class _Lesson:
 class _PageLists:
     """Lists of one page."""
 
-    def __init__(self, finder: ValuePlaceFinder, most: int) -> None:
+    def __init__(self, finder: ValuePlaceFinder, named: NamedItems, most: int) -> None:
         self._finder = finder
         self.url = finder.page.page.url
-        self.lists = [RecordFields(finder, one) for one in find_lists(finder.page, most)]
+        self.lists = [RecordFields(finder, one, named) for one in find_lists(finder.page, most)]
 
     def no_list(self) -> PageFields | None:
         """Return the answer for a page without a list; None if there is a list."""

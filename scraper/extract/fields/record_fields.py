@@ -12,6 +12,7 @@ from scraper.extract.fields.extraction_recipes import LocatedValue, RecordColumn
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import LABEL_END, LABEL_TAGS, NameMatch
 from scraper.extract.fields.record_columns import COLUMNS, read_rows
+from scraper.extract.fields.record_items import NamedItems, RecordItems
 from scraper.extract.fields.record_list_rating import RecordList, stable_classes
 from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_places import ValuePlaceFinder
@@ -26,6 +27,8 @@ _USUAL_NAMES = {
     "text": ("text", "description", "summary", "snippet"),
 }
 """Names of fields that have the values of a usual column."""
+_ADDRESS_NAMES = (*_USUAL_NAMES["url"], *_USUAL_NAMES["image"])
+"""Names of fields that are not read from the data of a page, whose addresses may be relative."""
 _MIN_USUAL_MATCH = 0.9
 _MIN_MATCH = {"label": 0.6, "name": 0.45}
 """Minimum similarity of a field name to a label, which is the whole name, or to one of several names of an element."""
@@ -33,6 +36,8 @@ MIN_FILLED = 0.5
 """Minimum share of the records with a value, in at least one column of a list that fits."""
 _MIN_SAME = 0.8
 """Minimum similarity of names in each record, as a share of the best one of the column."""
+_STATED_MATCH = 2.0
+"""Similarity of the names of properties in the data of the page, more than that of any other name."""
 _MAX_PLACES = 20
 """Places of one value of an example in a record that are compared."""
 _FILLED_WEIGHT = 0.2
@@ -63,8 +68,8 @@ class ColumnValues:
 class RecordFields:
     """Read the columns of one list."""
 
-    def __init__(self, finder: ValuePlaceFinder, found: RecordList) -> None:
-        """Assign the texts of the page to the records of the list."""
+    def __init__(self, finder: ValuePlaceFinder, found: RecordList, named: NamedItems) -> None:
+        """Assign the texts of the page to the records of the list, and the items of its data."""
         self._page = finder.page
         self._records = found.records
         self._sibling_numbers: dict[Element, int] = {}
@@ -81,6 +86,7 @@ class RecordFields:
         rows = read_rows(self._page, found)
         self._usual: dict[str, Values] = {name: [row.get(name) for row in rows] for name in COLUMNS}
         self._usual_keys = {name: [name_key(value or "") for value in values] for name, values in self._usual.items()}
+        self._items = RecordItems(named, self._usual["title"])
         self._paths: list[dict[tuple[str, ...], TextLeaf]] = []
 
     def _owner(self, leaf: TextLeaf) -> int | None:
@@ -150,10 +156,17 @@ class RecordFields:
         return self._sibling_numbers[element]
 
     def _find_named(self, named: NamedFields) -> dict[str, ColumnValues]:
-        """Return the values of each field that was found by its name; no two fields share a column."""
+        """Return the values of each field that was found by its name; no two fields share a column.
+
+        The data of the page come before its text.
+        """
         options: list[tuple[float, str, ColumnValues]] = []
         for name, (field, matches) in named.items():
             found = self._named_places(matches)
+            is_address = max(map(field.match, _ADDRESS_NAMES)) >= _MIN_USUAL_MATCH
+            if self._items.syntax and not is_address:
+                stated = ColumnValues(self._items.read(field), self._items.syntax, _STATED_MATCH)
+                found += [stated] if stated.filled >= MIN_FILLED else []
             for usual, names in _USUAL_NAMES.items():
                 match = max(map(field.match, names))
                 if match >= _MIN_USUAL_MATCH:

@@ -18,11 +18,12 @@ CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.
 _MIN_MATCH = 0.7
 _MIN_NAME = 4
 _MAX_DEPTH = 4
-_SYNTAXES = ("json_ld", "microdata", "rdfa")
+SYNTAXES = ("json_ld", "microdata", "rdfa")
 _NAMES = ("name", "headline", "title")
 _MAX_SCRIPT = 3_000_000
 """Characters of all JSON in scripts."""
-_MAX_OBJECTS, _MAX_JSON_DEPTH = 20_000, 20
+MAX_OBJECTS, MAX_JSON_DEPTH = 20_000, 20
+"""Objects of all fetched JSON and JSON in scripts, and their depth."""
 
 
 def read_items(
@@ -34,17 +35,22 @@ def read_items(
     """
     known = [title for title in map(name_key, titles) if len(title) >= _MIN_NAME]
     found: list[tuple[str, dict[str, Any]]] = []
-    for syntax in _SYNTAXES:
+    for syntax in SYNTAXES:
         for item in _walk(getattr(data, syntax), 0):
-            own = _own_name(item)
+            own = own_name(item)
             if len(own) >= _MIN_NAME and any(own in title or title in own for title in known):
                 found.append((syntax, item))
-    states = [response.get("data") for response in data.xhr] + list(_read_json(scripts))
-    objects = iterate_objects(states, _MAX_OBJECTS, _MAX_JSON_DEPTH)
-    return found + [("fetched_json", item) for item in objects if _own_name(item) in known]
+    objects = iterate_objects(read_states(data, scripts), MAX_OBJECTS, MAX_JSON_DEPTH)
+    return found + [("fetched_json", item) for item in objects if own_name(item) in known]
 
 
-def _own_name(item: dict[str, Any]) -> str:
+def read_states(data: StructuredData, scripts: Iterable[ScriptElement]) -> list[Any]:
+    """Return the values of JSON that the page fetched, and of JSON in scripts."""
+    return [response.get("data") for response in data.xhr] + list(_read_json(scripts))
+
+
+def own_name(item: dict[str, Any]) -> str:
+    """Return the letters and digits of the name of an object, or an empty string."""
     return next((name_key(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
 
 

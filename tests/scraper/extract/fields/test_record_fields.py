@@ -69,6 +69,52 @@ def test_fields_that_fit_no_list_are_named_and_no_rows_are_invented() -> None:
     assert found.unlisted == ("voltage", "iban") and not found.records
 
 
+def item_list(names: tuple[str, ...], **more: Any) -> str:
+    items = [
+        {"name": f"{name} of the north", "url": f"/{at}", "sku": f"B-{at}", "offers": {"price": f"{at}9.50"}, **more}
+        for at, name in enumerate(names, 1)
+    ]
+    elements = [{"@type": "ListItem", "position": at, "item": item} for at, item in enumerate(items, 1)]
+    data = json.dumps({"@type": "ItemList", "itemListElement": elements})
+    return f"<script type='application/ld+json'>{data}</script>"
+
+
+def test_the_data_of_a_page_come_before_its_text() -> None:
+    html = SHOP.replace("<main>", item_list(("Ferry", "Anchor", "Barge", "Cutter", "Dinghy"), color="pink") + "<main>")
+    fields = {"name": "", "sku": "", "price": "", "color": "", "boat length": "length", "link": ""}
+    found = records(html, fields=fields)
+    assert column(found, "sku") == ["B-2", "B-3", "B-4", "B-5", "B-1"] and column(found, "price")[0] == "29.50"
+    assert column(found, "color") == ["pink"] * 5 and column(found, "boat length")[0] == "5 m"
+    assert column(found, "link")[0] == "https://example.com/boats/Anchor"
+    assert (found.evidence["sku"].source, found.evidence["sku"].confidence) == ("json_ld", 0.9)
+    (again,) = extraction.extract([page(html)], FieldRequest(recipe=found.recipe))
+    assert again.records == found.records
+    with_example = records(html, fields={"sku": ""}, example={"price": "$41.50"})
+    assert column(with_example, "sku") == column(found, "sku") and column(with_example, "price")[0] == "$40.50"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        item_list(("Anchor", "Barge", "Cutter")),
+        item_list(("Galley", "Hoy", "Ketch", "Lugger", "Yawl")),
+        item_list(("Anchor", "Barge", "Cutter", "Dinghy", "Ferry"))
+        + item_list(("Ferry", "Dinghy", "Cutter", "Barge", "Anchor")),
+    ],
+)
+def test_data_that_lack_records_or_contradict_each_other_are_not_used(data: str) -> None:
+    found = records(SHOP.replace("<main>", f"{data}<main>"), fields={"name": "", "sku": "", "price": ""})
+    assert "sku" not in found.evidence and column(found, "price")[0] == "$40.50"
+
+
+def test_state_in_scripts_has_columns_that_the_page_does_not_show() -> None:
+    boats = [{"title": f"{name} of the north", "year": 1990 + at} for at, (name, *_) in enumerate(BOATS)]
+    state = f"<script type='application/json'>{json.dumps({'props': {'boats': boats}})}</script>"
+    found = records(SHOP.replace("<main>", f"{state}<main>"), fields={"name": "", "year": ""})
+    assert column(found, "year") == ["1990", "1991", "1992", "1993", "1994"]
+    assert found.evidence["year"].source == "fetched_json"
+
+
 def test_two_fields_never_share_a_column() -> None:
     found = records(SHOP, fields={"title": "", "name": "", "headline": ""})
     filled = [name for name in found.records[0] if any(column(found, name))]
@@ -170,6 +216,15 @@ def test_a_forged_recipe_of_records_is_refused(columns: dict[str, Any]) -> None:
     {
         "records": (2_000, lambda n: "<ul>" + "<li><i>$1</i> <b class=color>red</b> Anchor</li>" * n + "</ul>"),
         "levels": (500, lambda n: "<ul>" + f"<li>{'<div>' * n}<b>Anchor</b> $1{'</div>' * n}</li>" * 4 + "</ul>"),
+        "items": (
+            2_000,
+            lambda n: (
+                item_list(tuple(f"Boat {at}" for at in range(n)), color="red")
+                + "<ul>"
+                + "".join(f"<li><a href=/{at}>Boat {at} of the north</a> at sea</li>" for at in range(n))
+                + "</ul>"
+            ),
+        ),
         "parts": (2_000, lambda n: "<ul>" + f"<li>{'<i>$1</i> Anchor <p>red</p>' * n}</li>" * 4 + "</ul>"),
     }
 )
