@@ -124,7 +124,7 @@ def _measure_names(corpora: Path, pages: int) -> Figures:
     for site, files in load_sites(corpora).items():
         for file, gold in files[:pages]:
             named = NamedValueFinder(ValuePlaceFinder(saved_page(file.read_text(encoding="utf-8"))))
-            found = {name: one for name in gold if (one := named.find(FieldName(name))) is not None}
+            found = {name: one for name in gold if (one := named.find(FieldName(name))) is not None and one.is_clear}
             counts[site.split("-")[0]].add({name: one.text for name, one in found.items()}, gold)
             for name, one in found.items():
                 stated[int(10 * one.confidence)].append((one.confidence, is_right(one.text, gold[name])))

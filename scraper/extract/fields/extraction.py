@@ -22,6 +22,11 @@ from scraper.extract.text import sanitize
 _REDESIGNED = (
     "The design of the page is not that of the recipe: values are likely, not sure. Give an example from this page."
 )
+_AMBIGUOUS = (
+    "The example of `{name}` is at several places of the page; the first is used. "
+    "If values of other pages are wrong, give an example from a page where they differ."
+)
+_UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
 
 def extract(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
@@ -57,10 +62,15 @@ def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request:
         return record_extraction.read_records(finders, items, request, _host(finders[0]))
     if request.example:
         lessons = [extraction_recipes.learn(finder, request.example, _host(finder)) for finder in finders]
-        recipe, missing = min(lessons, key=lambda lesson: len(lesson[1]))
+        at = min(range(len(pages)), key=lambda number: len(lessons[number][1]))
+        recipe, missing = lessons[at]
         if missing:
             return [PageFields(page.page.url, missing=missing) for page in pages]
     found = [_read_values(recipe, finder) for finder in finders] if recipe else []
+    if request.example:
+        unclear = extraction_recipes.find_unclear(finders[at], request.example)
+        notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
+        found[at] = replace(found[at], warnings=(*found[at].warnings, *notes))
     names = {name: hint for name, hint in request.fields.items() if name not in request.example}
     if not names:
         return found
@@ -119,21 +129,25 @@ def _read_names(
     items = structured_values.read_items(data, titles, page.page.head.scripts)
     values: dict[str, str | None] = dict.fromkeys(fields)
     evidence: dict[str, Evidence] = {}
+    warnings: list[str] = []
     for name, hint in fields.items():
         field = FieldName(name, hint)
         stated = structured_values.find_structured_value(field, items)
         shown = named.find(field) if stated is None else None
+        if shown is not None and not shown.is_clear:
+            warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
+            shown = None
         if stated is not None:
             values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
         elif shown is not None:
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)
-    warnings = (CORRECT,) if evidence else ()
+    warnings += [CORRECT] if evidence or warnings else []
     learned, _ = extraction_recipes.learn(
         finder, {name: value for name, value in values.items() if value}, _host(finder)
     )
     recipe = extraction_recipes.to_text(learned) if learned.places else ""
-    return PageFields(page.page.url, values, evidence, recipe, warnings=warnings)
+    return PageFields(page.page.url, values, evidence, recipe, warnings=tuple(warnings))
 
 
 def _cut_warnings(page: ElementTexts) -> tuple[str, ...]:

@@ -152,6 +152,18 @@ def locate(finder: ValuePlaceFinder, value: str) -> LocatedValue | None:
     return min(found, key=lambda one: (len(one.leaf.text), -_rank(one.leaf)), default=None)
 
 
+def find_unclear(finder: ValuePlaceFinder, example: Mapping[str, str]) -> list[str]:
+    """Return the names of the values that are at several places of the page, of which none is likelier."""
+    unclear: list[str] = []
+    for name, value in example.items():
+        leaves = [one.leaf for one in locate_all(finder, value) if one.is_exact]
+        best = max(map(_rank_without_position, leaves), default=0.0)
+        # Leaves of one line are a text and its parts.
+        if len({leaf.line for leaf in leaves if _rank_without_position(leaf) == best}) > 1:
+            unclear.append(name)
+    return unclear
+
+
 def locate_all(finder: ValuePlaceFinder, value: str) -> list[LocatedValue]:
     """Return the leaves that are a value or contain it, in page order."""
     wanted = name_key(value)
@@ -167,10 +179,14 @@ def locate_all(finder: ValuePlaceFinder, value: str) -> list[LocatedValue]:
 
 
 def _rank(leaf: TextLeaf) -> float:
+    return _rank_without_position(leaf) - 0.0005 * leaf.number
+
+
+def _rank_without_position(leaf: TextLeaf) -> float:
     around = {one.tag for one in leaf.element.iterancestors()} | {leaf.element.tag}
     rank = 2.0 * ("h1" in around) + 1.0 * (not around.isdisjoint(HEADINGS)) + 0.5 * leaf.is_whole
     rank += 0.5 * any(leaf.element.get(name) for name in ("class", "id", "itemprop"))
-    return rank - 1.0 * (not around.isdisjoint({"nav", "footer"})) - 0.0005 * leaf.number
+    return rank - 1.0 * (not around.isdisjoint({"nav", "footer"}))
 
 
 def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:

@@ -30,7 +30,7 @@ _PAGE_NUMBER = re.compile(r"\d{1,5}")
 _EXAMPLE_LISTS = 20
 """Lists of a page that may contain an example."""
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
-"""Share of correct titles by example and by name on annotated lists; the least of single values by label and name.
+"""Share of correct titles by example and by name on annotated lists; a guess for labels and other names.
 
 The data of a page have the confidence of single values.
 """

@@ -135,6 +135,13 @@ def test_of_two_places_the_title_is_taken() -> None:
     assert json.loads(found.recipe)["fields"]["name"]["tags"][-1] == "h1"
 
 
+def test_a_value_at_several_equal_places_is_reported() -> None:
+    more = "<p>Code: <b>K 77</b></p><p>Spare part: <b>K 77</b></p>"
+    html = item("Copper kettle", "$49.90", "Ada", "1 kg", more)
+    assert "`code` is at several places" in by_example(html, {"code": "K 77"}).warnings[0]
+    assert not by_example(html, {"name": "Copper kettle", "maker": "Ada"}).warnings
+
+
 @pytest.mark.parametrize(
     ("value", "nearest"), [("$49.99", "Now only $49.90"), ("Nothing like it on this page at all", ""), ("•", "")]
 )

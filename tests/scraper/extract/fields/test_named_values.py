@@ -109,6 +109,16 @@ def test_of_equal_candidates_that_near_the_heading_is_the_value() -> None:
     assert by_name(page, price="").values == {"price": "$12"}
 
 
+def test_a_field_that_two_values_fit_equally_well_is_null_and_both_are_named() -> None:
+    words = "".join(f"<p>Words about two boats, part {n}</p>" for n in range(20))
+    rows = f"<ul><li>Weight: 3 kg</li><li>Weight: 5 kg</li></ul>{words}"
+    found = by_name(f"<body><h1>Two boats</h1>{rows}</body>", weight="", part="")
+    assert found.values["weight"] is None and "weight" not in found.evidence
+    assert "'3 kg' and '5 kg'" in found.warnings[0]
+    same = by_name(f"<body><h1>Two boats</h1>{rows.replace('5 kg', '3 kg')}</body>", weight="")
+    assert same.values == {"weight": "3 kg"} and same.evidence["weight"].confidence > 0.9
+
+
 def test_the_answer_has_a_recipe_of_the_places_that_it_used() -> None:
     found = by_name(BOOK, author="", publisher="")
     (again,) = extraction.extract([page(BOOK)], FieldRequest(recipe=found.recipe))
