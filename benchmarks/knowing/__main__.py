@@ -3,7 +3,8 @@
 The corpus `knowing-passages` has texts with questions of people and the sentences that answer them. The beginning of
 the text with the same budget stands beside our passages. `test_at_*` counts only texts that were not used for learning.
 `out_of_fold_at_*` counts all questions, each with weights that were learned without the third of the texts that its
-text is in.
+text is in. `policy.two_wordings_at_*` counts, in the same way, the questions of `rewordings.toml` with both wordings,
+and `policy.one_wording_at_*` the same questions with their own wording.
 
 The corpus `knowing-sources` has answers of sources. Records of saved lists, and values by name and by one example, are
 measured on `knowing-lists`, `serp`, `knowing-fields` and `knowing-redesign`. `tokens.list` is the size of the tool
@@ -17,7 +18,7 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -35,6 +36,7 @@ from benchmarks.knowing.questions import (
     Question,
     has_answer,
     is_test_text,
+    load_rewordings,
     load_texts,
     sentences_with_answer,
 )
@@ -112,6 +114,7 @@ async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -
         total_s += seconds
         if peers is not None:
             figures |= _ask_peers(peers, name, sample[: _QUICK_PEER_QUESTIONS if options.quick else _PEER_QUESTIONS])
+    figures |= _ask_in_two_wordings(asked["policy"], fold_weights, quick=options.quick)
     figures["passages.exact"] = float(not counts["inexact"])
     figures["passages.over_budget"] = counts["over_budget"]
     figures["passages.ms"] = round(1_000 * total_s / counts["asked"], 1)
@@ -122,6 +125,28 @@ async def _measure(options: Options, corpora: Path, peers: PeerProcess | None) -
     figures["tokens.list"] = await count_list_tokens()
     others = [(name, value) for name, value in figures.items() if not name.startswith("passages.")]
     print_table("Records and fields", ("figure", "value"), others)
+    return figures
+
+
+def _ask_in_two_wordings(
+    questions: Sequence[tuple[AskedText, Question]], fold_weights: Sequence[Mapping[str, float]], *, quick: bool
+) -> Figures:
+    """Return the figures of policies with one and with two wordings of a question."""
+    second = load_rewordings()
+    sample = [one for one in questions if one[1]["q"] in second][: _QUICK if quick else _PEER_QUESTIONS]
+    figures: Figures = {}
+    for budget in BUDGETS:
+        hits: list[tuple[bool, bool]] = []
+        for text, question in sample:
+            wordings = (question["q"], f"{question['q']} | {second[question['q']]}")
+            with patch.dict(WEIGHTS, fold_weights[text.number % TEXT_FOLDS]):
+                one, two = (
+                    has_answer(join_excerpts(ask(text.text, wording, budget), linked=False), question)
+                    for wording in wordings
+                )
+            hits.append((one, two))
+        for name, share in zip(("one_wording", "two_wordings"), np.mean(hits, axis=0), strict=True):
+            figures[f"passages.policy.{name}_at_{budget}"] = round(float(share), 3)
     return figures
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ TEST_FOLD = 2
 """Fold of the test texts. Each third text of a set is in the same fold."""
 FOLD_WEIGHTS = Path(__file__).with_name("fold_weights.json")
 """For each fold, the weights learned by `benchmarks.train_passages` from the texts of the other folds."""
+
+REWORDINGS = Path(__file__).with_name("rewordings.toml")
 
 Question = Mapping[str, Any]
 """`q` (question), `s` (sentence with the answer), and perhaps `any` (all sentences that answer)."""
@@ -46,6 +49,11 @@ def load_texts(corpora: Path) -> list[AskedText]:
         texts.append(AskedText(row["set"], counts[row["set"]], row["text"], row["qs"]))
         counts[row["set"]] += 1
     return texts
+
+
+def load_rewordings() -> dict[str, str]:
+    """Return the second wording of questions to policies."""
+    return tomllib.loads(REWORDINGS.read_text(encoding="utf-8"))
 
 
 def is_test_text(text: AskedText) -> bool:
