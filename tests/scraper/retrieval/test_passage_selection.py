@@ -54,6 +54,15 @@ def test_heading_counts_for_the_chunks_below_it() -> None:
     assert "From nine to five" in shown(excerpts)
 
 
+def test_a_question_that_is_a_heading_finds_the_beginning_of_its_section() -> None:
+    rows = "".join(f"- How to moor boat {n}: mooring a boat with rope {n}.\n" for n in range(60))
+    page = (
+        f"# Harbor\n\n{rows}\n## Mooring a boat\n\nFirst come the ropes. Then the knots.\n\n{rows}\n## Other\n\n{rows}"
+    )
+    (excerpts,) = select_passages([page], "mooring a boat?", 120)
+    assert "First come the ropes. Then the knots." in "".join(excerpt.text for excerpt in excerpts)
+
+
 def test_an_excerpt_tells_where_it_stands() -> None:
     text = page("First.", f"## Ferries\n\n{FILLER * 8}\n\n{FERRY}", "Last.")
     (excerpt,) = (one for one in of(text, "ferry Borkum bicycles") if FERRY in one.text)
