@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.layout_model import LayoutPage, LayoutRow, RulingLine, TextRun
-from scraper.extract.documents.pdf.text_assembly import group_adjacent, group_rows, join_cell_lines, text_of_row
+from scraper.extract.documents.pdf.text_assembly import (
+    group_adjacent,
+    group_rows,
+    is_right_to_left,
+    join_cell_lines,
+    text_of_row,
+)
 
 _TOUCH = 3.0
 """Points by which lines that meet may miss each other."""
+_CLOSE = 0.5
+"""Points by which a line may miss the space between two words."""
 _SAME_LINE = 3.0
 _MIN_LINES = 3
 _MAX_CELL_CHARS = 900
@@ -98,7 +106,14 @@ def _build_grid(lattice: _Lattice, runs: list[TextRun]) -> LatticeGrid | None:
 def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, int], list[TextRun]]:
     """Return the runs by cell; cells without a line between them count as the first of them."""
     placed: dict[tuple[int, int], list[TextRun]] = defaultdict(list)
-    for run in runs:
+    runs = list(runs)
+    crossed = {
+        x
+        for run in runs
+        for start, end in run.words
+        for x in lattice.xs[bisect_right(lattice.xs, start + _CLOSE) : bisect_left(lattice.xs, end - _CLOSE)]
+    }
+    for run in chain.from_iterable(_split_at_lines(lattice, run, crossed) for run in runs):
         row = max(0, bisect_left(lattice.ys, run.middle) - 1)
         start = min(run.x0 + _TOUCH, (run.x0 + run.x1) / 2)
         column = max(0, bisect_left(lattice.xs, start) - 1)
@@ -109,6 +124,30 @@ def _place_runs(lattice: _Lattice, runs: Iterable[TextRun]) -> dict[tuple[int, i
     for cell, owner in owners.items():
         merged[owner] += placed[cell]
     return merged
+
+
+def _split_at_lines(lattice: _Lattice, run: TextRun, crossed: Collection[float]) -> Iterator[TextRun]:
+    """Yield the parts of a run between whose words a line is drawn: two columns may be as close as two words.
+
+    Lines that cross words are parts of a drawing.
+    """
+    row = min(max(0, bisect_left(lattice.ys, run.middle) - 1), len(lattice.ys) - 2)
+    first, last = bisect_left(lattice.xs, run.x0 + _TOUCH), bisect_right(lattice.xs, run.x1 - _TOUCH)
+    texts = run.text.split()
+    if first >= last or len(texts) != len(run.words) or is_right_to_left(run.text):
+        yield run
+        return
+    start = 0
+    for at, (before, after) in enumerate(pairwise(run.words), 1):
+        column = bisect_left(lattice.xs, before[1] - _CLOSE, max(1, first), last)
+        if column >= last or lattice.xs[column] > after[0] + _CLOSE or lattice.xs[column] in crossed:
+            continue
+        if lattice.has_line_right(row, column - 1):
+            yield run._replace(
+                text=" ".join(texts[start:at]), x0=run.words[start][0], x1=before[1], words=run.words[start:at]
+            )
+            start = at
+    yield run._replace(text=" ".join(texts[start:]), x0=run.words[start][0], words=run.words[start:]) if start else run
 
 
 def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]) -> None:

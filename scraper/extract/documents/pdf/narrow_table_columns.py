@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
@@ -20,6 +20,8 @@ _MIN_ROWS, _MIN_CLEAR_ROWS = 4, 3
 _BOTH_SIDES = 0.35
 """Ratio of the rows with text on both sides of a strip."""
 _ALIGNED = 1.0
+_MIN_ALIGNED = 3
+"""Other cells of a column."""
 _DISTINCT, _DISTINCT_NUMBERED = 0.5, 0.25
 """Ratio of different words before a strip; fewer for numbers behind it. Words that repeat are a phrase."""
 
@@ -48,13 +50,14 @@ def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) 
 
 def split_at_strips(rows: Sequence[LayoutRow]) -> list[SegmentedRow]:
     """Return the rows, split where nearly all have a gap at the same position; empty if there is no such gap."""
-    words = [list(_words(row)) for row in rows]
+    words = [list(split_words(row.runs)) for row in rows]
     strips = find_strips(words)
     return [_split(row, line, strips) for row, line in zip(rows, words, strict=True)] if strips else []
 
 
-def _words(row: LayoutRow) -> Iterator[TextRun]:
-    for run in row.runs:
+def split_words(runs: Iterable[TextRun]) -> Iterator[TextRun]:
+    """Yield a run for each word, or runs as they are if the places of their words are unknown."""
+    for run in runs:
         texts = run.text.split()
         if len(texts) != len(run.words) or len(texts) < 2:
             yield run
@@ -105,6 +108,41 @@ def _separates(cells: Sequence[tuple[Sequence[TextRun], Sequence[TextRun]]]) -> 
     least = _MIN_CLEAR_ROWS if is_clear else _MIN_ROWS
     distinct = len({left.text for left, _ in both})
     return len(both) >= least and distinct > (_DISTINCT_NUMBERED if are_numbers else _DISTINCT) * len(both)
+
+
+def split_spanning_cells(
+    cells: Sequence[Sequence[Sequence[RowSegment]]], columns: Sequence[_Span]
+) -> list[list[list[RowSegment]]]:
+    """Split texts that reach into the next columns, if each part begins or ends where cells of its column do.
+
+    The space between two columns may be as narrow as a space between words.
+    """
+    found = [[list(cell) for cell in row] for row in cells]
+    for row in found:
+        for at, (_, end) in enumerate(columns[:-1]):
+            if not row[at] or row[at][-1].x1 <= end + _ALIGNED:
+                continue
+            parts: dict[int, list[TextRun]] = {}
+            for word in split_words(row[at][-1].runs):
+                center = (word.x0 + word.x1) / 2
+                parts.setdefault(sum(center > bound for _, bound in columns[:-1]), []).append(word)
+            placed = {
+                column: RowSegment(tuple(words), words[0].x0, words[-1].x1) for column, words in sorted(parts.items())
+            }
+            if min(placed) == at and len(placed) > 1 and not any(row[column] for column in placed if column > at):
+                others = [other for other in found if other is not row]
+                if all(_is_aligned(part, [other[column] for other in others]) for column, part in placed.items()):
+                    row[at][-1:] = [placed.pop(at)]
+                    for column, part in placed.items():
+                        row[column] = [part]
+    return found
+
+
+def _is_aligned(part: RowSegment, cells: Sequence[Sequence[RowSegment]]) -> bool:
+    filled = [cell for cell in cells if cell]
+    left = sum(abs(cell[0].x0 - part.x0) <= _ALIGNED for cell in filled)
+    right = sum(abs(cell[-1].x1 - part.x1) <= _ALIGNED for cell in filled)
+    return max(left, right) >= _MIN_ALIGNED
 
 
 def _split(row: LayoutRow, words: Sequence[TextRun], strips: Sequence[_Span]) -> SegmentedRow:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
-from scraper.extract.documents.pdf.narrow_table_columns import find_ruled_regions, split_at_strips
+from scraper.extract.documents.pdf.narrow_table_columns import find_ruled_regions, split_at_strips, split_spanning_cells
 from scraper.extract.documents.pdf.table_cells import (
     RowSegment,
     SegmentedRow,
@@ -133,7 +133,7 @@ def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> tuple
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
-    cells = [_place_segments(line, columns) for line in lines]
+    cells = split_spanning_cells([_place_segments(line, columns) for line in lines], columns)
     grid = [list(map(_text_of_cell, row)) for row in cells]
     if _is_prose(lines, grid):
         return None

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
-from scraper.extract.documents.pdf.text_assembly import group_adjacent, join_cell_lines, text_of_runs
+from scraper.extract.documents.pdf.text_assembly import completes_number, group_adjacent, join_cell_lines, text_of_runs
 
 _ROW_DISTANCE_RATIO = 1.25
 """Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
@@ -61,6 +61,10 @@ def find_wrapped_lines(
         filled = [column for column, cell in enumerate(cells[index]) if cell]
         above = cells[index - 1]
         is_part = len(filled) < sum(map(bool, above)) or index - 1 in found
+        is_part = is_part or any(
+            above[column] and completes_number(above[column][-1].text, cells[index][column][0].text)
+            for column in filled
+        )
         if (
             is_part
             and step <= _SAME_LEADING * leading
@@ -73,8 +77,10 @@ def find_wrapped_lines(
 
 
 def _is_wrapped(above: Sequence[RowSegment], below: Sequence[RowSegment], right: float) -> bool:
-    """Return True if the first word of a cell's line does not fit behind the line above."""
+    """Return True if the first word of a cell's line does not fit behind the line above, or ends its number."""
     text = below[0].text
+    if completes_number(above[-1].text, text):
+        return True
     word = text.split(" ", 1)[0]
     width = (below[0].x1 - below[0].x0) * len(word) / max(1, len(text))
     is_left_aligned = abs(above[0].x0 - below[0].x0) < _ALIGNED

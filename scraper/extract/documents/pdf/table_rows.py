@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from scraper.extract.documents.pdf.layout_model import RulingLine
-from scraper.extract.documents.pdf.table_cells import SegmentedRow
-from scraper.extract.documents.pdf.text_assembly import is_label
+from scraper.extract.documents.pdf.table_cells import RowSegment, SegmentedRow
+from scraper.extract.documents.pdf.text_assembly import completes_number, is_label
 
 _MAX_ROWS_ABOVE = 4
 """Rows above a row; one of them must share a gap with it."""
@@ -87,8 +87,12 @@ def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left
     line, above = lines[end], lines[end - 1]
     if len(line.segments) != 1 or line.y0 - above.y1 > 0.35 * line.size:
         return end
-    inner = [segment for segment in above.segments[1:] if abs(segment.x0 - line.x0) < 2]
+    inner = [segment for segment in above.segments[1:] if abs(segment.x0 - line.x0) < 2 or _ends_number(segment, line)]
     return end + 1 if inner and line.x0 > left + 5 else end
+
+
+def _ends_number(above: RowSegment, line: SegmentedRow) -> bool:
+    return above.x0 - 2 < line.x0 < above.x1 and completes_number(above.text, line.segments[0].text)
 
 
 def _is_cellular(line: SegmentedRow) -> bool:

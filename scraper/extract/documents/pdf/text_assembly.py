@@ -148,9 +148,23 @@ def join_cell_lines(lines: Iterable[str]) -> str:
         bullet = BULLET.match(line)
         if bullet and line.lstrip()[0] in "\u2022\u25cf\u25aa\u25a0\uf0b7\uf0a7":
             items.append([line[bullet.end() :]])
+        elif items[-1] and completes_number(items[-1][-1], line):
+            items[-1][-1] += line
         elif not is_label(line) or line.strip("\u2022\uf0b7\u25cf\u25aa "):
             items[-1].append(line)
     return "\n".join(filter(None, map(join_lines, items)))
+
+
+_NUMBER_PART = re.compile(r"\d{1,3}|%")
+_WHOLE_NUMBER = re.compile(r"\d{1,3}(?:(?:,\d{3}){2,}|(?:\.\d{3}){2,})|\d{1,2}([./-])\d{1,2}\1\d{4}|\d+(?:[.,]\d+)?%")
+
+
+def completes_number(above: str, below: str) -> bool:
+    """Return True if a line is the end of the number or date above it, for which a cell was too narrow."""
+    if not _NUMBER_PART.fullmatch(below):
+        return False
+    start = above.rpartition(" ")[2].lstrip("($\u20ac\u00a3+-\u2013\u2212")
+    return _WHOLE_NUMBER.fullmatch(start + below) is not None and not _WHOLE_NUMBER.fullmatch(start)
 
 
 _LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]++[-\u2010\u00ad]$")

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from scraper.extract.documents.pdf.layout_model import TextRun
+from scraper.extract.documents.pdf.narrow_table_columns import split_spanning_cells
+from scraper.extract.documents.pdf.table_cells import RowSegment
+from scraper.extract.documents.pdf.text_assembly import completes_number
 from tests.scraper.extract.documents.builders import drawn_pdf, line, parse, text_at
 
 WIDE = "A line of prose that goes over both halves of the page and gives them their whole width in points"
@@ -89,3 +95,56 @@ def test_sentence_between_two_tables_ends_the_first() -> None:
     text = read_drawn(text_at(60, 100, WIDE), *cells, text_at(60, 200, "Passports are checked before noon."))
     assert "\n\nPassports are checked before noon.\n\n" in text
     assert "| West | 6,836 |" in text
+
+
+def test_line_between_two_words_separates_cells_as_close_as_words() -> None:
+    xs, ys = (90, 151.4, 220), (90, 105, 120, 135)
+    lines = [*(line(xs[0], y, xs[-1], y) for y in ys), *(line(x, ys[0], x, ys[-1]) for x in xs)]
+    texts = ["02.05.2022 1,033,634", "25.06.2006 145,016", "18.07.2009 3,628"]
+    drawn = [text_at(100, y + 11, text) for y, text in zip(ys, texts, strict=False)]
+    assert "| 02.05.2022 | 1,033,634 |\n| --- | --- |\n| 25.06.2006 | 145,016 |" in (read_drawn(*lines, *drawn))
+
+
+def test_line_of_a_drawing_across_words_separates_nothing() -> None:
+    xs, ys = (90, 151.4, 220), (90, 105, 120, 135)
+    lines = [*(line(xs[0], y, xs[-1], y) for y in ys), *(line(x, ys[0], x, ys[-1]) for x in xs)]
+    texts = ["02.05.2022 1,033,634", "Harbors beyond", "Temperatures of the water"]
+    drawn = [text_at(100, y + 11, text) for y, text in zip(ys, texts, strict=False)]
+    assert "02.05.2022 1,033,634" in read_drawn(*lines, *drawn)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "whole"),
+    [
+        ("1,763,2", "20", "1,763,220"), ("27.01.202", "6", "27.01.2026"), ("44.8", "%", "44.8%"),
+        ("$ 7.218.76", "8", "$ 7.218.768"),
+    ],
+)  # fmt: skip
+def test_number_that_a_narrow_cell_divides_stays_whole(above: str, below: str, whole: str) -> None:
+    drawn = []
+    for row, name in enumerate(("Harbor", "Ferry", "Boat", "Pier")):
+        y = 100 + 24 * row
+        drawn += [text_at(60, y, name), text_at(200, y, above), text_at(200, y + 12, below)]
+    rows = read_drawn(*drawn).split("\n")
+    assert [row for row in rows if row.startswith("| ") and "---" not in row] == [
+        f"| {name} | {whole} |" for name in ("Harbor", "Ferry", "Boat", "Pier")
+    ]
+
+
+@pytest.mark.parametrize(("above", "below"), [("1,1", "20"), ("1,763,220", "15"), ("Harbor", "3"), ("12", "345")])
+def test_whole_numbers_below_each_other_are_not_joined(above: str, below: str) -> None:
+    assert not completes_number(above, below)
+
+
+def test_text_across_two_columns_is_divided_where_their_cells_begin() -> None:
+    def segment(x0: float, *words: str) -> RowSegment:
+        ends = tuple((x0 + 30 * at, x0 + 30 * at + 28) for at in range(len(words)))
+        run = TextRun(" ".join(words), x0, 0, ends[-1][1], 10, 10, words=ends)
+        return RowSegment((run,), run.x0, run.x1)
+
+    columns = [(0.0, 99.0), (99.0, 200.0)]
+    rows = [[[segment(70, "Cork")], [segment(100, "Low")]] for _ in range(3)]
+    divided = split_spanning_cells([*rows, [[segment(70, "Less", "More")], []]], columns)[-1]
+    assert [[part.text for part in cell] for cell in divided] == [["Less"], ["More"]]
+    title = split_spanning_cells([*rows, [[segment(65, "Heights", "of")], []]], columns)[-1]
+    assert [[part.text for part in cell] for cell in title] == [["Heights of"], []]
