@@ -33,6 +33,7 @@ from scraper.extract.documents.pdf import (
     stream_tables,
     table_cells,
     table_rows,
+    text_assembly,
 )
 
 _PROCESSES = 2
@@ -64,6 +65,9 @@ RULES = (
     Rule("headers above a frame", reader, "find_headers_above", lambda *_: ([], 0)),
     Rule("sums below a frame", reader, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
+    Rule("divided numbers", text_assembly, "_NUMBER_PART", re.compile(r"(?!)")),
+    Rule("lines between words", lattice_tables, "_split_at_lines", lambda _lattice, run, _crossed: [run]),
+    Rule("cells across columns", stream_tables, "split_spanning_cells", lambda cells, _: cells),
     Rule("numbered sections", blocks, "_SECTION", re.compile(r"(?!)")),
     Rule("bold headings", blocks, "_MAX_BOLD_CHARS", 0),
 )
