@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from scraper.errors import ScraperError
 from scraper.extract.documents.ooxml_parts import find_related_parts, iter_sheet_parts
@@ -36,35 +37,77 @@ def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
 
 
 def format_chart(parts: ZipParts, name: str) -> str:
-    """Return title, type and data table of a chart; empty if it cannot be read."""
+    """Return title, type, titles of axes and data tables of a chart; empty if it cannot be read."""
     try:
         root = parts.xml_or_none(name)
     except ScraperError:
         return ""
     if root is None:
         return ""
-    title = root.find(f"{_C}chart/{_C}title")
-    title_text = "" if title is None else "".join(text.text or "" for text in title.iter(_A + "t")).strip()
-    plot = next((element for element in root.iter(_C + "*") if str(element.tag).endswith("Chart")), None)
-    if plot is None:
-        return title_text
-    kind = _KIND.search(str(plot.tag))
-    return "\n\n".join(filter(None, (title_text, f"{kind[1].title()} chart" if kind else "Chart", _format_data(plot))))
+    plots = [element for element in root.iter(_C + "*") if str(element.tag).endswith("Chart")]
+    title = _title(root.find(_C + "chart"))
+    if not plots:
+        return title
+    kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _KIND.search(str(plot.tag))))
+    axes = [text for axis in root.iter(_C + "*") if str(axis.tag).endswith("Ax") and (text := _title(axis))]
+    heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
+    series = [one for plot in plots for one in plot.findall(_C + "ser")]
+    return "\n\n".join(filter(None, (title, heading, f"Axes: {', '.join(axes)}" if axes else "", *_tables(series))))
 
 
-def _format_data(plot: Element) -> str:
-    series = plot.findall(_C + "ser")
-    names = [next(iter(_points(one, "tx")), "") for one in series]
-    labels = _points(series[0], "cat", "xVal") if series else []
-    columns = [labels, *(_points(one, "val", "yVal") for one in series)]
-    rows = list(islice(zip_longest(*columns, fillvalue=""), _MAX_POINTS))
-    return pipe_table([["", *names], *rows]) if rows else ""
+def _title(element: Element | None) -> str:
+    title = None if element is None else element.find(_C + "title")
+    return "" if title is None else " ".join("".join(text.text or "" for text in title.iter(_A + "t")).split())
 
 
-def _points(series: Element, *names: str) -> list[str]:
-    """Return the data points of the first of these children that has any."""
-    points = ([value.text or "" for value in series.iterfind(f"{_C}{name}//{_C}pt//{_C}v")] for name in names)
-    return [_format_number(text) for text in next(filter(None, points), [])]
+def _tables(series: Sequence[Element]) -> Iterator[str]:
+    """Yield a table for each group of series with the same categories."""
+    columns = [(_points(one, "cat", "xVal"), column) for one in series for column in _columns(one)]
+    for labels, group in groupby(columns, key=itemgetter(0)):
+        found = [column for _, column in group]
+        indexes = sorted(set(labels).union(*(values for _, values in found)))[:_MAX_POINTS]
+        if indexes:
+            rows = [[labels.get(index, ""), *(values.get(index, "") for _, values in found)] for index in indexes]
+            yield pipe_table([["", *(name for name, _ in found)], *rows])
+
+
+def _columns(series: Element) -> Iterator[tuple[str, dict[int, str]]]:
+    """Yield the name and the values of a series, and the sizes of its bubbles."""
+    name = next(iter(_points(series, "tx").values()), series.findtext(f"{_C}tx/{_C}v", ""))
+    yield name, _points(series, "val", "yVal")
+    if sizes := _points(series, "bubbleSize"):
+        yield f"{name} (size)".strip(), sizes
+
+
+def _points(series: Element, *names: str) -> dict[int, str]:
+    """Return the data points of the first of these children that has any, by number; missing points have none."""
+    for name in names:
+        levels = list(series.iterfind(f"{_C}{name}//{_C}lvl")) or list(series.iterfind(_C + name))
+        points = [_level_points(level) for level in reversed(levels)]
+        if any(points):
+            return _join_levels(points)
+    return {}
+
+
+def _level_points(level: Element) -> dict[int, str]:
+    found = {}
+    for position, point in enumerate(level.iter(_C + "pt")):
+        index = str(point.get("idx", position))
+        if index.isdecimal() and (text := point.findtext(_C + "v")) is not None:
+            found[int(index)] = _format_number(text)
+    return found
+
+
+def _join_levels(levels: Sequence[Mapping[int, str]]) -> dict[int, str]:
+    """Return the labels of the last level, each with the outer labels that hold until the next one."""
+    *outer, inner = levels
+    current = [""] * len(outer)
+    joined = {}
+    for index in sorted(set(inner).union(*outer)):
+        current = [level.get(index, before) for level, before in zip(outer, current, strict=True)]
+        if index in inner:
+            joined[index] = ", ".join(filter(None, (*current, inner[index])))
+    return joined
 
 
 def _format_number(number: str) -> str:

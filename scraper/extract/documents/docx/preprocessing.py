@@ -49,6 +49,7 @@ def write_computed_text(
 
     Text that Word hides is removed. `charts` is the Markdown of charts by relationship ID.
     """
+    _unwrap_runs(body)
     _move_text_boxes(body)
     _join_drop_capitals(body)
     _write_check_boxes(body)
@@ -65,6 +66,22 @@ def get_outline_level(paragraph: Element) -> int | None:
     """Return the outline level, from 1, that a paragraph sets itself, or None."""
     level = _LEVELS.get(get_child_value(paragraph, "pPr", "outlineLvl") or "")
     return level if level is not None and len(text_of_paragraph(paragraph)) <= _MAX_HEADING_CHARS else None
+
+
+def _unwrap_runs(body: Element) -> None:
+    """Put the runs of fields, of directed text, and of ruby text with its reading in place of their frames."""
+    for ruby in list(body.iter(W + "ruby")):
+        run, base = ruby.getparent(), ruby.find(W + "rubyBase")
+        if run is not None and base is not None:
+            for inner in list(base):
+                run.addprevious(inner)
+            reading = "".join(text.text or "" for text in ruby.iterfind(f"{W}rt//{W}t"))
+            run.replace(ruby, text_element(f"({reading})"))
+    for frame in list(body.iter(W + "fldSimple", W + "bdo", W + "dir")):
+        for inner in list(frame):
+            frame.addprevious(inner)
+        if (parent := frame.getparent()) is not None:
+            parent.remove(frame)
 
 
 def _move_text_boxes(body: Element) -> None:

@@ -293,3 +293,14 @@ def test_document_with_only_a_header_shows_it() -> None:
         parts["word/document.xml"].replace(b"w:document", b"w:hdr").replace(b"<w:p/>", paragraph("Letterhead").encode())
     )
     assert parse(builders.zipped({**parts, "word/header1.xml": header})).markdown == "Letterhead"
+
+
+def test_runs_of_fields_of_directed_and_of_ruby_text_stand_in_their_sentence() -> None:
+    body = (
+        '<w:p><w:r><w:t xml:space="preserve">See </w:t></w:r><w:fldSimple w:instr="REF a"><w:r>'
+        "<w:t>Table 2</w:t>"
+        '</w:r></w:fldSimple><w:bdo w:val="ltr"><w:r><w:t xml:space="preserve"> of the </w:t></w:r></w:bdo>'
+        "<w:r><w:ruby><w:rt><w:r><w:t>minato</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>harbor</w:t></w:r></w:rubyBase></w:ruby></w:r>"
+        "<w:r><w:t>.</w:t></w:r></w:p>"
+    )
+    assert parse(builders.docx(body)).markdown == "See Table 2 of the harbor(minato)."
