@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
+from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN
 from browsers.acting.elements import ElementGoneError, PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
@@ -306,12 +307,31 @@ class ActingPage:
         return await self._readiness.evaluate(expression, limit_s=limit_s)
 
     async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:
-        """Return the pictures of the page as it is now; raises as `take_screenshots`."""
-        return await take_screenshots(self._session, self._readiness, request)
+        """Return the pictures of the page as it is now, without fields for passwords, cards and codes.
+
+        Raises as `take_screenshots` and `look`.
+        """
+        await self.look()
+        fields = [self.element(ref) for ref in sorted(self._secrets) if self.find(ref) is not None]
+        hidden = [field for field in fields if await self._call(field, HIDE_FROM_PICTURE)]
+        try:
+            return await take_screenshots(self._session, self._readiness, request)
+        finally:
+            for field in hidden:
+                await self._call(field, SHOW_AGAIN)
 
     def is_secret(self, ref: str) -> bool:
         """Return True for a field whose value is never shown in an outline, such as a password."""
         return ref in self._secrets
+
+    @staticmethod
+    async def _call(field: PageElement, function: str) -> bool:
+        """Call a function with a field; return False if the field no longer exists."""
+        try:
+            await field.call(function)
+        except ElementGoneError:
+            return False
+        return True
 
     async def _capture(self, process: FrameProcess) -> Event | None:
         try:

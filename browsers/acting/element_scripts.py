@@ -145,3 +145,10 @@ SELECT_OPTIONS = """function(...wanted) {
 
 Return the reason of a failure, an object with the available options if one is unknown, or an empty text.
 """
+
+HIDE_FROM_PICTURE = """function() {
+  (globalThis.masks ||= []).push(this.animate([{clipPath: 'inset(50%)'}, {clipPath: 'inset(50%)'}], {duration: 60000}));
+}"""
+"""Hide the element without a change of the document; `SHOW_AGAIN` shows it."""
+
+SHOW_AGAIN = "function() { for (const mask of (globalThis.masks || []).splice(0)) mask.cancel(); }"

@@ -92,7 +92,7 @@ class StepRunner:
                 await page.settle()
             if step.picture is not None:
                 pictures = await page.take_pictures(step.picture)
-                url = (await page.look()).facts.url
+                url = page.outline.facts.url if page.outline else ""
                 snapshot = Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
             else:
                 self._check_refusals()

@@ -57,6 +57,20 @@ async def test_a_picture_shows_where_to_point(signed_in: Services, site: Site) -
     assert "pressed at 100 100" in text, text
 
 
+async def test_pictures_do_not_show_passwords_and_card_numbers(signed_in: Services, site: Site) -> None:
+    session, _ = await browse(signed_in, f"open {site.url('/acting/form')}")
+    pictures = []
+    typed = ('type "Card" = 5555555555554444', 'type "Password" = a longer password', 'type "Name" = Ann')
+    for step in (*typed, 'look "nothing else"'):
+        answer = await call(signed_in, "see", session=session)
+        pictures.append(answer.media[0].data)
+        _, text = await browse(signed_in, step, session=session)
+        assert "refused" not in text, text
+    assert pictures[0] == pictures[1] == pictures[2] != pictures[3]
+    _, text = await browse(signed_in, "look", "close", session=session)
+    assert 'textbox "Name" = "Ann"' in text, text
+
+
 async def test_sessions_of_others_and_files_of_sessions_are_refused(signed_in: Services, site: Site) -> None:
     session, _ = await browse(signed_in, f"open {site.url('/acting/found')}")
     other = await call(signed_in, "see", "eve", session=session)
