@@ -27,7 +27,11 @@
     const stack = [root];
     while (stack.length && text.length < limit + 1000) {
       const node = stack.pop();
-      if (node.nodeType === Node.TEXT_NODE) { text += node.data + ' '; continue; }
+      if (node.nodeType === Node.TEXT_NODE) {
+        const part = node.data.trim();
+        if (part) text += part + ' ';
+        continue;
+      }
       const isElement = node.nodeType === Node.ELEMENT_NODE;
       if (isElement && /^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/.test(node.nodeName)) continue;
       if (isElement && node !== root && !node.checkVisibility()) continue;
@@ -42,21 +46,19 @@
     const own = [button.localName === 'input' ? button.value : textOf(button, 200), button.getAttribute('aria-label'), button.title];
     return own.map(tidy).filter((label) => label && label.length <= MAX_LABEL);
   };
-  const isFloating = (element, style) =>
-    style.position === 'fixed' || style.position === 'sticky' || (style.position === 'absolute' && +style.zIndex >= 10) ||
-    (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true' || isOnTop(element);
-  const isOnTop = (element) => element.matches(':popover-open, :modal');
+  const isFloating = (element, style) => {
+    const {position} = style;
+    return position === 'fixed' || position === 'sticky' || (position === 'absolute' && +style.zIndex >= 10) ||
+      (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true' || isOnTop(element);
+  };
+  const isOnTop = (element) => (element.localName === 'dialog' || element.hasAttribute('popover')) && element.matches(':popover-open, :modal');
   const isNamed = (element) =>
-    NAME.test(`${element.id} ${element.getAttribute('class') || ''} ${element.localName}`) && !/policy/i.test(element.id);
+    (element.id || element.hasAttribute('class') || element.localName.includes('-')) && NAME.test(`${element.id} ${element.getAttribute('class') || ''} ${element.localName}`) && !/policy/i.test(element.id);
   const contains = (outer, inner) => {
     for (let node = parentOf(inner); node; node = parentOf(node)) if (node === outer) return true;
     return false;
   };
-  let pageLength = 0;
-  const shareOfPage = (element) => {
-    pageLength = pageLength || Math.max(1, (document.body.innerText || '').length);
-    return textOf(element).length / pageLength;
-  };
+  const isMoreOfPage = (length, share) => textOf(document.body, length / share).length < length / share;
 
   const BUTTONS = 'button, [role=button], input[type=button], input[type=submit], a, [onclick], [tabindex]';
   const isButton = (element) =>
@@ -76,24 +78,28 @@
   const boxesOf = (element) => [...walk(element)].filter((one) => one.matches(BOXES));
   const isOn = (box) => !box.disabled && box.getAttribute('aria-disabled') !== 'true' && (box.localName === 'input' ? box.checked : box.getAttribute('aria-checked') === 'true');
 
-  const describe = (element, isFirst, isFloatingFrame) => {
+  const describe = (element, depth, isFloatingFrame) => {
     const style = getComputedStyle(element);
     const isWholeFrame = isFloatingFrame && element === document.body;
     const named = isNamed(element);
     const floats = isWholeFrame || isFloating(element, style) || /^(?:alert)?dialog$/.test(element.getAttribute('role') || '');
+    let isFirst = depth <= MAX_DEPTH && isAtTop(element) && mayAsk(element);
     if (!(floats || isFirst || named) || !(isVisible(element) || rootOf(element))) return null;
     const isModal = isWholeFrame || (element.localName === 'dialog' && element.open) || element.getAttribute('aria-modal') === 'true' || (floats && named);
-    const text = textOf(element);
-    if (text.length < MIN_CHARS || text.length > (isModal ? MAX_MODAL_CHARS : MAX_CHARS)) return null;
+    const maxChars = isModal ? MAX_MODAL_CHARS : MAX_CHARS;
+    const text = textOf(element, maxChars);
+    if (text.length < MIN_CHARS || text.length > maxChars) return null;
+    isFirst = isFirst && (depth === 1 || !isMoreOfPage(text.length, 0.5));
+    if (!(floats || isFirst || named)) return null;
     const isAboutCookies = TOPIC.test(text);
-    if (!isAboutCookies && !floats && !PRIVACY.test(text)) return null;
+    if (!isAboutCookies && !PRIVACY.test(text) && !(floats && (named || EVERYTHING.test(text)))) return null;
     // Cookies may serve a basket or a sign-in: only words before them are what the box is about.
     const topicAt = text.search(TOPIC);
     const title = text.slice(0, topicAt < 0 ? TITLE_CHARS : Math.min(TITLE_CHARS, topicAt));
     if (AGE.test(text.slice(0, HEAD_CHARS)) || BASKET.test(title) || SIGN_IN.test(title)) return null;
     const fields = 'input[type=password], input[type=email], input[type=tel], input[autocomplete=username]';
     if ([...walk(element)].some((one) => one.matches(fields) && isVisible(one))) return null;
-    if (named && !isFirst && !floats && window === top && (shareOfPage(element) > 0.5 || element.querySelector('h1'))) return null;
+    if (named && !isFirst && !floats && window === top && (isMoreOfPage(text.length, 0.5) || element.querySelector('h1'))) return null;
     const buttons = buttonsOf(element);
     const pick = (test) => (buttons.find(([one, labels]) => test(labels, one)) || [null])[0];
     if (buttons.length > MAX_BUTTONS && !named && !(floats && isAboutCookies)) return null;
@@ -112,7 +118,7 @@
     const offersBoth = refuse && accept && EVERYTHING.test(`${labelsOf(refuse)[0]} ${labelsOf(accept)[0]}`);
     // The content of the page stays, unless it is nothing but the question.
     const asksAlone = refuse && accept && text.length < MAX_ALONE_CHARS && (isModal || offersBoth);
-    if (element.querySelector('main, h1') && !asksAlone && !isWholeFrame && shareOfPage(element) > 0.3) return null;
+    if (element.querySelector('main, h1') && !asksAlone && !isWholeFrame && isMoreOfPage(text.length, 0.3)) return null;
     const isPrivate = PRIVACY.test(text) && (named || (refuse && accept && settings) || (PRIVACY.test(text.slice(0, 40)) && (refuse || settings) && !SIGN_IN.test(text)));
     if (!isAboutCookies && !(isPrivate && (accept || named)) && !(offersBoth && floats) && !(named && floats && (accept || refuse))) return null;
     // An article about cookies asks nothing.
@@ -120,7 +126,7 @@
     const asks = accept && (settings || isAboutCookies && (TOPIC.test(text.slice(0, 300)) || floats));
     const informs = named && (close || (floats && buttons.length && text.length > MIN_ALONE_CHARS));
     if (!(refuse && (accept || floats || named)) && !asks && !informs) return null;
-    if (!refuse && !floats && !named && (!settings || text.length > MAX_ALONE_CHARS || shareOfPage(element) > 0.5)) return null;
+    if (!refuse && !floats && !named && (!settings || text.length > MAX_ALONE_CHARS || isMoreOfPage(text.length, 0.5))) return null;
     // The header of a site may mention cookies and offer to accept something.
     const isPartOfPage = /^(?:nav|header|footer)$/.test(element.localName) || (style.position === 'sticky' && !settings);
     if (!refuse && !named && (isPartOfPage || SEARCH.test(text.slice(0, HEAD_CHARS)))) return null;
@@ -133,23 +139,24 @@
     for (let node = element; node && node !== document.body && depth <= MAX_DEPTH; node = parentOf(node)) depth++;
     return depth;
   };
-  const isFirstOf = (element) => {
-    if (/^(?:main|article)$/.test(element.localName) || element === document.body) return false;
-    const depth = depthOf(element);
-    if (depth > MAX_DEPTH || !element.checkVisibility()) return false;
+  const isAtTop = (element) => {
     const box = element.getBoundingClientRect();
-    const mayAsk = rootOf(element) || element.querySelector('button, input, a, [role=button]');
-    return mayAsk && box.top + scrollY < MAX_TOP && box.width > innerWidth / 2 && (depth === 1 || shareOfPage(element) < 0.5);
+    return box.top + scrollY < MAX_TOP && box.width > innerWidth / 2;
   };
+  const mayAsk = (element) => element !== document.body && !/^(?:main|article)$/.test(element.localName) && element.checkVisibility() &&
+    (rootOf(element) || element.querySelector('button, input, a, [role=button]'));
   const find = (isFloatingFrame) => {
     let found = [];
-    pageLength = 0;
-    let outermost = null;
-    for (const element of walk(document.body)) {
-      if (outermost && contains(outermost, element)) continue;
-      const banner = describe(element, isFirstOf(element), isFloatingFrame);
+    const stack = [[document.body, 0]];
+    while (stack.length) {
+      const [element, depth] = stack.pop();
+      // A box without elements has no button, nor has a drawing.
+      if (element instanceof SVGElement) continue;
+      const roots = rootOf(element) ? [element, rootOf(element)] : [element];
+      const children = roots.flatMap((root) => [...root.children]).reverse();
+      const banner = children.length || roots.length > 1 ? describe(element, depth, isFloatingFrame) : null;
       if (banner) found.push(banner);
-      if (banner?.isClear) outermost = element;
+      if (!banner?.isClear) for (const child of children) stack.push([child, depth + 1]);
     }
     // In-flow boxes may be wrappers of the page.
     if (found.some((one) => one.isClear)) found = found.filter((one) => one.isClear);
@@ -167,7 +174,8 @@
   };
   const isEmpty = (element) => textOf(element).length < 3 && !element.querySelector('img, video, canvas, iframe');
   const hide = (element) => {
-    const isPage = element === document.body || (shareOfPage(element) > 0.5 && (element.querySelector('main, h1') || textOf(element).length > MAX_ALONE_CHARS));
+    const {length} = textOf(element);
+    const isPage = element === document.body || (isMoreOfPage(length, 0.5) && (element.querySelector('main, h1') || length > MAX_ALONE_CHARS));
     if (isPage) return;
     element.style.setProperty('display', 'none', 'important');
     if (element.localName === 'dialog' && element.open) element.close();
