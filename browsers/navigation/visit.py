@@ -20,7 +20,7 @@ from browsers.navigation.capture import capture_dom
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.lazy_content import reveal_lazy_content
 from browsers.navigation.navigation import Navigation
-from browsers.navigation.page_observer import PageObserver
+from browsers.navigation.page_observer import MAX_DIALOGS, PageObserver
 from browsers.navigation.page_patterns import PagePatterns
 from browsers.navigation.response import PausedResponse, ResponseBody, is_text_type, read_body, sniff_media_type
 from browsers.navigation.screenshot import take_screenshots
@@ -102,16 +102,24 @@ class Visit:
                 return await self._visit(enough, take_render_slot)
         except (TimeoutError, errors.PageCrashedError) as error:
             if self._peeked is not None:
-                limit_name = error.limit if isinstance(error, errors.PageLimitError) else ""
-                timing = self._end_timing()
-                return replace(self._peeked, complete=False, exceeded_limit=limit_name, timing=timing)
+                return self._unrendered(error.limit if isinstance(error, errors.PageLimitError) else "")
             if isinstance(error, errors.PageCrashedError):
                 raise
             if limit.expired():
                 raise self._navigation.deadline_error(self._elapsed()) from None
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from error
         except CommandFailedError as error:
+            if self._page is not None and self._page.dialogs > MAX_DIALOGS:
+                # The end of the page's scripts also ended one of this visit.
+                if self._peeked is not None:
+                    return self._unrendered("dialogs")
+                raise errors.PageLimitError("The page opened dialogs without end.", limit="dialogs") from error
             raise errors.ConnectionClosedError(f"The visit was interrupted: {error}", url=self.request.url) from error
+
+    def _unrendered(self, exceeded_limit: str) -> Snapshot:
+        """Return the page as the server sent it, because its rendering failed."""
+        assert self._peeked is not None
+        return replace(self._peeked, complete=False, exceeded_limit=exceeded_limit, timing=self._end_timing())
 
     async def _visit(self, enough: IsSufficient | None, take_render_slot: Callable[[], Awaitable[None]]) -> Snapshot:
         if self.expects_page:

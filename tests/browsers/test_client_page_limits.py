@@ -117,3 +117,11 @@ async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site:
     flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example"))
     assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
     assert marks(await flood) == 10
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.RENDER])
+async def test_page_with_endless_dialogs_is_returned(browsers: Browsers, site: Site, mode: Mode) -> None:
+    # The end of the page's scripts often ends one of the visit, too.
+    snapshot = await visit(browsers, site, "/alerts-again", mode)
+    assert marks(snapshot) >= 1
+    assert snapshot.exceeded_limit in ("", "dialogs", "messages to the browser")

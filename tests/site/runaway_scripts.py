@@ -54,6 +54,11 @@ PAGES = (
         "two thousand dialogs, then five more paragraphs",
         _between("alerts", "for (let i = 0; i < 1000; i++) { alert('a' + i); confirm('b'); }"),
     ),
+    fixed(
+        "/alerts-again",
+        "dialogs again and again",
+        _after("alerts-again", "setInterval(() => { for (;;) { alert('a'); confirm('b'); prompt('c'); } }, 5);"),
+    ),
     fixed("/alerts-endless", "dialogs without end", _between("alerts-endless", "while (true) alert('again');")),
     fixed("/prompt", "one of each dialog", _between("prompt", "alert('a'); confirm('b'); prompt('c', 'd'); print();")),
     fixed("/popups", "opens windows without end", _after("popups", _POPUPS)),

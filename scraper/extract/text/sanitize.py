@@ -49,8 +49,18 @@ _JOINING = re.compile(
     "\ufb50-\ufdff\ufe70-\ufefc]"
 )
 _BESIDE_NUMBER_MARK = re.compile(f"[{_ARABIC}]")
-_EMOJI_CATEGORIES = frozenset({"So", "Sm", "Sk", "Po", "Pd", "No"})
+_EMOJI_CATEGORIES = frozenset({"So", "Sk"})
 _NOT_LETTERS_OR_DIGITSCAP = "\u20e3"
+_TEXT_OR_EMOJI = re.compile(
+    "[©®‼⁉™ℹ↔-↙↩↪⌨⏏⏭-⏯⏱⏲⏸-⏺Ⓜ▪▫▶◀◻◼☀-☄☎☑☘☝☠☢☣☦☪☮☯☸-☺♀♂♟♠♣♥♦♨♻♾⚒⚔-⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷-⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅-⬇〰〽㊗㊙"
+    "\U0001f170\U0001f171\U0001f17e\U0001f17f\U0001f202\U0001f237\U0001f321\U0001f324-\U0001f32c\U0001f336\U0001f37d"
+    "\U0001f396\U0001f397\U0001f399-\U0001f39b\U0001f39e\U0001f39f\U0001f3cb-\U0001f3ce\U0001f3d4-\U0001f3df\U0001f3f3"
+    "\U0001f3f5\U0001f3f7\U0001f43f\U0001f441\U0001f4fd\U0001f549\U0001f54a\U0001f56f\U0001f570\U0001f573-\U0001f579"
+    "\U0001f587\U0001f58a-\U0001f58d\U0001f590\U0001f5a5\U0001f5a8\U0001f5b1\U0001f5b2\U0001f5bc\U0001f5c2-\U0001f5c4"
+    "\U0001f5d1-\U0001f5d3\U0001f5dc-\U0001f5de\U0001f5e1\U0001f5e3\U0001f5e8\U0001f5ef\U0001f5f3\U0001f5fa\U0001f6cb"
+    "\U0001f6cd-\U0001f6cf\U0001f6e0-\U0001f6e5\U0001f6e9\U0001f6f0\U0001f6f3]"
+)
+"""Symbols that are text without a variation selector, and emoji with one (emoji-data.txt of Unicode)."""
 
 
 def clean(text: str) -> tuple[str, int]:
@@ -113,14 +123,20 @@ def _filter_suspect(match: re.Match[str]) -> str:
     after = text[at + 1 : at + 2]
     if character in _JOINERS:
         joins_letters = _JOINING.match(before) and _JOINING.match(after)
-        joins_emoji = before and after and (before == "\ufe0f" or _is_emoji(before)) and _is_emoji(after)
+        joins_emoji = (
+            character == "\u200d"
+            and before
+            and after
+            and (before == "\ufe0f" or _is_emoji(before))
+            and _is_emoji(after)
+        )
         is_allowed = bool(joins_letters or joins_emoji)
     elif character in _DIRECTION_MARKS:
         is_first = not any(mark in text[max(0, at - _DIRECTION_MARK_GAP) : at] for mark in _DIRECTION_MARKS)
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
         is_allowed = is_first and _RIGHT_TO_LEFT.search(near) is not None
     elif character == "\ufe0f":
-        is_allowed = before != "" and (after == _NOT_LETTERS_OR_DIGITSCAP or _is_emoji(before))
+        is_allowed = after == _NOT_LETTERS_OR_DIGITSCAP or _TEXT_OR_EMOJI.match(before) is not None
     elif "\u0600" <= character <= "\u08e2":
         is_allowed = bool(_BESIDE_NUMBER_MARK.match(before) or _BESIDE_NUMBER_MARK.match(after))
     else:
@@ -129,8 +145,10 @@ def _filter_suspect(match: re.Match[str]) -> str:
 
 
 def _is_emoji(character: str) -> bool:
-    """Return True for symbols beyond the Latin blocks and for the two Latin symbols with an emoji form."""
-    return character in "©®" or (character >= "\u203c" and unicodedata.category(character) in _EMOJI_CATEGORIES)
+    """Return True for characters of emoji that joiners connect."""
+    if character >= "\U0001f000":
+        return unicodedata.category(character) in _EMOJI_CATEGORIES
+    return character == "⬛" or _TEXT_OR_EMOJI.match(character) is not None
 
 
 _MOJIBAKE = re.compile(

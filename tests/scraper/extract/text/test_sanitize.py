@@ -23,6 +23,7 @@ from tests.scraper.soon import soon
         "❤\ufe0f\u200d🔥",
         "🏳\ufe0f\u200d🌈",
         "1\ufe0f\u20e3",
+        "🐈\u200d⬛ 👩🏽\u200d⚕\ufe0f 🙂\u200d↔\ufe0f ☀\ufe0f",
         "\u0663\u06dd",  # an Arabic digit with the mark of a verse
         "\ue000",  # private use: icons of fonts
         "مرحبا\u200f! C++\u200e",
@@ -49,6 +50,8 @@ def test_visible_characters_stay(text: str) -> None:
         ("\u061c\u200e\u200fab", "ab", 3),
         ("葛\U000e0100城", "葛城", 1),
         ("☺\ufe0e", "☺", 1),
+        ("∑\ufe0f∑\u200d∑→\ufe0f→", "∑∑∑→→", 3),
+        ("😀\ufe0f😀\u200c😀", "😀😀😀", 2),
         ("a\u180b\u180c\u180d\u180fb", "ab", 4),
         ("a\U0001bca0\U0001bca3\ufff0\ufff8b", "ab", 4),
         ("a\u06ddb", "ab", 1),
@@ -69,7 +72,7 @@ def _hidden_characters() -> list[str]:
     return [chr(code) for code in sorted(codes | {*ignorable, *range(0xE0000, 0xE1000)} - {0x20})]
 
 
-@pytest.mark.parametrize("carrier", ["中", *(full_size(letter, id=letter) for letter in ("a", "è", "0"))])
+@pytest.mark.parametrize("carrier", ["中", *(full_size(letter, id=letter) for letter in ("a", "è", "0", "∑", "…"))])
 @pytest.mark.slow
 def test_no_hidden_bit_survives(carrier: str) -> None:
     # Two bits of each character, beside any other: present or not, once or twice. A space replaces every other space.
