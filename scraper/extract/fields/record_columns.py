@@ -21,6 +21,7 @@ COLUMNS = ("title", "url", "price", "date", "image", "text")
 _USUAL_TITLE = 45
 _MAX_TITLE = 300
 _MIN_TEXT = 40
+_MIN_FIRST = 3
 _MAX_PRICE_TEXT = 60
 _CALL = re.compile(
     r"(?:read more|more|view|details|see|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
@@ -72,7 +73,21 @@ def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> lis
             texts[place].add(best.text)
     for place in votes:
         votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / counts[place])
-    return [max(titles, key=lambda one: one.score + votes[one.place], default=None) for titles in options]
+    return [
+        max(titles, key=lambda one: one.score + votes[one.place], default=None) or _first_text(page, record)
+        for titles, record in zip(options, records, strict=True)
+    ]
+
+
+def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
+    """Return the first text of a record without heading, link and name, if it is short and no amount."""
+    parts = (part for element in record for part in page.descendants(element))
+    for part in parts:
+        if page.has_text(part) and not page.has_blocks(part):
+            text = page.text(part)
+            if _MIN_FIRST <= len(text) <= _MAX_TITLE and not value_formats.MONEY.search(text):
+                return _Title(part, text, _place(part, record), 0.0)
+    return None
 
 
 def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:

@@ -11,7 +11,7 @@ from scraper.extract.dom.xpath import element_selector, text_of
 from scraper.extract.fields import extraction_recipes, structured_values
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe, RecordColumn
 from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
+from scraper.extract.fields.model import MIN_RECORDS, Evidence, FieldRequest, PageFields
 from scraper.extract.fields.named_values import NamedValueFinder
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_fields import MIN_FILLED, RecordFields
@@ -46,11 +46,12 @@ CORRECT = "Fields by name may be wrong: to correct one, give its value on this p
 
 
 def read_usual_records(page: ElementTexts) -> PageFields:
-    """Return the records of the best list with the usual columns."""
-    lists = find_lists(page, 1)
-    if not lists:
-        return PageFields(page.page.url, largest=find_largest_group(page))
-    return make_answer(page, read_rows(page, lists[0]))
+    """Return the records of the best list with the usual columns; records without any of them are left out."""
+    for one in find_lists(page):
+        rows = [row for row in read_rows(page, one) if row]
+        if len(rows) >= MIN_RECORDS:
+            return make_answer(page, rows)
+    return PageFields(page.page.url, largest=find_largest_group(page))
 
 
 def read_records(

@@ -10,7 +10,7 @@ from scraper.extract.metadata.date_parsing import find_date
 
 _SIGN = r"[$€£¥₹₽₩₺₪₫฿₴]"
 _CODE = (
-    r"(?:USD|EUR|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|BRL|INR|JPY|CNY|TRY|ZAR|AED|Rs|kr|zł|Kč|Ft|lei|"
+    r"(?:USD|EUR|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|BRL|INR|JPY|CNY|TRY|ZAR|AED|Rs|kr|zł|Kč|(?-i:Ft)|lei|"
     r"лв|руб|р)\b\.?"
 )
 MONEY = re.compile(

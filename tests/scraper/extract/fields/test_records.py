@@ -75,6 +75,17 @@ def test_sections_of_one_list_are_joined() -> None:
     assert len(records(f"<body><main>{sections}</main></body>").records) == 8
 
 
+def test_records_without_heading_and_link_have_their_first_text_as_title() -> None:
+    cards = "".join(
+        f"<div class=card><img src=/{n}.jpg><div>${n}9</div><div>{name} sandals</div><div>{n}ft long</div></div>"
+        for n, name in enumerate(NAMES, 1)
+    )
+    found = records(f"<body><main><div>{cards}<div class=card><img src=/9.jpg></div></div></main></body>")
+    assert [row["title"] for row in found.records if "title" in row] == [f"{name} sandals" for name in NAMES]
+    assert [row.get("price") for row in found.records][:2] == ["$19", "$29"]
+    assert not any("ft" in row.get("price", "") for row in records(f"<main>{cards.replace('$', '')}</main>").records)
+
+
 def test_an_amount_named_price_comes_before_other_amounts() -> None:
     gift = "<p>Includes a gift of <span>$7.00</span> for every boat</p>"
     cards = CARDS.replace("<del>", f"{gift}<del>").replace("<span>", '<span class="boat-price">')
