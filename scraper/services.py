@@ -21,6 +21,7 @@ from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import FieldReader
 from scraper.reading.screenshots import ScreenshotReader
+from scraper.reading.stored_recipes import StoredRecipes
 from scraper.reading.structured import StructuredReader
 from scraper.search.engine_throttle import open_engine_throttle
 from scraper.search.instant_answers import InstantAnswerClient
@@ -106,7 +107,7 @@ class Services:
             tracker = PageChangeTracker(fetcher, store.records)
             pictures = ScreenshotReader(fetcher.visitor)
             stack.push_async_callback(pictures.close)
-            fields = FieldReader(fetcher.visitor, workers)
+            fields = FieldReader(fetcher.visitor, workers, StoredRecipes(store.records))
             logins = LoginProfiles(store.records, settings.data_dir, settings.profile_key)
             browsing = BrowseRunner(browsers, fetcher.visitor, workers, logins, settings)
             readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)

@@ -13,6 +13,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract import worker_jobs
 from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import visit_outcome
+from scraper.reading.stored_recipes import StoredRecipes
 from scraper.reading.visitor import PageVisitor, VisitJob, run_in_worker, timeout_error
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -26,12 +27,13 @@ _SHOWN_NAMES = 10
 
 
 class FieldReader:
-    """Extract fields and records from rendered pages; nothing is cached."""
+    """Extract fields and records from rendered pages; only recipes are stored."""
 
-    def __init__(self, visitor: PageVisitor, workers: WorkerPool) -> None:
-        """Visit pages with `visitor`, and extract in `workers`."""
+    def __init__(self, visitor: PageVisitor, workers: WorkerPool, recipes: StoredRecipes) -> None:
+        """Visit pages with `visitor`, extract in `workers`, and store the recipes of the answers."""
         self._visitor = visitor
         self._workers = workers
+        self._recipes = recipes
 
     async def read(
         self,
@@ -42,8 +44,13 @@ class FieldReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> list[PageFields | errors.ScraperError]:
-        """Return the requested fields of each page, or an error, in the order of the URLs."""
+        """Return the requested fields of each page, or an error, in the order of the URLs.
+
+        Raises:
+            InvalidArgumentError: The recipe is an id that is not stored.
+        """
         deadline = Deadline.within(deadline_s)
+        request = replace(request, recipe=await self._recipes.load(principal, request.recipe))
         visit = partial(self._visit, principal=principal, deadline=deadline, progress=progress or ignore_progress)
         visited = await asyncio.gather(*(visit(url) for url in urls))
         snapshots = [one[0] for one in visited if not isinstance(one, errors.ScraperError)]
@@ -51,9 +58,15 @@ class FieldReader:
             found = iter(await extract_fields(self._workers, snapshots, request, deadline)) if snapshots else iter(())
         except errors.ScraperError as failure:
             return [one if isinstance(one, errors.ScraperError) else failure for one in visited]
-        return [
+        checked = [
             one if isinstance(one, errors.ScraperError) else check_fields(url, next(found), one[1])
             for url, one in zip(urls, visited, strict=True)
+        ]
+        recipes = {one.recipe for one in checked if isinstance(one, PageFields)} - {""}
+        named = {recipe: await self._recipes.save(principal, recipe) for recipe in recipes}
+        return [
+            replace(one, recipe=named[one.recipe]) if isinstance(one, PageFields) and one.recipe else one
+            for one in checked
         ]
 
     async def _visit(

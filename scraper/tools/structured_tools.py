@@ -98,9 +98,12 @@ def _check(arguments: Any) -> None:
     if arguments["recipe"] is not None:
         # Imported late: the list of tools is built before anything heavy is loaded.
         from scraper.extract.fields import extraction_recipes
+        from scraper.reading.stored_recipes import id_of
 
+        recipe = json.dumps(arguments["recipe"], ensure_ascii=False)
         try:
-            extraction_recipes.from_text(json.dumps(arguments["recipe"], ensure_ascii=False))
+            if not id_of(recipe):
+                extraction_recipes.from_text(recipe)
         except ValueError as error:
             raise InvalidArgumentError(
                 f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"

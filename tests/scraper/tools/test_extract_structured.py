@@ -235,6 +235,24 @@ async def test_an_example_gives_values_and_a_recipe_that_reads_another_call(app:
     assert other.is_error and re.search(r"does not fit .*: \d of 2 places found, best 0\.\d\d\.", other.text)
 
 
+async def test_a_recipe_is_named_by_its_id_by_its_owner_only(app: Services, site: Site) -> None:
+    url = site.url("/shop/injected")
+    found = (await extract(app, url, ToolCall("ann", 60.0), example=EXAMPLE, format="json")).structured
+    assert isinstance(found, dict)
+    named = {"id": found["recipe"]["id"]}
+    again = (await extract(app, url, ToolCall("ann", 60.0), recipe=named, format="json")).structured
+    assert isinstance(again, dict)
+    assert again["values"] == EXAMPLE and again["recipe"] == found["recipe"]
+    other = await extract(app, url, ToolCall("ben", 60.0), recipe=named)
+    assert other.is_error and f"no stored recipe {named['id']}" in other.text
+    rows = (
+        await extract(app, site.url("/shop/late-list"), records=True, fields={"name": ""}, format="json")
+    ).structured
+    assert isinstance(rows, dict)
+    answer = await extract(app, site.url("/shop/late-list"), recipe={"id": rows["recipe"]["id"]})
+    assert "| Travel kettle |" in answer.text
+
+
 async def test_several_pages_are_read_at_once_and_a_bad_one_affects_no_other(app: Services, site: Site) -> None:
     urls = [site.url("/shop/injected"), site.url("/shop/missing-page"), "no url"]
     assert (await extract(app, urls, example=EXAMPLE)).is_error
