@@ -157,18 +157,24 @@ async def _markdown_of(reading: Awaitable[Reading]) -> str:
 async def compare_readings(old: str, new: str, read_again: Callable[[], Awaitable[str]]) -> PageComparison:
     """Compare two versions of a page, and read the page again up to twice if the changes may be noise.
 
-    The second reading shows which parts differ on each visit. The third is made only if a short block replaced another,
-    because two visits may get the same advertisement by chance.
+    The second reading shows which parts differ on each visit. The third is made only if a short block replaced another
+    or the second reading differs from the first, because two visits may get the same advertisement by chance.
     """
     comparison = await asyncio.to_thread(compare_pages, old, new)
     again: list[str] = []
-    while len(again) < MAX_LOOKS and (comparison.has_replacement if again else comparison.is_changed):
+    while len(again) < MAX_LOOKS and comparison.is_changed:
+        if again and not (comparison.has_replacement or await asyncio.to_thread(_is_unstable, new, again[0])):
+            break
         try:
             again.append(await read_again())
         except errors.ScraperError:
             break
         comparison = await asyncio.to_thread(compare_pages, old, new, again)
     return comparison
+
+
+def _is_unstable(first: str, second: str) -> bool:
+    return compare_pages(first, second).is_changed
 
 
 def _store_error() -> errors.StoreUnavailableError:

@@ -20,8 +20,8 @@ from scraper.site_model import BlockChange
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6} ")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
-_ITEM_NUMBER = re.compile(r"\A\d{1,3}[.)] ")
-"""Number of a list item, which changes if an item above is added."""
+_ITEM_MARK = re.compile(r"\A(?:[-*+]|\d{1,3}[.)]) ")
+"""Mark of a list item: a number changes if an item above is added, and a theme may number a list."""
 _TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
@@ -36,6 +36,12 @@ _PAIR_SIMILARITY = 0.5
 """Minimum share of common words of a removed and an added block that count as one edited block."""
 _UNSTABLE_SIMILARITY = 0.7
 """Minimum share of common words of a block and one that differs between two readings of one state."""
+_NEAR = 3
+"""Blocks between two that differ between readings, which may be parts of one list of teasers."""
+_MIN_UNSTABLE = 2
+"""Blocks that differ between readings, from which they are such a list, of which some may stay by chance."""
+_SAME_FORM = 2.0
+"""Largest ratio of the lengths of blocks of one form."""
 _MAX_WORD_BLOCKS = 50
 """Blocks with one word. With more, the word is not used to find pairs."""
 _MAX_CANDIDATES = 20
@@ -93,7 +99,7 @@ def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparis
     come: list[Block] = []
     noise = 0
     for a1, a2, b1, b2 in _find_differences([one.key for one in before], [one.key for one in after]):
-        if instability is not None and instability.explains(after[b1:b2], b1, b2, a2 - a1):
+        if instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1):
             noise += a2 - a1 + b2 - b1
         else:
             gone += before[a1:a2]
@@ -189,7 +195,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean_text(text: str) -> str:
-    text = _ITEM_NUMBER.sub("1. ", text)
+    text = _ITEM_MARK.sub("- ", text)
     text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
     text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
     return _SPACE_BEFORE_SIGN.sub("", text)
@@ -301,6 +307,9 @@ class _Instability:
     after: Sequence[Block]
     again: Sequence[Sequence[Block]]
     _places: set[int] = field(default_factory=set)
+    _unstable: set[int] = field(default_factory=set)
+    """Blocks of `after` that are not in each reading."""
+    _spans: tuple[range, ...] = ()
     _texts: list[Counter[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -309,19 +318,58 @@ class _Instability:
             other = [one.key for one in blocks]
             for a1, a2, _, _ in _find_differences(first, other):
                 self._places.update(range(a1, a2 + 1))
+                self._unstable.update(range(a1, a2))
             one, two = Counter(first), Counter(other)
             self._texts += [Counter(split_terms(key)) for key in (*(one - two), *(two - one))]
+        self._spans = tuple(self._find_spans())
 
     def covers(self, block: Block) -> bool:
         """Return True if the block is similar to one that is in only one of the readings."""
-        words = Counter(split_terms(block.key))
-        total = sum(words.values())
-        return any(
-            2 * sum((words & text).values()) >= _UNSTABLE_SIMILARITY * (total + sum(text.values()))
-            for text in self._texts
-        )
+        return self._nearest(block) >= _UNSTABLE_SIMILARITY
 
-    def explains(self, blocks: Sequence[Block], start: int, end: int, removed: int) -> bool:
-        """Return True if a difference is at a place that both readings fill differently."""
+    def explains(self, gone: Sequence[Block], come: Sequence[Block], start: int) -> bool:
+        """Return True if a difference at a place in the later version is one that the readings fill differently.
+
+        In a list of rotating teasers, some may be equal in all readings by chance. They are recognized by their form.
+        """
+        end = start + len(come)
+        span = next((one for one in self._spans if one.start <= end and start < one.stop), range(0))
         is_there = not self._places.isdisjoint(range(start, end + 1))
-        return is_there and removed <= len(blocks) + 2 and all(map(self.covers, blocks))
+        if is_there and len(gone) <= len(come) + 2 and all(map(self.covers, come)):
+            return True
+        stable = [block for block in come if not self.covers(block)]
+        is_like = all(any(_has_form(block, self.after[at]) for at in self._unstable) for block in (*gone, *stable))
+        is_edit = any(
+            self._nearest(new) < _similarity(_count_words(old), new) for old, new in _pair_blocks(gone, stable)
+        )
+        return bool(span) and is_like and len(gone) <= len(span) and not is_edit
+
+    def _nearest(self, block: Block) -> float:
+        """Return the similarity of a block and the most similar one that is in only one of the readings."""
+        return max((_similarity(text, block) for text in self._texts), default=0.0)
+
+    def _find_spans(self) -> Iterator[range]:
+        """Yield the places of lists of which several blocks differ between the readings, and some places around."""
+        unstable = sorted(self._unstable)
+        first = 0
+        for at in range(1, len(unstable) + 1):
+            if at == len(unstable) or unstable[at] - unstable[at - 1] > _NEAR + 1:
+                if at - first >= _MIN_UNSTABLE:
+                    yield range(max(0, unstable[first] - _NEAR), unstable[at - 1] + _NEAR + 2)
+                first = at
+
+
+def _count_words(block: Block) -> Counter[str]:
+    return Counter(split_terms(block.key))
+
+
+def _similarity(words: Counter[str], block: Block) -> float:
+    """Return the share of common words of a text and a block, from 0 to 1."""
+    own = _count_words(block)
+    total = words.total() + own.total()
+    return 2 * (words & own).total() / total if total else 1.0
+
+
+def _has_form(block: Block, other: Block) -> bool:
+    sizes = sorted((len(block.text), len(other.text)))
+    return block.kind == other.kind and sizes[1] <= _SAME_FORM * sizes[0]

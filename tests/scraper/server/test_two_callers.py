@@ -179,17 +179,41 @@ async def ask_tasks(
         return found
 
 
-async def test_a_long_call_runs_as_a_task_of_its_caller(world: World, site: Site) -> None:
-    call = {"name": "fetch_batch", "arguments": {"urls": [site.url("/static/44")]}}
-    task = await ask_tasks(world, "ann", "tools/call", **call)
-    assert task["resultType"] == "task" and task["status"] == "working"
-    task_id = task["taskId"]
+async def wait_for_task(world: World, who: str, task: dict[str, Any]) -> dict[str, Any]:
+    """Return the last state of a task."""
     state = task
     for _ in range(600):
         if state["status"] != "working":
             break
         await asyncio.sleep(0.1)
-        state = await ask_tasks(world, "ann", "tasks/get", task_id)
+        state = await ask_tasks(world, who, "tasks/get", task["taskId"])
+    return state
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("research", {"question": "When do ferries leave?", "max_pages": 2}, "# "),
+        ("crawl", {"url": "{site}/links/5", "max_pages": 2}, "crawl="),
+    ],
+)
+async def test_research_and_crawls_run_as_tasks(
+    world: World, site: Site, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    given = {name: one.format(site=site.url("")) if isinstance(one, str) else one for name, one in arguments.items()}
+    task = await ask_tasks(world, "ann", "tools/call", name=tool, arguments=given)
+    assert task["resultType"] == "task" and task["status"] == "working"
+    state = await wait_for_task(world, "ann", task)
+    assert state["status"] == "completed", state
+    assert expected in state["result"]["content"][0]["text"] and not state["result"].get("isError")
+
+
+async def test_a_long_call_runs_as_a_task_of_its_caller(world: World, site: Site) -> None:
+    call = {"name": "fetch_batch", "arguments": {"urls": [site.url("/static/44")]}}
+    task = await ask_tasks(world, "ann", "tools/call", **call)
+    assert task["resultType"] == "task" and task["status"] == "working"
+    task_id = task["taskId"]
+    state = await wait_for_task(world, "ann", task)
     assert state["status"] == "completed" and site.url("/static/44") in state["result"]["content"][0]["text"]
     assert (await ask_tasks(world, "ben", "tasks/get", task_id))["code"] == -32602
     assert (await ask_tasks(world, "ben", "tasks/cancel", task_id))["code"] == -32602

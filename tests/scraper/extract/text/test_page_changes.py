@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
 from scraper.extract.text.page_changes import compare_pages, mark_words, split_blocks
 from tests.growth import assert_linear
+from tests.site.traps.made_site import Prose
 
 PAGE = """# Ferries
 
@@ -162,3 +164,44 @@ def test_a_megabyte_of_text_takes_no_quadratic_time() -> None:
         return "\n\n".join(rows[:count] + same), "\n\n".join(changed[:count] + same[:400])
 
     assert_linear(lambda pair: compare_pages(*pair), versions, 2_400)
+
+
+TEASER = "### [{title}](/p/{at})\n\n{text} …\n\n"
+
+
+def with_teasers(numbers: Sequence[int], *, form: str = TEASER, price: str = "12 EUR") -> str:
+    """Return the page with a list of teasers between two parts of its text."""
+    rows = []
+    for at in numbers:
+        prose = Prose(("teaser", at))
+        text = " ".join(prose.paragraphs(1).removeprefix("<p>").split()[:20])
+        rows.append(form.format(at=at, title=prose.title(), text=text, price=3 * at + 10))
+    return PAGE.replace("12 EUR", price).replace("## Prices", f"## You might like\n\n{''.join(rows)}\n\n## Prices")
+
+
+@pytest.mark.parametrize(
+    "form", [TEASER, "- [{title}](/p/{at})\n", "From our shop: {title} now for only {price} EUR, free shipping\n\n"]
+)
+def test_rotating_teasers_are_no_change_if_some_stay_by_chance(form: str) -> None:
+    old, new, *again = (
+        with_teasers(numbers, form=form) for numbers in ((1, 2, 3, 4), (1, 5, 6, 7), (8, 5, 9, 2), (4, 7, 10, 3))
+    )
+    assert compare_pages(old, new).is_changed
+    assert not compare_pages(old, new, again).is_changed
+    edited = [
+        with_teasers(numbers, form=form, price="15 EUR") for numbers in ((1, 5, 6, 7), (8, 5, 9, 2), (4, 7, 10, 3))
+    ]
+    assert [kind for kind, _ in kinds(old, *edited)] == ["edited"]
+
+
+def test_an_edit_beside_rotating_teasers_is_found() -> None:
+    old, new, *again = (with_teasers(numbers) for numbers in ((1, 2, 3), (4, 5, 6), (7, 8, 9), (2, 10, 11)))
+    edited = [text.replace("takes two hundred", "takes three hundred") for text in (new, *again)]
+    assert [(kind, "three hundred" in text) for kind, text in kinds(old, *edited)] == [("edited", True)]
+
+
+def test_a_list_that_becomes_numbered_is_no_change() -> None:
+    old = "- Open the valve.\n- Fill the tank.\n* Close the valve."
+    new = "1. Open the valve.\n2. Fill the tank.\n3) Close the valve."
+    assert compare_pages(old, new).changes == ()
+    assert [kind for kind, _ in kinds(old, new.replace("tank", "basin"))] == ["edited"]
