@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import ada_url
 
@@ -40,6 +40,12 @@ class CrawlScope:
         """Return the scope of a start page: its folder, or the whole site if there are patterns of paths to include."""
         path: str = ada_url.URL(start).pathname
         return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
+
+    def follow(self, final_url: str) -> CrawlScope:
+        """Return the scope after the start page redirected: its folder is that of the new URL, as in a map."""
+        if self.include or ada_url.URL(self.start).pathname == "/":
+            return self
+        return replace(self, folder=ada_url.URL(final_url).pathname.rpartition("/")[0] + "/")
 
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
         """Return the reason why a URL of the site is excluded, or an empty string; `key` is its `page_key`."""

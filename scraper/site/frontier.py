@@ -147,6 +147,7 @@ class CrawlFrontier:
         if not self.visits and not page.problem:
             # The site of a start page that redirects is the one to which it redirects.
             self._host = site_host(ada_url.URL(page.final_url).host)
+            self.scope = self.scope.follow(page.final_url)
         self.visits += 1
         key = self._identity.shorten(page_key(page.url))
         candidate = self._known.setdefault(key, CrawlCandidate(key, page.url, 1, "body"))

@@ -28,6 +28,8 @@ from scraper.urls import parse_target
 MAX_VERSIONS = 20
 MAX_VERSION_BYTES = 1_000_000
 """Compressed bytes of all versions of one page."""
+HISTORY = 3
+"""Versions before the compared one that show which texts every version replaces."""
 PAGES_AT_ONCE = 4
 MAX_LOOKS = 2
 """Further readings of a changed page, to recognize content that changes on each visit."""
@@ -126,7 +128,8 @@ class PageChangeTracker:
             return PageChange(url, "first", new.at, title=title)
         if before.reader != new.reader and before.markdown != new.markdown:
             return PageChange(url, "reader_changed", new.at, before.at, title)
-        comparison = await compare_readings(before.markdown, new.markdown, lambda: _markdown_of(read()))
+        earlier = _load_earlier(records, before)
+        comparison = await compare_readings(before.markdown, new.markdown, lambda: _markdown_of(read()), earlier)
         is_moved = page_key(before.url) != page_key(new.url)
         status = "changed" if comparison.is_changed else "moved" if is_moved else "same"
         return PageChange(
@@ -154,13 +157,17 @@ async def _markdown_of(reading: Awaitable[Reading]) -> str:
     return (await reading).document.markdown
 
 
-async def compare_readings(old: str, new: str, read_again: Callable[[], Awaitable[str]]) -> PageComparison:
+async def compare_readings(
+    old: str, new: str, read_again: Callable[[], Awaitable[str]], earlier: Sequence[str] = ()
+) -> PageComparison:
     """Compare two versions of a page, and read the page again up to twice if the changes may be noise.
+
+    `earlier` has the versions before them, oldest first.
 
     The second reading shows which parts differ on each visit. The third is made only if a short block replaced another
     or the second reading differs from the first, because two visits may get the same advertisement by chance.
     """
-    comparison = await asyncio.to_thread(compare_pages, old, new)
+    comparison = await asyncio.to_thread(compare_pages, old, new, (), earlier)
     again: list[str] = []
     while len(again) < MAX_LOOKS and comparison.is_changed:
         if again and not (comparison.has_replacement or await asyncio.to_thread(_is_unstable, new, again[0])):
@@ -169,7 +176,7 @@ async def compare_readings(old: str, new: str, read_again: Callable[[], Awaitabl
             again.append(await read_again())
         except errors.ScraperError:
             break
-        comparison = await asyncio.to_thread(compare_pages, old, new, again)
+        comparison = await asyncio.to_thread(compare_pages, old, new, again, earlier)
     return comparison
 
 
@@ -191,6 +198,13 @@ def _choose_version(records: Sequence[StoredRecord], since: datetime | None) -> 
     limit = since.timestamp() if since else math.inf
     chosen = next((one for one in reversed(records) if one.written_at <= limit), records[0])
     return _load_version(chosen.data)
+
+
+def _load_earlier(records: Sequence[StoredRecord], before: PageVersion) -> list[str]:
+    """Return the texts of the last versions before one, read by the same version of the reader, oldest first."""
+    versions = (_load_version(record.data) for record in records)
+    texts = [one.markdown for one in versions if one.at < before.at and one.reader == before.reader]
+    return texts[-HISTORY:]
 
 
 def _dump_version(page: PageVersion) -> bytes:

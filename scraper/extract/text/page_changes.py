@@ -6,29 +6,17 @@ noise, because people watch prices, versions and dates. Differences between two 
 
 from __future__ import annotations
 
-import bisect
 import difflib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from scraper.extract.text.change_noise import is_boilerplate, is_lone_value, remove_noise
+from scraper.extract.text.change_noise import is_boilerplate, is_lone_value
+from scraper.extract.text.page_blocks import Block, find_differences, split_blocks
 from scraper.extract.text.terms import split_terms
 from scraper.site_model import BlockChange
-
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_HEADING = re.compile(r"#{1,6} ")
-_ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
-_ITEM_MARK = re.compile(r"\A(?:[-*+]|\d{1,3}[.)]) ")
-"""Mark of a list item: a number changes if an item above is added, and a theme may number a list."""
-_TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
-_URL = re.compile(r"<?https?://[^\s>)\]]+>?")
-_CALLOUT = re.compile(r"\[!\w+\]\s*")
-_MARKS = re.compile(r"[*_`~#>|\\\[\]]+")
-_SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
 
 _NUMBERS = re.compile(r"\d[\d.,]*")
 
@@ -36,6 +24,8 @@ _PAIR_SIMILARITY = 0.5
 """Minimum share of common words of a removed and an added block that count as one edited block."""
 _UNSTABLE_SIMILARITY = 0.7
 """Minimum share of common words of a block and one that differs between two readings of one state."""
+_MIN_ROTATIONS = 3
+"""Changes in a row, before the last one, in which a text at one place was replaced: a quote or an offer of the day."""
 _NEAR = 3
 """Blocks between two that differ between readings, which may be parts of one list of teasers."""
 _MIN_UNSTABLE = 2
@@ -47,21 +37,6 @@ _MAX_WORD_BLOCKS = 50
 _MAX_CANDIDATES = 20
 _REPLACED_CHARS = 200
 """Characters of a short block in `has_replacement`."""
-_MAX_SEGMENT = 400
-"""Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, list item, table row, heading or block of code."""
-
-    text: str
-    key: str
-    """Text as it is compared: without formatting, link targets and noise."""
-    heading: str
-    """Heading above the block, or the text of the heading itself."""
-    kind: str
-    """`text`, `heading`, `row` or `code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +59,25 @@ class PageComparison:
         return {"added", "removed"} <= kinds
 
 
-def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparison:
+def compare_pages(old: str, new: str, again: Sequence[str] = (), earlier: Sequence[str] = ()) -> PageComparison:
     """Return the changes from one Markdown text to another.
 
     Args:
         old: Earlier version.
         new: Later version.
         again: Further readings of the later version; differences between the readings are noise.
+        earlier: Versions before the earlier one, oldest first; a text that each version replaced is noise.
     """
     keys: dict[str, str] = {}
     before, after = split_blocks(old, keys), split_blocks(new, keys)
     instability = _Instability(after, [split_blocks(one, keys) for one in again]) if again else None
+    slots = _find_rotating_slots([*(split_blocks(one, keys) for one in earlier), before])
     gone: list[Block] = []
     come: list[Block] = []
     noise = 0
-    for a1, a2, b1, b2 in _find_differences([one.key for one in before], [one.key for one in after]):
-        if instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1):
+    for a1, a2, b1, b2 in find_differences([one.key for one in before], [one.key for one in after]):
+        is_noise = instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1)
+        if is_noise or (slots and _find_slot(before, after, (a1, a2), (b1, b2)) in slots):
             noise += a2 - a1 + b2 - b1
         else:
             gone += before[a1:a2]
@@ -109,7 +87,7 @@ def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparis
     gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
     pairs = _pair_blocks(gone, come)
     paired_old, paired_new = {id(one) for one, _ in pairs}, {id(one) for _, one in pairs}
-    edits = {id(new_block): old_block for old_block, new_block in pairs}
+    edits = {id(new_block): removed for removed, new_block in pairs}
     for block in gone:
         if id(block) not in paired_old:
             if _is_noise(block, instability):
@@ -118,37 +96,18 @@ def compare_pages(old: str, new: str, again: Sequence[str] = ()) -> PageComparis
                 changes.append(BlockChange("removed", block.heading, old=block.text))
     for block in come:
         if id(block) in paired_new:
-            earlier = edits[id(block)]
-            both_lone = block.kind != "row" and is_lone_value(earlier.text) and is_lone_value(block.text)
+            old_block = edits[id(block)]
+            both_lone = block.kind != "row" and is_lone_value(old_block.text) and is_lone_value(block.text)
             if both_lone or (instability is not None and instability.covers(block)):
                 noise += 1
                 continue
-            only_numbers = _NUMBERS.sub("0", earlier.key) == _NUMBERS.sub("0", block.key)
-            changes.append(BlockChange("edited", block.heading, earlier.text, block.text, only_numbers))
+            only_numbers = _NUMBERS.sub("0", old_block.key) == _NUMBERS.sub("0", block.key)
+            changes.append(BlockChange("edited", block.heading, old_block.text, block.text, only_numbers))
         elif _is_noise(block, instability):
             noise += 1
         else:
             changes.append(BlockChange("added", block.heading, new=block.text))
     return PageComparison(tuple(changes), noise)
-
-
-def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Block]:
-    """Return the blocks of a Markdown text that have words.
-
-    `keys` keeps the keys of texts, so that versions with equal blocks are cleaned once.
-    """
-    keys = {} if keys is None else keys
-    blocks = []
-    heading = ""
-    for text, kind in _iter_blocks(markdown):
-        key = keys.get(text)
-        if key is None:
-            key = keys[text] = _clean_code(text) if kind == "code" else _clean_text(text)
-        if kind == "heading":
-            heading = text.lstrip("# ")
-        if any(character.isalnum() for character in key):
-            blocks.append(Block(text, key, heading, kind))
-    return blocks
 
 
 def mark_words(old: str, new: str) -> str:
@@ -164,92 +123,31 @@ def mark_words(old: str, new: str) -> str:
     return "".join(parts).strip()
 
 
-def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
-    """Yield the text and the kind of each block."""
-    lines: list[str] = []
-    fence = ""
-    for line in markdown.split("\n"):
-        text = line.strip().lstrip("> ")
-        if fence:
-            lines.append(line)
-            if text.startswith(fence):
-                yield "\n".join(lines), "code"
-                lines, fence = [], ""
-            continue
-        opening = _FENCE.match(text)
-        is_row, is_heading = text.startswith("|"), _HEADING.match(text)
-        if lines and (opening or not text or is_row or is_heading or _ITEM.match(text)):
-            yield " ".join(lines), "text"
-            lines = []
-        if opening:
-            fence, lines = opening.group(1), [line]
-        elif is_heading:
-            yield text, "heading"
-        elif is_row:
-            if not _TABLE_RULE.fullmatch(text):
-                yield text, "row"
-        elif text:
-            lines.append(text)
-    if lines:
-        yield ("\n" if fence else " ").join(lines), "code" if fence else "text"
+def _find_rotating_slots(versions: Sequence[Sequence[Block]]) -> set[tuple[str, str]]:
+    """Return the places, by the keys of the blocks around them, that got another text in every version.
 
-
-def _clean_text(text: str) -> str:
-    text = _ITEM_MARK.sub("- ", text)
-    text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
-    text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
-    return _SPACE_BEFORE_SIGN.sub("", text)
-
-
-def _clean_code(text: str) -> str:
-    """Return code without its fences, language and indentation, which themes change and authors do not."""
-    lines = (line.lstrip("> ").strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line and not _FENCE.match(line))
-
-
-def _find_differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges (old from, to, new from, to) that differ.
-
-    Unique common blocks in order divide the texts (patience diff, Cohen 2003), so the cost stays near linear.
+    The result is empty without enough versions.
     """
-    a, b = 0, 0
-    for i, j in (*_find_anchors(old, new), (len(old), len(new))):
-        yield from _compare_segment(old, new, (a, i), (b, j))
-        a, b = i + 1, j + 1
+    if len(versions) <= _MIN_ROTATIONS:
+        return set()
+    rows: list[set[tuple[str, str]]] = []
+    for old, new in pairwise(versions):
+        differences = find_differences([one.key for one in old], [one.key for one in new])
+        found = (_find_slot(old, new, (a1, a2), (b1, b2)) for a1, a2, b1, b2 in differences)
+        rows.append({slot for slot in found if slot is not None})
+    return set.intersection(*rows)
 
 
-def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the longest ascending run of pairs of places of blocks that occur once in each text."""
-    counts_old, counts_new = Counter(old), Counter(new)
-    places = {key: at for at, key in enumerate(new) if counts_new[key] == 1}
-    pairs = [(at, places[key]) for at, key in enumerate(old) if counts_old[key] == 1 and key in places]
-    tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
-    for number, (_, place) in enumerate(pairs):
-        at = bisect.bisect_left(tails, place)
-        before.append(ends[at - 1] if at else -1)
-        tails[at:] = [place, *tails[at + 1 :]] if at < len(tails) else [place]
-        ends[at:] = [number, *ends[at + 1 :]] if at < len(ends) else [number]
-    run = []
-    number = ends[-1] if ends else -1
-    while number >= 0:
-        run.append(pairs[number])
-        number = before[number]
-    return run[::-1]
-
-
-def _compare_segment(
-    old: Sequence[str], new: Sequence[str], old_range: tuple[int, int], new_range: tuple[int, int]
-) -> Iterator[tuple[int, int, int, int]]:
-    (a1, a2), (b1, b2) = old_range, new_range
-    if max(a2 - a1, b2 - b1) > _MAX_SEGMENT:
-        yield a1, a2, b1, b2
-        return
-    matcher = difflib.SequenceMatcher(None, old[a1:a2], new[b1:b2], autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag != "equal":
-            yield a1 + i1, a1 + i2, b1 + j1, b1 + j2
+def _find_slot(
+    old: Sequence[Block], new: Sequence[Block], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> tuple[str, str] | None:
+    """Return the keys of the blocks around a text that another one replaced; None if it was only edited."""
+    gone, come = old[slice(*old_range)], new[slice(*new_range)]
+    is_replaced = len(gone) == len(come) and all(one.kind in ("text", "heading") for one in (*gone, *come))
+    if not gone or not is_replaced or _pair_blocks(gone, come):
+        return None
+    before, after = old_range[0] - 1, old_range[1]
+    return old[before].key if before >= 0 else "", old[after].key if after < len(old) else ""
 
 
 def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Block], list[Block]]:
@@ -316,7 +214,7 @@ class _Instability:
         first = [one.key for one in self.after]
         for blocks in self.again:
             other = [one.key for one in blocks]
-            for a1, a2, _, _ in _find_differences(first, other):
+            for a1, a2, _, _ in find_differences(first, other):
                 self._places.update(range(a1, a2 + 1))
                 self._unstable.update(range(a1, a2))
             one, two = Counter(first), Counter(other)

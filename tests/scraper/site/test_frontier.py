@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
@@ -323,6 +324,24 @@ def test_the_pages_of_a_redirected_start_are_those_of_its_host() -> None:
         CrawledPage(start, "https://new.example/", word_count=50, outlinks=Outlinks((Outlink(page, "page", "body"),)))
     )
     assert frontier.next() == page
+
+
+@pytest.mark.parametrize(
+    ("start", "final", "inside", "outside"),
+    [
+        ("/docs", "/docs/", "/docs/a", "/blog/a"),
+        ("/docs/", "/guide/start.html", "/guide/a", "/docs/a"),
+        ("/", "/en/", "/fr/a", None),
+    ],
+)
+def test_the_folder_of_a_redirected_start_page_is_the_scope(
+    start: str, final: str, inside: str, outside: str | None
+) -> None:
+    site = "https://site.example"
+    urls = [f"{site}{path}" for path in (inside, outside) if path]
+    frontier = CrawlFrontier(CrawlScope.of(f"{site}{start}"))
+    pages = {f"{site}{start}": dataclasses.replace(page_of(f"{site}{start}", urls=urls), final_url=f"{site}{final}")}
+    assert visit_all(frontier, pages) == [f"{site}{start}", f"{site}{inside}"]
 
 
 def test_nofollow_pages_and_login_pages_lead_nowhere() -> None:

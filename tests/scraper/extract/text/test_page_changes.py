@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from scraper.extract.text.page_changes import compare_pages, mark_words, split_blocks
+from scraper.extract.text.page_blocks import split_blocks
+from scraper.extract.text.page_changes import compare_pages, mark_words
 from tests.growth import assert_linear
 from tests.site.traps.made_site import Prose
 
@@ -205,3 +206,25 @@ def test_a_list_that_becomes_numbered_is_no_change() -> None:
     new = "1. Open the valve.\n2. Fill the tank.\n3) Close the valve."
     assert compare_pages(old, new).changes == ()
     assert [kind for kind, _ in kinds(old, new.replace("tank", "basin"))] == ["edited"]
+
+
+def with_quote(at: int, *, price: int = 12) -> str:
+    """Return the page with another quote on each day."""
+    return PAGE.replace("12 EUR", f"{price} EUR").replace("## Prices", f"{Prose(('quote', at)).title()}.\n\n## Prices")
+
+
+def test_a_text_that_every_version_replaced_is_noise() -> None:
+    days = [with_quote(at) for at in range(6)]
+    assert compare_pages(days[3], days[4], earlier=days[1:3]).is_changed, "two changes prove nothing"
+    comparison = compare_pages(days[3], days[4], earlier=days[:3])
+    assert not comparison.changes and comparison.noise == 2
+    (change,) = compare_pages(days[3], with_quote(4, price=15), earlier=days[:3]).changes
+    assert change.kind == "edited" and "15 EUR" in change.new
+
+
+def test_prices_and_news_that_change_in_every_version_are_changes() -> None:
+    prices = [PAGE.replace("12 EUR", f"{20 + at} EUR") for at in range(5)]
+    assert [change.kind for change in compare_pages(*prices[3:], earlier=prices[:3]).changes] == ["edited"]
+    news = [PAGE.replace("- Bicycles", "".join(f"- {Prose(('news', one)).title()}\n" for one in range(at, -1, -1)) +
+                         "- Bicycles") for at in range(5)]  # fmt: skip
+    assert [change.kind for change in compare_pages(*news[3:], earlier=news[:3]).changes] == ["added"]
