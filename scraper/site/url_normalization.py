@@ -19,6 +19,8 @@ _SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
 _PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
 """Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
+_ESCAPED_NAME = re.compile(r"(?:amp;)+")
+"""Begin of the name of a parameter after an ampersand that was escaped twice: `?a=1&amp;amp;b=2`."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _FILE = re.compile(
@@ -45,7 +47,7 @@ def page_key(url: str) -> str:
     """Return a normalized URL, which is equal for different URLs of one page.
 
     It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session
-    id; its parameters are sorted.
+    id; its parameters are sorted, and the ampersands between them are not escaped.
 
     Raises:
         ValueError: The text is not an absolute URL.
@@ -53,7 +55,10 @@ def page_key(url: str) -> str:
     parsed = ada_url.URL(url)
     path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", parsed.pathname))
     path = _INDEX_PAGE.sub("/", _SLASHES.sub("/", path))
-    pairs = parse_qsl(parsed.search.removeprefix("?"), keep_blank_values=True)
+    query_pairs = parse_qsl(parsed.search.removeprefix("?"), keep_blank_values=True)
+    pairs = (
+        (_ESCAPED_NAME.sub("", name, count=1) if name.startswith("amp;") else name, one) for name, one in query_pairs
+    )
     kept = sorted({pair for pair in pairs if not _is_noise(*pair)})
     query = "?" + urlencode(kept, quote_via=quote) if kept else ""
     route = parsed.hash if parsed.hash.startswith(("#!", "#/")) else ""

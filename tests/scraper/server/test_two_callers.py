@@ -193,8 +193,8 @@ async def wait_for_task(world: World, who: str, task: dict[str, Any]) -> dict[st
 @pytest.mark.parametrize(
     ("tool", "arguments", "expected"),
     [
-        ("research", {"question": "When do ferries leave?", "max_pages": 2}, "# "),
-        ("crawl", {"url": "{site}/links/5", "max_pages": 2}, "crawl="),
+        ("research", {"question": "When do ferries leave?"}, "end untrusted"),
+        ("crawl", {"url": "{site}/links/5", "max_pages": 2}, "pages visited 1"),
     ],
 )
 async def test_research_and_crawls_run_as_tasks(

@@ -20,7 +20,18 @@ from tests.scraper.bulk.test_crawl import DELAY_S, Delayed
 from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_page_change_tracker import compare
 from tests.site.gzip_bombs import compress_again, gzip_bomb
-from tests.site.traps.made_site import MadeSite, Response, link, links, sitemap, text_file, xml
+from tests.site.traps.made_site import (
+    MadeSite,
+    Prose,
+    Response,
+    build_page,
+    link,
+    links,
+    redirect,
+    sitemap,
+    text_file,
+    xml,
+)
 from tests.site.traps.serving import ServedSite, serving
 
 pytestmark = pytest.mark.browser
@@ -39,6 +50,37 @@ async def opened(folder: Path, served: ServedSite) -> AsyncIterator[Services]:
 
 def names(urls: list[str]) -> set[str]:
     return {url.removeprefix("http://trap.example") for url in urls}
+
+
+class Loops(MadeSite):
+    """Pages beside redirects that never end, and links whose ampersands are escaped once more on each page."""
+
+    name = "loops"
+
+    def build(self) -> None:
+        """Add the pages."""
+        pages = self.add_pages("/page/{}", 4)
+        loops = [("/loop/a", "Loop"), ("/longer/1", "Longer"), ("/item?a=1&b=2", "Item")]
+        self.home(self.list_pages(pages) + links(loops))
+        self.route(r"(/page/\d+)", lambda query, name: self.show(name))
+        self.route(r"/loop/(a|b)", lambda query, name: redirect("/loop/b" if name == "a" else "/loop/a"))
+        self.route(r"/longer/(\d+)", lambda query, at: redirect(f"/longer/{int(at) + 1}"))
+        item = Prose("item").paragraphs()
+
+        def show(query: dict[str, str]) -> Response:
+            escapes = max((name.count("amp;") for name in query), default=0) + 1
+            return build_page("Item", item + link(f"/item?a=1&{'amp;' * escapes}b=2", "Item"), nav=self.nav)
+
+        self.route("/item", show)
+
+
+async def test_endless_redirects_and_escaped_ampersands_cost_one_visit_each(tmp_path: Path) -> None:
+    with serving(Loops) as (made, served):
+        async with opened(tmp_path, served) as app:
+            report = await app.crawls.start(CrawlRequest(served.url), pages=40)
+    assert report.is_done and report.visited <= 9
+    assert names([page.url for page in report.pages]) == {"/", "/item?a=1&b=2", *made.pages}
+    assert {one.reason: one.count for one in report.left_out}["failed page"] == 2
 
 
 class Silent(MadeSite):

@@ -46,6 +46,12 @@ def test_index_pages_and_the_order_of_parameters_do_not_matter() -> None:
     assert page_key("https://site.example/?b=2&a=1") == page_key("https://site.example/?a=1&b=2")
 
 
+@pytest.mark.parametrize("separator", ["&amp;", "&amp;amp;", "&amp;amp;amp;"])
+def test_escaped_ampersands_do_not_matter(separator: str) -> None:
+    assert page_key(f"https://site.example/a?x=1{separator}y=2") == page_key("https://site.example/a?x=1&y=2")
+    assert page_key("https://site.example/a?amplitude=1") != page_key("https://site.example/a?litude=1")
+
+
 def test_files_and_actions_are_no_pages() -> None:
     assert is_file("https://site.example/logo.PNG") and is_file("https://site.example/feed.xml?x=1")
     assert not is_file("https://site.example/report.pdf") and not is_file("https://site.example/node.js/guide")
