@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from browsers import errors
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
+from browsers.acting.element_objects import ElementGoneError
 from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN
-from browsers.acting.elements import ElementGoneError, PageElement
+from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in

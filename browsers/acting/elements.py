@@ -6,9 +6,16 @@ import asyncio
 import time
 from typing import Any
 
+from browsers.acting.cover_detection import find_cover
+from browsers.acting.element_objects import (
+    ElementActionError,
+    ElementCoveredError,
+    ElementGoneError,
+    call_function,
+    resolve_node,
+)
 from browsers.acting.element_scripts import (
     CLICK_BY_SCRIPT,
-    DESCRIBE_COVER,
     DESCRIBE_STATE,
     FOCUS_FIELD,
     IMAGE_OF_AREA,
@@ -19,28 +26,13 @@ from browsers.acting.element_scripts import (
 from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError
-from browsers.errors import PageCrashedError
 from browsers.text_quoting import clean_text, quote, truncate
 
 ACTIONABLE_S = 2.0
 """Seconds to wait until an element can be clicked."""
-_CHANGING = "something that changes"
 _OPENS_WINDOW = "opens a window"
 _LIMIT_S = 3.0
 _PAUSE_S = 0.05
-_MAX_COVER = 60
-
-
-class ElementActionError(Exception):
-    """An action on an element failed. The message for the agent says why."""
-
-
-class ElementGoneError(ElementActionError):
-    """The element is no longer in the document."""
-
-
-class ElementCoveredError(ElementActionError):
-    """Something covers the element."""
 
 
 class PageElement:
@@ -81,7 +73,7 @@ class PageElement:
             ElementActionError: The function threw an exception.
         """
         values = [{"value": argument} for argument in arguments]
-        return await self._call(self._process, await self._resolve(self._node_id), function, values)
+        return await call_function(self._process, await self._resolve(), function, values)
 
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
         """Click the element `count` times. Return True if it is a link to a new window.
@@ -121,7 +113,10 @@ class PageElement:
                     return None
                 failure = error
             else:
-                state, cover = await asyncio.gather(self.call(DESCRIBE_STATE, *self._place), self._find_cover(*point))
+                state, cover = await asyncio.gather(
+                    self.call(DESCRIBE_STATE, *self._place),
+                    find_cover(self._processes, self._process, self._node_id, self._frame_id, point, label=self.label),
+                )
                 if state == "gone":
                     raise ElementGoneError(f"{self.label} is gone")
                 self._opens_window = state == _OPENS_WINDOW
@@ -174,7 +169,7 @@ class PageElement:
 
     async def _find_area(self) -> list[list[float]]:
         """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""
-        session, element = self._process.session, await self._resolve(self._node_id)
+        session, element = self._process.session, await self._resolve()
         self._process.has_objects = True
         found = await session.send(
             "Runtime.callFunctionOn",
@@ -186,10 +181,10 @@ class PageElement:
         if (image := found["result"].get("objectId")) is None:
             return []
         arguments = [{"objectId": image}]
-        place = await self._call(self._process, element, PLACE_IN_IMAGE, arguments)
+        place = await call_function(self._process, element, PLACE_IN_IMAGE, arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
         # Only points in the window can be checked.
-        place = await self._call(self._process, element, PLACE_IN_IMAGE, arguments)
+        place = await call_function(self._process, element, PLACE_IN_IMAGE, arguments)
         quads = (await session.send("DOM.getContentQuads", objectId=image, limit_s=_LIMIT_S))["quads"]
         if not quads:
             return []
@@ -230,87 +225,7 @@ class PageElement:
         if refusal:
             raise (ElementGoneError if refusal == "is gone" else ElementActionError)(f"{self.label} {refusal}")
 
-    async def _find_cover(self, x: float, y: float) -> str:
-        """Return a description of the element that covers a point, or an empty text.
-
-        The parent processes of a frame are checked first.
-        """
-        chain: list[tuple[FrameProcess, int]] = [(self._process, self._node_id)]
-        process = self._process
-        while process.parent is not None:
-            owner = await self._processes.owner(process)
-            if owner is None:
-                return ""
-            process = process.parent
-            chain.append((process, owner))
-        for process, node_id in reversed(chain):
-            dx, dy = await self._processes.offset(process)
-            if cover := await self._find_cover_in(process, node_id, x - dx, y - dy):
-                return cover
-        return ""
-
-    async def _find_cover_in(self, process: FrameProcess, node_id: int, x: float, y: float) -> str:
-        session = process.session
-        try:
-            scrolled = await process.send_in_world(
-                "Runtime.evaluate", process.frame_id, "contextId", expression="[scrollX, scrollY]", returnByValue=True
-            )
-        except CommandFailedError:
-            return _CHANGING
-        left, top = scrolled["result"]["value"]
-        try:
-            # This command alone takes coordinates of the document.
-            hit = await session.send(
-                "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
-            )
-        except CommandFailedError:
-            return ""
-        if hit["backendNodeId"] == node_id:
-            return ""
-        frame_id = self._frame_id if node_id == self._node_id else process.frame_id
-        here = await self._resolve(node_id, process, frame_id)
-        try:
-            other = await self._resolve(hit["backendNodeId"], process, frame_id)
-        except ElementGoneError:
-            return _CHANGING
-        cover = await self._call(process, here, DESCRIBE_COVER, [{"objectId": other}])
-        if not cover:
-            return ""
-        tag, _, words = clean_text(str(cover)).partition(" ")
-        return (
-            f"{quote(truncate(tag, _MAX_COVER))} {quote(truncate(words, _MAX_COVER))}"
-            if words
-            else quote(truncate(tag, _MAX_COVER))
-        )
-
-    async def _resolve(self, node_id: int, process: FrameProcess | None = None, frame_id: str = "") -> str:
-        is_self = node_id == self._node_id
-        if is_self and self._object_id:
-            return self._object_id
-        process, frame_id = process or self._process, frame_id or self._frame_id
-        try:
-            answer = await process.send_in_world(
-                "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECT_GROUP
-            )
-        except (CommandFailedError, PageCrashedError):
-            raise ElementGoneError(f"{self.label} is gone") from None
-        object_id = str(answer["object"]["objectId"])
-        if is_self:
-            self._object_id = object_id
-        return object_id
-
-    @staticmethod
-    async def _call(process: FrameProcess, object_id: str, function: str, arguments: list[dict[str, Any]]) -> Any:
-        process.has_objects = True
-        answer = await process.session.send(
-            "Runtime.callFunctionOn",
-            objectId=object_id,
-            functionDeclaration=function,
-            arguments=arguments,
-            returnByValue=True,
-            awaitPromise=True,
-            limit_s=_LIMIT_S,
-        )
-        if "exceptionDetails" in answer:
-            raise ElementActionError("the page's element cannot be used in this way")
-        return answer["result"].get("value")
+    async def _resolve(self) -> str:
+        if not self._object_id:
+            self._object_id = await resolve_node(self._process, self._node_id, self._frame_id, self.label)
+        return self._object_id

@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import WINDOW_SIZE, ActingPage
-from browsers.acting.elements import ElementActionError, ElementCoveredError, ElementGoneError, PageElement
+from browsers.acting.element_objects import ElementActionError, ElementCoveredError, ElementGoneError
+from browsers.acting.elements import PageElement
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.load_more import press_for_more, scroll_to_end
