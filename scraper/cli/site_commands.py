@@ -12,6 +12,7 @@ import click
 from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
+from scraper.cli.store_access import with_store
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
 from scraper.errors import InvalidUrlError
 from scraper.urls import guess_urls, parse_target
@@ -86,8 +87,18 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     try:
         return run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
     except KeyboardInterrupt:
-        click.echo(f"Canceled. To continue the crawl:\n  search-mcp crawl --crawl={crawl_id}", err=True)
+        if _is_stored(crawl_id, flags):
+            click.echo(f"Canceled. To continue the crawl:\n  search-mcp crawl --crawl={crawl_id}", err=True)
+        else:
+            click.echo("Canceled before the first page was read.", err=True)
         return ExitCode.INTERRUPTED
+
+
+def _is_stored(crawl_id: str, flags: dict[str, Any]) -> bool:
+    from scraper.site.crawl_service import log_of_crawl
+
+    log = log_of_crawl(crawl_id)
+    return bool(with_store(load_settings(flags), lambda store: store.records.read("local", log)))
 
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:

@@ -38,7 +38,6 @@ BEST_PAGES = 8
 """Most relevant pages, from which the excerpts for a question are selected."""
 _RESERVE_S = 2.0
 """Seconds before the deadline that are reserved to select excerpts and render the answer."""
-_LOG = "crawl:"
 _BUSY_RETRY_S = 15.0
 _NOT_IN_NAME = re.compile(r"[^a-z0-9_-]+")
 _MAX_NAME = 64
@@ -131,7 +130,7 @@ class CrawlService:
 
     async def _read_records(self, principal: str, crawl_id: str) -> list[StoredRecord]:
         try:
-            return await self._records.read(principal, _LOG + crawl_id)
+            return await self._records.read(principal, log_of_crawl(crawl_id))
         except RecordsUnavailableError:
             raise _store_error() from None
 
@@ -205,7 +204,7 @@ class CrawlService:
             log.warning("a page of a crawl is not in the index %s: %s", name, error)
 
     async def _append(self, crawl: _Crawl, principal: str, data: bytes) -> None:
-        await self._records.append(principal, _LOG + crawl.id, crawl.records, data)
+        await self._records.append(principal, log_of_crawl(crawl.id), crawl.records, data)
         crawl.records += 1
 
     async def _report(
@@ -251,6 +250,11 @@ class CrawlService:
         except IndexFaultError:
             return None
         return None if found is None else Document(page.final_url, page.title, markdown=found.content)
+
+
+def log_of_crawl(crawl_id: str) -> str:
+    """Return the name of the log with the state of a crawl."""
+    return f"crawl:{crawl_id}"
 
 
 def _build_reading(page: CrawledPage, document: Document) -> Reading:

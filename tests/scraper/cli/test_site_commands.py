@@ -50,3 +50,16 @@ async def test_an_interrupted_crawl_prints_the_command_that_continues_it(tmp_pat
         answer = await output_of("-m", "scraper.cli.main", *found[1].split(), "--max-pages", "1", "--json", env=env)
         assert answer.code == 0, answer.err
         assert json.loads(answer.out)["read"] >= 2
+
+
+@pytest.mark.browser
+async def test_a_crawl_interrupted_before_its_first_page_prints_no_command(tmp_path: Path) -> None:
+    with serving(Robots) as (_, served):
+        env = variables(tmp_path, served)
+        async with running("-m", "scraper.cli.main", "crawl", served.url, env=env) as program:
+            await until(lambda: bool(program.said) or bool(served.requests), limit_s=START_S)
+            program.process.send_signal(signal.SIGINT)
+            assert await program.ended() == 130
+            said = "".join(program.said)
+    assert "Traceback" not in said and "--crawl" not in said
+    assert "Canceled before the first page was read." in said
