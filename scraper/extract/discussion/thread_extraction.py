@@ -17,7 +17,7 @@ from scraper.extract.discussion.jsonld_posts import JsonLdPost, build_body, read
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, text_of, text_selector
 from scraper.extract.metadata import date_parsing
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.sanitize import clean, clean_line
@@ -39,6 +39,8 @@ _ACCEPTED_NAME = re.compile(
 _FORGED = re.compile(r"\s*[·|]\s*")
 _BRACKETS = str.maketrans("[]<>", "()()")
 _OWN_ELEMENTS = 400
+_UNLINKED_TEXT = text_selector(".//text()[not(ancestor::*[@href])]")
+_MIN_LISTED, _MAX_LINK_TEXT = 3, 100
 
 
 @dataclass(slots=True)
@@ -85,6 +87,8 @@ def find_discussion(page: PageTree) -> Discussion:
                 reply_to=parent,
             )
         )
+    if _are_only_links(discussion.bodies):
+        return Discussion()
     discussion.posts = tuple(posts)
     discussion.remarks = _find_remarks(discussion)
     return discussion
@@ -108,6 +112,15 @@ def _stated_discussion(stated: Sequence[JsonLdPost]) -> Discussion:
         for number, post in enumerate(stated, start=1)
     )
     return discussion
+
+
+def _are_only_links(bodies: Sequence[Element]) -> bool:
+    """Return True if most of several posts have only words of short links: the page lists threads or articles."""
+    linked = 0
+    for body in bodies:
+        has_words = any(map(str.isalpha, "".join(_UNLINKED_TEXT(body))))
+        linked += not has_words and len(text_of(body)) <= _MAX_LINK_TEXT
+    return len(bodies) >= _MIN_LISTED and linked > len(bodies) // 2
 
 
 def _find_remarks(discussion: Discussion) -> list[PostContainer]:

@@ -126,8 +126,16 @@ def test_nested_replies_name_the_post_they_answer() -> None:
             f"<p>Full-time, anywhere in the country</p></div></a></li>"
             for n in range(1, 9)
         ),
+        "".join(
+            f'<tr class="athing" id="{n}"><td class="title"><a href="/kettle/{n}">Kettle number {n}</a></td></tr>'
+            f'<tr><td></td><td class="subtext"><span class="subline"><span class="score">38{n} points</span> by '
+            f'<a href="user?id=ann{n}">ann{n}</a> <span class="age" title="2024-05-1{n}T10:00:00">'
+            f'<a href="item?id={n}">{n} hours ago</a></span> | <a href="item?id={n}">14{n}&nbsp;comments</a></span>'
+            "</td></tr>"
+            for n in range(1, 9)
+        ),
     ],
-    ids=["articles", "topics", "jobs"],
+    ids=["articles", "topics", "jobs", "links"],
 )
 def test_lists_of_articles_and_topics_are_no_posts(teasers: str) -> None:
     assert _posts(f"<body><h1>News</h1><table>{teasers}</table></body>") == ()
