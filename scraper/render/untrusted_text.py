@@ -37,7 +37,8 @@ def mark_untrusted(text: str, region: str) -> str:
 def display_url(url: str, *, requested: str | None = None, chars: int = MAX_SHOWN_URL) -> str:
     """Return a URL for a line outside of a region, shortened to `chars` characters and without white space and quotes.
 
-    If the site redirected to another path or query than the requested one, only its first words are shown.
+    If the site redirected to another path or query than the requested one, only its first words are shown. So it is if
+    `requested` is empty, because it is not known.
     """
     encoded = _NOT_IN_URLS.sub(lambda found: quote(found[0], errors="replace"), url[: chars * 8])
     parts = _URL_PARTS.match(encoded)

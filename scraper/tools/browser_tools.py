@@ -89,14 +89,16 @@ async def _see(
     if kind in (ScreenshotKind.PDF, ScreenshotKind.MHTML) and request.target is None:
         file = found.pictures[0]
         uri = picture_uri(services.pictures.keep_file(file, call.principal))
-        return ToolAnswer(_describe_picture(found, file, uri=uri), media=(Media(file.data, file.media_type, uri),))
+        return ToolAnswer(
+            _describe_picture(found, file, arguments["url"], uri=uri), media=(Media(file.data, file.media_type, uri),)
+        )
     is_whole = kind is ScreenshotKind.FULL and request.target is None and not is_single
     if is_whole and part >= len(found.pictures):
         raise InvalidArgumentError(
             f"part must be at most {len(found.pictures) - 1}: the page has no more parts.", target="part"
         )
     picture = found.pictures[part if is_whole else 0]
-    text = _describe_picture(found, picture, part=part if is_whole else None)
+    text = _describe_picture(found, picture, arguments["url"], part=part if is_whole else None)
     return ToolAnswer(text, media=(Media(picture.data, picture.media_type),))
 
 
@@ -117,16 +119,19 @@ async def _take_pictures(
     )
 
 
-def _describe_picture(found: PageScreenshots, picture: Screenshot, *, part: int | None = None, uri: str = "") -> str:
+def _describe_picture(
+    found: PageScreenshots, picture: Screenshot, requested: str | None, *, part: int | None = None, uri: str = ""
+) -> str:
     """Return the facts of a picture: URL, size, part of a whole page, warnings.
 
     Args:
         found: All pictures of the page.
         picture: The returned picture.
+        requested: The requested URL; None for a session.
         part: Its number in a picture of the whole page, 0 for the overview; None for other pictures.
         uri: URI of the resource if it is a file.
     """
-    lines = [f"Picture of {display_url(found.url)} (status {found.status})."]
+    lines = [f"Picture of {display_url(found.url, requested=requested or '')} (status {found.status})."]
     if uri:
         lines.append(
             f"File of {len(picture.data):,} bytes ({picture.media_type}): read the resource {uri} within 10 minutes."

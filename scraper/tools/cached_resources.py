@@ -227,7 +227,8 @@ def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> C
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
         page_uri(page.url),
-        display_url(page.url),
+        # The site may have chosen the URL.
+        display_url(page.url, requested=""),
         f"Web page, read {read_at}.",
         clean_line(page.title, _TITLE_CHARS) or None,
         modified=read_at,
