@@ -35,6 +35,8 @@ _INVALID_REFERENCE = re.compile(
 """Character references that the parser accepts, but whose characters lxml rejects when text is set."""
 
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
+_FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
+"""HTML has form feeds as white space; lxml rejects them when text is set."""
 _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that lxml rejects."""
 
@@ -85,7 +87,7 @@ def _encode_for_parser(text: str) -> bytes:
     for no_character in ("\ufffe", "\uffff"):
         if no_character in text:  # a search costs a twentieth of a replacement that finds nothing
             text = text.replace(no_character, "")
-    return _INVALID_REFERENCE.sub(b"", text.encode("utf-8", "replace")).translate(None, _CONTROLS)
+    return _INVALID_REFERENCE.sub(b"", text.encode("utf-8", "replace")).translate(_FORM_FEED_AS_SPACE, _CONTROLS)
 
 
 def _move_strays_to_body(root: Element) -> None:

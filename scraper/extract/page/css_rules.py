@@ -146,7 +146,7 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         parts = split_selectors(rule.selector)
         if cause:
             applies = rule.applies and None if cause == "motion" else rule.applies
-            others = (one for one in ("visibility", "opacity") if one in style and one != cause)
+            others = [one for one in ("visibility", "opacity") if one in style and one != cause]
             hiding += [(part[-MAX_PRELUDE:], (cause, *others), is_important, applies) for part in parts]
         if rule.applies is False:
             continue

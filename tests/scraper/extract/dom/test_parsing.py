@@ -40,3 +40,9 @@ def test_illegal_characters_are_removed_in_every_notation() -> None:
     assert bold is not None
     parsing.remove(bold)
     assert text_of(root) == "ab A\U0001f600\r"
+
+
+def test_deep_elements_with_form_feeds_are_flattened() -> None:
+    root = parsing.parse_html("<body>" + "<div>" * (parsing.MAX_DEPTH + 5) + "one\ftwo <b>three</b>").root
+    assert root is not None and parsing.flatten_deep_elements(root)
+    assert "one two three" in " ".join(text_of(root).split())
