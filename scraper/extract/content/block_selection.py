@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, TEASERS
 from scraper.extract.content.data_sections import select_data
 from scraper.extract.content.expected_f1 import select_by_expected_f1
@@ -22,7 +23,7 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
-    p = suppress_footers(page, probabilities)
+    p = suppress_footers(page, calibrate(page, probabilities, types))
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types)
     chosen, cells = complete_tables(page, chosen, p)

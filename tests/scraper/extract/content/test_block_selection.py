@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scraper.extract.content.block_classifier import PAGE_TYPES
 from scraper.extract.content.block_selection import (
     complete_tables,
     drop_duplicate_blocks,
@@ -164,7 +165,7 @@ def test_a_third_of_the_cards_selects_all_unless_the_page_is_an_article(*, artic
 def test_only_the_title_of_documentation_is_always_selected() -> None:
     page = build_statistics("<p>before</p><h1>Title</h1><p>by somebody</p><p>text</p><p>more</p>")
     chosen = np.array([text in ("text", "more") for text in page.texts])
-    types = {"documentation": 0.9, "article": 0.0, "forum": 0.0, "listing": 0.0, "collection": 0.0}
+    types = dict.fromkeys(PAGE_TYPES, 0.0) | {"documentation": 0.9}
     compute_columns(page)
     probabilities = chosen.astype(float)
     assert select_blocks(page, probabilities, types).tolist() == [False, True, False, True, True]
