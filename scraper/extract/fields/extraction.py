@@ -133,15 +133,18 @@ def _read_names(
     for name, hint in fields.items():
         field = FieldName(name, hint)
         stated = structured_values.find_structured_value(field, items)
-        shown = named.find(field) if stated is None else None
-        if shown is not None and not shown.is_clear:
-            warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
-            shown = None
-        if stated is not None:
-            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
-        elif shown is not None:
+        fact = structured_values.find_fact(field, data, stated and stated[0])
+        is_stated = stated is not None or (fact is not None and fact[1].source not in structured_values.UNSTATED)
+        shown = None if is_stated else named.find(field)
+        if shown is not None and (fact is None or fact[1].confidence < shown.confidence) and shown.is_clear:
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)
+        elif fact is not None:
+            values[name], evidence[name] = fact
+        elif stated is not None:
+            values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
+        elif shown is not None:
+            warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
     warnings += [CORRECT] if evidence or warnings else []
     learned, _ = extraction_recipes.learn(
         finder, {name: value for name, value in values.items() if value}, _host(finder)

@@ -77,6 +77,8 @@ class FieldName:
         known = (*self._words, *self._hint)
         self.kind = next((kind for kind, row in _KINDS.items() if set(row.split()).intersection(known)), "")
         """Format of the values, one of `value_formats`; empty for any format."""
+        if self.kind == "money" and "time" in words:
+            self.kind = ""
         if self.kind == "isbn" and "13" in self._numbers:
             self.kind = "isbn_13"
         self._synonyms = frozenset().union(*(row for row in _SYNONYMS if row.intersection(known))) - set(self._words)

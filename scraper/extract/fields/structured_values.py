@@ -8,14 +8,22 @@ from typing import Any
 
 from scraper.extract.facts.schema_graph import iterate_objects
 from scraper.extract.fields.field_names import FieldName
+from scraper.extract.fields.model import Evidence
 from scraper.extract.fields.text_leaves import MAX_VALUE
+from scraper.extract.fields.value_formats import rate_format
 from scraper.extract.page.page_tree import ScriptElement
 from scraper.extract.text.sanitize import name_key
 from scraper.model import StructuredData
 
 CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
 """Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
+UNSTATED = frozenset({"address", "sum", "visible"})
+"""Sources of facts that are no machine-readable data."""
 _MIN_MATCH = 0.7
+_MIN_LONG_MATCH = 0.9
+"""Minimum similarity to the name of a fact that consists of several words."""
+_CHECKED_KINDS = frozenset({"email", "money", "number", "phone"})
+"""Formats that a value must have: a price is no currency."""
 _MIN_NAME = 4
 _MAX_DEPTH = 4
 SYNTAXES = ("json_ld", "microdata", "rdfa")
@@ -66,6 +74,39 @@ def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:
                 continue
 
 
+def find_fact(field: FieldName, data: StructuredData, stated: str | None) -> tuple[str, Evidence] | None:
+    """Return the value of a field in the facts of the product or recipe of the page, with its evidence; None if absent.
+
+    `stated` is the value of the field in the data of the page. It is returned if it is the same as that of the fact,
+    in its own form. Times are taken from the facts only if nothing is stated, because facts have minutes.
+    """
+    best: tuple[float, str, Evidence] | None = None
+    for name, fact in [*(data.product or {}).items(), *(data.recipe or {}).items()]:
+        is_time = name.endswith("_time")
+        match = field.match(name)
+        text = _fact_text(fact["value"]) + " min" * is_time
+        if text and match >= (_MIN_LONG_MATCH if "_" in name else _MIN_MATCH) and (best is None or match > best[0]):
+            is_kept = stated is not None and (is_time or _same(stated, text))
+            best = (match, text if not is_kept else str(stated), Evidence(fact["source"], fact["confidence"]))
+    return None if best is None else best[1:]
+
+
+def _fact_text(value: Any) -> str:
+    return (
+        f"{value:.2f}"
+        if isinstance(value, float) and not value.is_integer()
+        else _as_text(int(value) if isinstance(value, float) else value)
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    """Return True if two values have the same letters and digits, or are the same number."""
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return name_key(one) == name_key(other)
+
+
 def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
     """Return the value and the source of the property whose name is most similar to a field, or None."""
     best: tuple[float, str, str] | None = None
@@ -73,7 +114,8 @@ def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str,
         for name, value in _properties(item):
             match = field.match(name)
             text = _as_text(value)
-            if match >= _MIN_MATCH and text and (best is None or match > best[0]):
+            is_fitting = field.kind not in _CHECKED_KINDS or rate_format(field.kind, text) >= 0
+            if match >= _MIN_MATCH and text and is_fitting and (best is None or match > best[0]):
                 best = (match, text, syntax)
     return None if best is None else (best[1], best[2])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from scraper.extract.fields import extraction
@@ -45,6 +47,29 @@ def test_machine_readable_data_of_the_page_come_first() -> None:
     found = by_name(LD + BOOK, author="", price="", isbn="")
     assert found.values == {"author": "Ada Quay", "price": "12.50", "isbn": "9780306406157"}
     assert {one.source for one in found.evidence.values()} == {"json_ld"}
+
+
+def test_the_facts_of_a_product_come_before_its_raw_data() -> None:
+    item = {
+        "@type": "Product", "name": "The Tide", "brand": {"name": "Pier"},
+        "offers": [
+            {"price": "50.00", "priceCurrency": "GBP", "availability": "https://schema.org/InStock"},
+            {"price": "50.00", "priceCurrency": "GBP", "availability": "https://schema.org/InStock"},
+        ],
+    }  # fmt: skip
+    html = f"<script type='application/ld+json'>{json.dumps(item)}</script>{BOOK}"
+    found = by_name(html, price="", currency="", availability="", brand="")
+    assert found.values == {"price": "50", "currency": "GBP", "availability": "InStock", "brand": "Pier"}
+    assert found.evidence["price"].source == "json_ld"
+    recipe = {
+        "@type": "Recipe",
+        "name": "The Tide",
+        "totalTime": "PT30M",
+        "recipeIngredient": ["1 egg", "2 cups of milk"],
+    }
+    html = f"<script type='application/ld+json'>{json.dumps(recipe)}</script>{BOOK}"
+    values = by_name(html, total_time="", ingredients="").values
+    assert values == {"total_time": "PT30M", "ingredients": "1 egg, 2 cups of milk"}
 
 
 def test_data_of_another_thing_than_the_page_are_not_used() -> None:
