@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
 from scraper.extract.dom.tags import HEADINGS
+from scraper.extract.text.word_patterns import compile_any_of
 
 TAGS = {
     tag: number
@@ -43,27 +43,19 @@ AREAS = tuple(_AREA_WORDS)
 _AREA_BITS = {word: 1 << bit for bit, words in enumerate(_AREA_WORDS.values()) for word in words.split()}
 
 
-def _any_of(words: str) -> re.Pattern[str]:
-    """Compile an alternation of expressions, grouped by first letter; this takes a third less time."""
-    endings: defaultdict[str, list[str]] = defaultdict(list)
-    for word in words.split():
-        endings[word[0]].append(word[1:])
-    return re.compile("|".join(f"{first}(?:{'|'.join(after)})" for first, after in endings.items()))
-
-
-_CONTENT_WORDS = _any_of(
+_CONTENT_WORDS = (
     "article content post entry body main story text blog thread message comment answer question product descri doc "
     "markdown prose page"
 )
-_SIDE_WORDS = _any_of(
+_SIDE_WORDS = (
     "nav menu foot side related share social promo advert banner cookie consent subscri newsletter widget "
     "breadcrumb popup modal sponsor recommend login signup toolbar copyright pagination header rail trending "
     r"more- tags?\b author byline meta toc"
 )
-_COMMENT_WORDS = _any_of(
+_COMMENT_WORDS = (
     "comment respond(?!er) reply replies disqus livefyre discussion kommentar comentario commentaire reactie"
 )
-_TEASER_WORDS = _any_of(
+_TEASER_WORDS = (
     "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain taboola "
     "newsletter read-?(?:more|next|also) also-?(?:like|read) more-?(?:from|stories|news|articles|on|in)(?![a-z]) "
     "up-?next next-?(?:article|story) similar suggest latest(?:-|_)?(?:news|posts|articles) paid-?content sponsored "
@@ -73,7 +65,10 @@ KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 
-_KIND_WORDS = ((CONTENT, _CONTENT_WORDS), (SIDE, _SIDE_WORDS), (COMMENTS, _COMMENT_WORDS), (TEASERS, _TEASER_WORDS))
+_ALL_WORDS = ((CONTENT, _CONTENT_WORDS), (SIDE, _SIDE_WORDS), (COMMENTS, _COMMENT_WORDS), (TEASERS, _TEASER_WORDS))
+_KIND_WORDS = tuple((bit, compile_any_of("|".join(words.split()))) for bit, words in _ALL_WORDS)
+_ANY_WORDS = compile_any_of("|".join(word for _, words in _ALL_WORDS for word in words.split()))
+"""Matches if one of `_KIND_WORDS` matches. Half of the class names contain none."""
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _DIGITS = re.compile(r"\d+")
@@ -123,7 +118,8 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
     role_words = roles.split()
     for word in role_words:
         areas |= _AREA_BITS.get(word, 0)
-    tokens |= dict.fromkeys(_hash("@" + word.rsplit("/", 1)[-1]) for word in role_words[:_MAX_ROLES])
+    if role_words:
+        tokens |= dict.fromkeys(_hash("@" + word.rsplit("/", 1)[-1]) for word in role_words[:_MAX_ROLES])
     class_kinds = _parse_classes(classes)[0] if tag in _TITLED and len(classes) < len(names) else kinds
     return ClassNameFeatures(
         TAGS.get(tag, len(TAGS)),
@@ -155,25 +151,23 @@ def _hash_classes(names: str) -> tuple[int, ...]:
 
 def _parse_classes(names: str) -> tuple[int, dict[int, None]]:
     """Return the kinds of all classes in a string, and the hashes of their tokens in order."""
+    parsed = [_parse_class(name[:_MAX_NAME]) for name in names.split()[:_MAX_CLASSES]]
     kinds = 0
-    tokens: dict[int, None] = {}
-    for name in names.split()[:_MAX_CLASSES]:
-        class_kinds, class_tokens = _parse_class(name[:_MAX_NAME])
+    for class_kinds, _ in parsed:
         kinds |= class_kinds
-        tokens |= dict.fromkeys(class_tokens)
-    return kinds, tokens
+    return kinds, dict.fromkeys([token for _, tokens in parsed for token in tokens])
 
 
 @lru_cache(maxsize=16_384)
 def _parse_class(name: str) -> tuple[int, tuple[int, ...]]:
     name = name.removeprefix("#")
     lowered = name.lower()
-    kinds = sum(bit for bit, words in _KIND_WORDS if words.search(lowered))
+    kinds = sum(bit for bit, words in _KIND_WORDS if words.search(lowered)) if _ANY_WORDS.search(lowered) else 0
     if name.isalpha() and name == lowered:
         return kinds, (_hash(name),)
     parts = [part.lower() for part in _PART.findall(name) if len(part) > 1]
     tokens = [_DIGITS.sub("0", lowered), *(parts[:_MAX_PARTS] if len(parts) > 1 else ())]
-    return kinds, tuple(_hash(token) for token in tokens if token)
+    return kinds, tuple([_hash(token) for token in tokens if token])
 
 
 def _hash(token: str) -> int:

@@ -180,16 +180,17 @@ def find_headings(page: PageStatistics) -> list[SectionSpan]:
     """Return the headings with text, in document order."""
     elements = np.flatnonzero((page.element_tag >= 1) & (page.element_tag <= 6) & (page.blocks > 0))
     starts, levels = page.first[elements].tolist(), page.element_tag[elements].tolist()
-    words = compute_prefix_sums(page.lengths)
+    # Lists: a number of an array takes several times as long to read.
+    words, parents, lasts = compute_prefix_sums(page.lengths).tolist(), page.parent.tolist(), page.last.tolist()
     followers = [page.n] * 7
     """For each level, the start of the next heading of this or a higher level."""
     found: list[SectionSpan] = []
     for element, start, level in zip(elements[::-1].tolist(), starts[::-1], levels[::-1], strict=True):
-        end = int(page.last[element])
+        end = lasts[element]
         container = element
-        while container >= 0 and words[page.last[container]] - words[end] < _WRAPPER_WORDS:
-            container = int(page.parent[container])
-        container_end = int(page.last[container]) if container >= 0 else page.n
+        while container >= 0 and words[lasts[container]] - words[end] < _WRAPPER_WORDS:
+            container = parents[container]
+        container_end = lasts[container] if container >= 0 else page.n
         found.append(SectionSpan(level, start, end, max(followers[6], end), max(followers[level], end), container_end))
         followers[level:] = [start] * (7 - level)
     return found[::-1]

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
-from scraper.extract.discussion.related_cards import TeaserTest, are_beside, are_priced
+from scraper.extract.discussion.related_cards import RelatedCards, are_priced
 from scraper.extract.dom.xpath import Element, text_of
 
 _MAX_WIDE = 150
@@ -105,7 +105,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
     `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
     """
     shapes = _distinct(_group_by_shape(labels))
-    teasers = TeaserTest(url)
+    cards = RelatedCards(url)
     found: dict[Element, PostContainer] = {}
     used: set[Element] = set()
     lengths: dict[Element, int] = {}
@@ -113,7 +113,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
         candidates = []
         seen: set[tuple[Element, ...]] = set()
         for shape in shapes:
-            candidate = _judge(shape, used, found, lengths, teasers, is_first=number == 0)
+            candidate = _judge(shape, used, found, lengths, cards, is_first=number == 0)
             if candidate is not None:
                 members = tuple(one.element for one in candidate.containers)
                 if members not in seen:
@@ -235,7 +235,7 @@ def _judge(
     used: set[Element],
     found: Mapping[Element, PostContainer],
     lengths: dict[Element, int],
-    teasers: TeaserTest,
+    cards: RelatedCards,
     *,
     is_first: bool,
 ) -> _Candidate | None:
@@ -277,7 +277,7 @@ def _judge(
         not is_reply
         or len(containers) <= _MIN_NAMES
         or len(names) < _MIN_NAMES
-        or teasers.are_most(elements)
+        or cards.are_teasers(elements)
         or are_priced(elements)
     ):
         return None
@@ -287,14 +287,14 @@ def _judge(
         return None
     if not is_first and (date_key is None or not _may_follow(shape, found)):
         return None
-    if not is_reply and are_beside(elements, may_be_all=is_post):
+    if not is_reply and cards.are_beside(elements, may_be_all=is_post):
         return None
     counted = [one.element for one in containers if date_key is None or (one.author and one.date)]
     if any(element not in lengths for element in counted):
         own = _own_lengths(shape.members)
         lengths.update((element, own[element]) for element in counted if element not in lengths)
     value = float(sum(min(lengths[element], _FULL) for element in counted))
-    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and teasers.are_most(elements)):
+    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and cards.are_teasers(elements)):
         return None
     return _Candidate(shape, containers, value * (1.5 if is_post else 1.0))
 

@@ -15,18 +15,25 @@ _DAY_WORDS = (
     r"yesterday|today|just now|moments? ago|gestern|heute|hier|ayer|hoy|ontem|hoje|ieri|oggi|gisteren|vandaag|wczoraj|"
     r"dzisiaj|dziś|вчера|сегодня|вчора|сьогодні|dün|bugün|昨天|今天|昨日|今日|어제|오늘|hôm"
 )
-_DATE_LIKE = re.compile(rf"\d|\b(?:an?|one|un[ae]?|einem|einer)\b|{_DAY_WORDS}", re.IGNORECASE)
+_DATE_LIKE = re.compile(rf"\d|\b(?:an?|one|un[ae]?|einem|einer)\b|{_DAY_WORDS}")
 _NUMBERS = re.compile(r"\d(?:\d{3}|[./-]\d{1,2}[./-]\d\d)")
-_LETTERS = re.compile("[a-z]+")
+_SMALL_LETTERS = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))
+"""Letters a to z in UTF-8, and spaces for all else."""
 _SURE_WORDS = frozenset(
-    "yesterday today now moment moments gestern vorgestern heute hier ayer anteayer hoy ontem hoje ieri oggi hui "
-    "gisteren vandaag wczoraj dzisiaj ago vor il hace ha przed fa geleden temu sedan siden sitten".split()
+    b"yesterday today now moment moments gestern vorgestern heute hier ayer anteayer hoy ontem hoje ieri oggi hui "
+    b"gisteren vandaag wczoraj dzisiaj ago vor il hace ha przed fa geleden temu sedan siden sitten".split()
 )
 _OTHER_SURE_WORDS = tuple(
     "日 일 昨 今 어제 오늘 前 전 há назад тому önce trước atrás zpět dziś вчера сегодня вчора сьогодні "
     "dün bugün hôm".split()
 )
 """A text without the numbers of a date is a date only with one of these words."""
+_RELATIVE_FORMS = tuple(form for form, _ in date_parsing.RELATIVE_FORMS)
+_RELATIVE_WORDS = tuple(
+    "vor il hace há ha atrás przed ago fa geleden temu назад тому önce trước 前 전 sedan siden sitten zpět yesterday "
+    "gestern hier ayer ontem ieri gisteren wczoraj вчера вчора dün 昨天 昨日 어제 hôm".split()
+)
+"""Each match of a relative form contains one of them."""
 _TIME_AFTER = re.compile(
     r"(?:[\s,|·•@-]*(?:at|um|à|a las|às|alle|om|o|в|kl\.?|klo|ore|saat|,|-)?\s*"
     r"\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?)",
@@ -60,14 +67,13 @@ def find_post_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime
     The time of a relative date, a date without a year and 3/4/2024 is unknown. With `is_hinted`, markup declares a
     date: then forms without a year such as "May 3" and "5h" count too.
     """
-    if len(text) > _MAX_CHARS or not (_DATE_LIKE.search(text) if is_hinted else may_hold_date(text)):
+    lowered = text.lower()
+    if len(text) > _MAX_CHARS or not (_DATE_LIKE.search(lowered) if is_hinted else may_hold_date(text)):
         return None
-    for form, order in date_parsing.DATE_FORMS:
-        match = form.search(text)
-        moment = date_parsing.build_date(match, order) if match else None
-        if match and moment:
-            return _with_time(text, match), moment
-    for pattern in (_AMBIGUOUS, *(form for form, _ in date_parsing.RELATIVE_FORMS), _NAMED_DAY):
+    if written := date_parsing.match_date(text):
+        return _with_time(text, written[0]), written[1]
+    is_relative = any(word in lowered for word in _RELATIVE_WORDS)
+    for pattern in (_AMBIGUOUS, *(_RELATIVE_FORMS if is_relative else ()), _NAMED_DAY):
         if match := pattern.search(text):
             return _with_time(text, match), None
     if not is_hinted:
@@ -82,14 +88,15 @@ def find_post_date(text: str, *, is_hinted: bool = False) -> tuple[str, datetime
 
 def may_hold_date(text: str | None) -> bool:
     """Return False for most texts in which `find_post_date` finds no date without a hint."""
-    if not text or text.isspace() or len(text) > _MAX_SPACED:
+    if not text or len(text) > _MAX_SPACED or text.isspace():
         return False
     if _NUMBERS.search(text):
         return True
     lowered = text.lower()
-    if not text.isascii() and any(word in lowered for word in _OTHER_SURE_WORDS):
+    # Splitting with a table takes a third of the time of a regular expression.
+    if not _SURE_WORDS.isdisjoint(lowered.encode("utf-8", "replace").translate(_SMALL_LETTERS).split()):
         return True
-    return not _SURE_WORDS.isdisjoint(_LETTERS.findall(lowered))
+    return not text.isascii() and any(word in lowered for word in _OTHER_SURE_WORDS)
 
 
 def _with_time(text: str, match: re.Match[str]) -> str:

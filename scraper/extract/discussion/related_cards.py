@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
@@ -16,32 +17,7 @@ _MAX_LINK_DEPTH = 3
 _MAX_SEARCHED = 60
 """Elements of a card that are searched for a price."""
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
-_SIDE_NAME = re.compile(
-    r"sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend", re.IGNORECASE
-)
-
-
-def are_beside(elements: Sequence[Element], *, may_be_all: bool) -> bool:
-    """Return True if most of the elements are in navigation, widgets or lists of related pages.
-
-    With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
-    """
-    beside: dict[Element, int] = {}
-    known: dict[Element, bool] = {}
-    for element in elements:
-        for around in islice(element.iterancestors(), 12):
-            if around not in known:
-                name = f"{around.get('class') or ''} {around.get('id') or ''}"
-                is_named = around.tag != "body" and _SIDE_NAME.search(name) is not None
-                known[around] = around.tag in _SIDE_TAGS or is_named
-            if known[around]:
-                beside[around] = beside.get(around, 0) + 1
-                break
-    for around in [around for around, count in beside.items() if may_be_all and 2 * count > len(elements)]:
-        whole = len(text_of(around.getroottree().getroot()))
-        if 2 * len(text_of(around)) > whole:
-            del beside[around]
-    return 2 * sum(beside.values()) > len(elements)
+_SIDE_NAME = re.compile("sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend")
 
 
 def are_priced(elements: Sequence[Element]) -> bool:
@@ -53,20 +29,43 @@ def are_priced(elements: Sequence[Element]) -> bool:
     return 2 * priced > len(elements)
 
 
-class TeaserTest:
-    """Tell if elements lead to a page of their own, as in lists of articles and topics. Each is examined once."""
+class RelatedCards:
+    """Tell if elements are beside the content of a page, or lead to other pages. Each element is examined once."""
 
     def __init__(self, url: str) -> None:
         """Compare links with the URL of the page."""
         self._url = url
         self._known: dict[Element, bool] = {}
+        self._beside: dict[Element, bool] = {}
+
+    def are_beside(self, elements: Sequence[Element], *, may_be_all: bool) -> bool:
+        """Return True if most of the elements are in navigation, widgets or lists of related pages.
+
+        With `may_be_all`, an element with most of the page's text is none of these, regardless of its name.
+        """
+        found: Counter[Element] = Counter()
+        known = self._beside
+        for element in elements:
+            for around in islice(element.iterancestors(), 12):
+                if around not in known:
+                    name = f"{around.get('class') or ''} {around.get('id') or ''}".lower()
+                    is_named = around.tag != "body" and _SIDE_NAME.search(name) is not None
+                    known[around] = around.tag in _SIDE_TAGS or is_named
+                if known[around]:
+                    found[around] += 1
+                    break
+        for around in [around for around, count in found.items() if may_be_all and 2 * count > len(elements)]:
+            whole = len(text_of(around.getroottree().getroot()))
+            if 2 * len(text_of(around)) > whole:
+                del found[around]
+        return 2 * found.total() > len(elements)
 
     @cached_property
     def _path(self) -> str:
         return urlsplit(self._url).path.rstrip("/")
 
-    def are_most(self, elements: Sequence[Element]) -> bool:
-        """Return True for more than half of the elements."""
+    def are_teasers(self, elements: Sequence[Element]) -> bool:
+        """Return True if most of the elements lead to pages of their own, as in lists of articles and topics."""
         return 2 * sum(map(self._is_teaser, elements)) > len(elements)
 
     def _is_teaser(self, element: Element) -> bool:

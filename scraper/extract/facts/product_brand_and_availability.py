@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import islice
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, LABELS, NOT_IN_STOCK
@@ -18,27 +20,32 @@ MAX_ELEMENTS = 30_000
 
 def find_availability(body: Element, title: Element | None) -> str | None:
     """Return `InStock`, `OutOfStock` or None, by buy buttons and by words for stock at or after the title."""
+    elements = list(islice(body.iter("*"), MAX_ELEMENTS))
+    texts = [(element.text or "").strip().lower() for element in elements]
+    texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
+    is_out, is_stock = _matching(NOT_IN_STOCK, texts), _matching(IN_STOCK, texts)
     buy = out = stock = None
     at_title = 0
-    for place, element in enumerate(body.iter("*"), start=1):
-        if place > MAX_ELEMENTS:
-            break
+    for place, (element, text) in enumerate(zip(elements, texts, strict=True), start=1):
         if element is title:
             at_title, stock, out = place, None, None
         if stock is None and out is None and at_title and place - at_title > _REACH and buy is not None:
             break
         if buy is None and element.tag in ("button", "a", "input") and _is_buy(element):
             buy = place
-        words = (element.text or "").strip().lower()
-        if _MIN_WORDS <= len(words) < _MAX_WORDS:
-            if out is None and NOT_IN_STOCK.search(words):
-                out = place
-            elif stock is None and IN_STOCK.search(words) and not NOT_IN_STOCK.search(words):
-                stock = place
+        if out is None and text in is_out:
+            out = place
+        elif stock is None and text in is_stock and text not in is_out:
+            stock = place
     first = [place for place in (buy, stock) if place is not None]
     if out is not None and out - at_title < _REACH and all(out < place for place in first):
         return "OutOfStock"
     return "InStock" if first else None
+
+
+def _matching(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
+    """Return the texts that match. Most pages have none: then one search of all texts is enough."""
+    return set(filter(pattern.search, set(texts))) if pattern.search("\0".join(texts)) else set()
 
 
 def _is_buy(element: Element) -> bool:

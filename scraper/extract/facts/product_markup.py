@@ -110,7 +110,7 @@ def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.VisibleAmount | Non
     """Return the price among the two labeled values of a Twitter card."""
     for number in ("1", "2"):
         label, value = (_first_content(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
-        if label and value and PRICE_NAMES.search(label):
+        if label and value and PRICE_NAMES.search(label.lower()):
             return money.parse_visible_price(value)
     return None
 

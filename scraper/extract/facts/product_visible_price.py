@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import cast
 
 from lxml import etree
 
@@ -19,11 +20,11 @@ from scraper.extract.facts.product_vocabulary import PRICE_NAMES
 MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
 
-_CENTS = re.compile(r"cents?|fraction|decimals?|superscript|kopeck|centim", re.IGNORECASE)
+# Patterns of names are for the result of `element_names`: with `IGNORECASE`, a search takes several times as long.
+_CENTS = re.compile("cents?|fraction|decimals?|superscript|kopeck|centim")
 _PAST = re.compile(
-    r"(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
-    r"list-?price|strike|line-?through",
-    re.IGNORECASE,
+    "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
+    "list-?price|strike|line-?through"
 )
 _PAST_AMOUNT = re.compile(
     r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
@@ -34,6 +35,7 @@ _PAST_AMOUNT = re.compile(
     r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*",
     re.IGNORECASE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
@@ -45,8 +47,9 @@ _NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
 
 
 def element_names(element: Element) -> str:
-    """Return class, id and other names of an element."""
-    return " ".join(filter(None, map(element.get, _NAMES)))
+    """Return class, id and other names of an element, in lower case."""
+    attributes = dict(cast("list[tuple[str, str]]", element.items()))
+    return " ".join(filter(None, map(attributes.get, _NAMES))).lower() if attributes else ""
 
 
 @lru_cache(maxsize=4_096)
@@ -62,10 +65,10 @@ def _is_other_price_name(names: str) -> bool:
 def current_price_text(element: Element) -> str:
     """Return the text of an element without old prices, unless there is no other price.
 
-    The text has a point before raised cents. Long texts are returned unchanged.
+    The text has a point before raised cents. Long texts and texts without digits are returned unchanged.
     """
     text = text_of(element)
-    if len(element) == 0 or len(text) > 8 * MAX_PRICE_TEXT:
+    if len(element) == 0 or not _has_digit(text):
         return text
     current = _with_point(element, without_past=True)
     return current if any(map(str.isdigit, current)) else _with_point(element, without_past=False)
@@ -91,6 +94,8 @@ def _with_point(element: Element, *, without_past: bool) -> str:
 
 def remove_old_amount(text: str) -> str:
     """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
+    if not _LETTER.search(text):
+        return text  # most prices are without words
     current = _PAST_AMOUNT.sub(" ", text).strip()
     return current if any(map(str.isdigit, current)) else text
 
@@ -135,6 +140,7 @@ _OTHER_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words next to amounts that are not prices: thresholds, savings, installments."""
+_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
     r"old|was|non-?sale|list(?:-?price|_?price|preis)|rrp|msrp|uvp|strike|line-?through|regular|before|saving|save|ship|deliver|"
@@ -142,13 +148,11 @@ _NOT_NOW = re.compile(
     r"accessor|sponsor|cart-|minicart|basket|review|filter|install?ment|month|financ|footer|header|(?:^|"
     r"[-_ ])nav|shipping|bundle|swatch|points|coupon|original|compare|range|widget|previous|menu|"
     r"affirm|klarna|afterpay|clearpay|"
-    r"discount-?(?:amount|percent)|loyalty|bonus",
-    re.IGNORECASE,
+    r"discount-?(?:amount|percent)|loyalty|bonus"
 )
 _NOW = re.compile(
     r"final|current|(?<!non-)sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
-    r"new",
-    re.IGNORECASE,
+    r"new"
 )
 _NAMED_SIGN = re.compile(
     r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
@@ -239,7 +243,11 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
     for place, element in enumerate(_elements(body), start=1):
         if element is title:
             at_title = place
-        found += filter(None, (_candidate(element, place), _behind(element, place)))
+        text, tail = element.text or "", element.tail
+        if len(element) or _has_digit(text):
+            found += filter(None, (_candidate(element, text, place),))
+        if tail and not tail.isspace():
+            found += filter(None, (_behind(element, tail, place),))
     return at_title, found
 
 
@@ -247,10 +255,8 @@ def _elements(body: Element) -> Iterator[Element]:
     return islice(body.iter("*"), MAX_ELEMENTS)
 
 
-def _candidate(element: Element, place: int) -> _Candidate | None:
-    text = element.text or ""
-    if not len(element) and not _has_digit(text):
-        return None
+def _candidate(element: Element, text: str, place: int) -> _Candidate | None:
+    """Return the price in an element with this text before its first child."""
     if element.tag in _PASSED or is_struck_through(element):
         return None
     names = element_names(element)
@@ -272,14 +278,13 @@ def _candidate(element: Element, place: int) -> _Candidate | None:
 
 def _has_digit(text: str) -> bool:
     """Return True if a text that is short enough for a price has a digit."""
-    return 0 < len(text) <= 8 * MAX_PRICE_TEXT and any(map(str.isdigit, text))
+    if not 0 < len(text) <= 8 * MAX_PRICE_TEXT:
+        return False
+    return _DIGIT.search(text) is not None if text.isascii() else any(map(str.isdigit, text))
 
 
-def _behind(element: Element, place: int) -> _Candidate | None:
+def _behind(element: Element, tail: str, place: int) -> _Candidate | None:
     """Return the price in the text after an element, if the parent has no class like `price`."""
-    tail = element.tail
-    if not tail or tail.isspace():
-        return None
     text = " ".join(tail.split())
     if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text):
         return None

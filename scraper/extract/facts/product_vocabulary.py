@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# The first three are for text in lower case: with `IGNORECASE`, a search takes several times as long.
-BUY = re.compile(
+from scraper.extract.text.word_patterns import compile_any_of
+
+# The patterns are for text in lower case: with `IGNORECASE`, a search takes several times as long.
+BUY = compile_any_of(
     r"add to (?:my )?(?:cart|bag|basket|trolley)|add-?to-?(?:cart|bag|basket)|add2cart|buy (?:it )?now|"
     r"\bbuy[-_](?:now|btn|button)|place bid|in den (?:waren|einkaufs)korb|jetzt kaufen|"
     r"aggiungi al carrello|acquista ora|añadir (?:al|a la) (?:carrito|cesta)|agregar al carr(?:o|ito)|"
@@ -20,26 +22,27 @@ BUY = re.compile(
     r"acheter maintenant|añadir al carro|agregar a la (?:bolsa|cesta)|adicionar (?:à|a) (?:sacola|cesta)|"
     r"aggiungi alla borsa|tilføj til kurv|læg i indkøbskurv|köp nu|kjøp nå|køb nu|osta nyt|lisää koriin|"
     r"in mijn winkel(?:wagen|mand)|koop nu|у кошик|купити|στο καλάθι|"
-    r"tambah ke keranjang|masukkan keranjang|\+ ?keranjang|beli langsung|"
+    r"tambah ke keranjang|masukkan keranjang|keranjang(?:(?<=\+keranjang)|(?<=\+ keranjang))|beli langsung|"
     r"beli sekarang|satın al|hemen al|اشتر الآن|افزودن به سبد|pre-?order now"
 )
-NOT_IN_STOCK = re.compile(
+NOT_IN_STOCK = compile_any_of(
     r"out of stock|sold[ -]?out|not (?:currently |yet |now )?in stock|nicht (?:mehr )?(?:auf lager|vorrätig)|"
-    r"(?:pas|plus) (?:en stock|disponible)|ikke på lager|inte i lager|ei varastossa|"
+    r"pas (?:en stock|disponible)|plus (?:en stock|disponible)|ikke på lager|inte i lager|ei varastossa|"
     r"currently unavailable|temporarily unavailable|no longer available|"
-    r"(?:is )?not available|derzeit nicht (?:verfügbar|auf lager|lieferbar)|ausverkauft|"
+    r"not available|derzeit nicht (?:verfügbar|auf lager|lieferbar)|ausverkauft|"
     r"nicht (?:mehr )?verfügbar|nicht lieferbar|non disponibile|esaurito|agotado|sin stock|no disponible|"
     r"rupture de stock|indisponible|épuisé|vyprod|vypred|nedostupn|niedostępn|wyprzedan|esgotado|"
     r"indisponível|slutsåld|udsolgt|utsolgt|uitverkocht|niet op voorraad|нет в наличии|распродан|"
     r"немає в наявності|tükendi|stokta yok|stoc epuizat|elfogyott|nincs készleten|售完|缺貨|缺货|補貨中|"
     r"売り切れ|在庫切れ|품절|نفذت الكمية|אזל|אינו במלאי|לא במלאי|back in stock|notify me when|"
     r"e-?mail (?:me )?when (?:it is |it['’]s )?(?:available|in stock|back)|let me know when|sin existencias|"
-    r"(?:fora de|sem) (?:estoque|stock)|brak w magazynie|není skladem|nie je skladom|(?:slut|ej) i lager|"
+    r"fora de (?:estoque|stock)|sem (?:estoque|stock)|brak w magazynie|není skladem|nie je skladom|"
+    r"slut i lager|ej i lager|"
     r"slutsålt|loppu(?:nut)? varastosta|rasprodano|нет на складе|已售罄|在庫なし|完売|입고 ?대기|재고 없음|"
     r"hết hàng|stok habis|สินค้าหมด|εξαντλ|μη διαθέσιμο|avvisami quando|avise-?me quando|avísame cuando|"
     r"сообщить о поступлении"
 )
-IN_STOCK = re.compile(
+IN_STOCK = compile_any_of(
     r"\bin stock\b|\bauf lager\b|\blieferbar\b|disponibilità immediata|\bdisponib(?:ile|le)\b|"
     r"\ben stock\b|\bskladem\b|op voorraad|na stanju|dostupno|na skladištu|в наличии|є в наявності|"
     r"only \d+ left|nur noch \d+|em estoque|stokta|i lager|på lager|varastossa|laos\b|raktáron|în stoc|"
@@ -48,8 +51,7 @@ IN_STOCK = re.compile(
     r"còn hàng|재고 있음|διαθέσιμο"
 )
 PRICE_NAMES = re.compile(
-    r"pri[cs]e|preis|pre[zç][zo]o?|precio|preço|prix|cena|hinta|hind|kaina|цена|amount|(?<![a-z])(?:prc|bid)(?![a-z])",
-    re.IGNORECASE,
+    r"pri[cs]e|preis|pre[zç][zo]o?|precio|preço|prix|cena|hinta|hind|kaina|цена|amount|(?<![a-z])(?:prc|bid)(?![a-z])"
 )
 
 LABELS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, element_selector, find_by_class, text_of
+from scraper.extract.dom.xpath import Element, element_selector, find_by_class, pad_names, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler
@@ -21,8 +21,7 @@ _REMOVED_CLASSES = frozenset(
 _CALLOUT_CLASS = re.compile(
     r"callout|admonition|alert|custom-block|hint|notecard|starlight-aside|information-macro|"
     + "|".join(_REMOVED_CLASSES)
-    + r"|(?:^|[\s_-])(?:notes?|tip|important|warning|caution|danger|info)(?:$|[\s_-])",
-    re.IGNORECASE,
+    + r"|[\s_-](?:notes?|tip|important|warning|caution|danger|info)[\s_-]"
 )
 
 _KIND_BY_NAME = {
@@ -142,7 +141,7 @@ class CalloutRules(MarkdownRules):
 
     def mark(self, root: Element, class_names: str) -> None:
         """Register the callouts of a tree with these class names; remove copy buttons and texts for screen readers."""
-        if not _CALLOUT_CLASS.search(class_names):
+        if not _CALLOUT_CLASS.search(pad_names(class_names)):
             return
         for element, classes in find_by_class(root, _CALLOUT_CLASS):
             if not _REMOVED_CLASSES.isdisjoint(classes):

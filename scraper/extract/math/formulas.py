@@ -72,11 +72,14 @@ def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
 
 def _candidates(root: Element, *, has_math_classes: bool) -> list[Element]:
     """Return the elements that may be formulas by tag, or by class if any class suggests it, in document order."""
+    tags: list[str] = [tag for tag in {element.tag for element in root.iter()} if tag in _FORMULA_TAGS or "-" in tag]
+    if not has_math_classes:
+        return [element for element in root.iter(*tags) if _may_be_formula(element, element.tag)] if tags else []
     return [
         element
         for element in root.iter()
-        if ((element.tag in _FORMULA_TAGS or "-" in element.tag) and _may_be_formula(element, element.tag))
-        or (has_math_classes and _CLASS_HINT.search(element.get("class") or ""))
+        if (element.tag in tags and _may_be_formula(element, element.tag))
+        or _CLASS_HINT.search(element.get("class") or "")
     ]
 
 

@@ -27,8 +27,8 @@ _MAX_WORDS = 6
 _MAX_LINKS = 20
 """Links per author element; author elements may be nested."""
 
-_AUTHOR_CLASS = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser", re.IGNORECASE)
-_AUTHOR_BOX_PART = re.compile(r"bio|avatar|image|photo|descr|social|role|title|date|time", re.IGNORECASE)
+_AUTHOR_CLASS = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser")
+_AUTHOR_BOX_PART = re.compile("bio|avatar|image|photo|descr|social|role|title|date|time")
 """Classes of the parts of an author box that are not the name."""
 _MONTH_OR_DAY = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -65,7 +65,7 @@ def find_author_names(near: Sequence[Element]) -> Iterator[str]:
 def _has_author_class(element: Element) -> bool:
     if element.get("rel") == "author" or element.get("itemprop") == "author":
         return True
-    classes = element.get("class") or ""
+    classes = (element.get("class") or "").lower()
     return _AUTHOR_CLASS.search(classes) is not None and not _AUTHOR_BOX_PART.search(classes)
 
 
@@ -96,7 +96,7 @@ def _extract_name(text: str) -> str | None:
 
 
 _MAX_DATE_TEXT = 90
-_DATE_CLASS = re.compile(r"date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp", re.IGNORECASE)
+_DATE_CLASS = re.compile("date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp")
 _CHANGE_WORD = re.compile(
     r"updat|modif|chang|edit|review|aktualis|geändert|mise à jour|actualiz|aggiorn|upcoming|expire|deadline|"
     r"event",
@@ -128,8 +128,8 @@ def find_visible_date(near: Sequence[Element]) -> datetime | None:
 
 
 def _read_date(element: Element) -> datetime | None:
-    name, item = element.get("class"), element.get("itemprop")
-    named = element.tag in _TIME_TAGS or bool((name or item) and _DATE_CLASS.search(f"{name or ''} {item or ''}"))
+    names = f"{element.get('class') or ''} {element.get('itemprop') or ''}".lower()
+    named = element.tag in _TIME_TAGS or _DATE_CLASS.search(names) is not None
     for attribute in ("datetime", "title") if named else ():
         stated = element.get(attribute)
         if stated and len(stated) < _MAX_DATE_TEXT and (moment := date_parsing.parse_date(stated)):

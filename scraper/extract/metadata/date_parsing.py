@@ -74,6 +74,9 @@ DATE_FORMS = tuple(
 )
 """Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
 
+_YEAR_DIGITS = re.compile(r"\d{4}")
+"""Part of each of the forms."""
+
 _EARLIEST, _LATEST = 1990, 2100
 """Years. Dates of pages outside of this range are placeholders or errors."""
 
@@ -110,14 +113,18 @@ def parse_date(text: str) -> datetime | None:
 
 
 def find_date(text: str) -> datetime | None:
-    """Return a date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored.
+    """Return a date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored."""
+    found = match_date(text)
+    return _check_year(found[1]) if found else None
 
-    Of several dates, the one of the first form in `DATE_FORMS` is returned.
-    """
-    for form, order in DATE_FORMS:
-        match = form.search(text)
-        if match and (moment := build_date(match, order)):
-            return _check_year(moment)
+
+def match_date(text: str) -> tuple[re.Match[str], datetime] | None:
+    """Return the match of the first form in `DATE_FORMS` that is a date, of any year, with its date, or None."""
+    if _YEAR_DIGITS.search(text):
+        for form, order in DATE_FORMS:
+            match = form.search(text)
+            if match and (moment := build_date(match, order)):
+                return match, moment
     return None
 
 

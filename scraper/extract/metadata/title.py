@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, pad_names, text_of
 from scraper.extract.normalize.inline_text import KICKER_CLASS
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.sanitize import clean_line
@@ -144,7 +144,7 @@ def _read_heading(heading: Element) -> str:
     """Return the text of a heading without its kicker and without its link to itself, a sign at one end."""
     shown = clean_line(_join_heading_lines(heading), MAX_TITLE)
     first = heading[0] if len(heading) and not (heading.text or "").strip() else None
-    if first is not None and KICKER_CLASS.search(first.get("class") or ""):
+    if first is not None and KICKER_CLASS.search(pad_names(first.get("class") or "")):
         kicker = clean_line(text_of(first), MAX_TITLE)
         shown = shown.removeprefix(kicker).lstrip(" :") or shown
     for link in islice(heading.iter("a"), _MAX_LINKS):

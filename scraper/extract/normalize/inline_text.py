@@ -8,7 +8,7 @@ from itertools import islice
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import CELLS, EMPHASIS, HEADINGS
-from scraper.extract.dom.xpath import Element, find_by_class, text_of
+from scraper.extract.dom.xpath import Element, find_by_class, pad_names, text_of
 
 _NUMBER = re.compile(
     r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
@@ -35,15 +35,13 @@ _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
 _KICKERS = ("kicker", "overline", "eyebrow", "topline", "roofline", "dachzeile", "spitzmarke", "surtitle", "antetitulo")
-KICKER_CLASS = re.compile(rf"(?:^|[\s_-])(?:{'|'.join(_KICKERS)})(?:$|[\s_-])", re.IGNORECASE)
+KICKER_CLASS = re.compile(rf"[\s_-](?:{'|'.join(_KICKERS)})[\s_-]")
 """Classes of the topic above a headline or before a lead."""
 
 
 def separate_kickers(root: Element, class_names: str) -> None:
     """Insert a space behind kickers, which style sheets display as lines of their own."""
-    # Plain comparisons take a quarter of the time of a regular expression; most pages have no such class.
-    lowered = class_names.lower()
-    if not any(name in lowered for name in _KICKERS):
+    if not KICKER_CLASS.search(pad_names(class_names)):
         return
     for kicker, _ in find_by_class(root, KICKER_CLASS):
         if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
@@ -51,9 +49,8 @@ def separate_kickers(root: Element, class_names: str) -> None:
 
 
 _HOVER_BOX = re.compile(
-    r"(?:^|[\s_-])(?:hover-?(?:card|box|info)|"
-    r"(?:tool-?tip|pop-?over|pop-?up)[-_]*(?:text|content|inner|body|box|card|panel))(?:$|[\s_-])",
-    re.IGNORECASE,
+    r"[\s_-](?:hover-?(?:card|box|info)|"
+    r"(?:tool-?tip|pop-?over|pop-?up)[-_]*(?:text|content|inner|body|box|card|panel))[\s_-]"
 )
 _NOTE_CLASS = re.compile("note|cite|ref", re.IGNORECASE)
 _SENTENCES = frozenset({"p", "dd", "blockquote", "figcaption"})
@@ -63,8 +60,7 @@ _MIN_BESIDE_BOX, _MAX_BOX, _MAX_BOXES = 3, 600, 500
 
 def remove_hover_boxes(root: Element, class_names: str) -> None:
     """Remove boxes about a name or a term that a sentence displays when the mouse is over it, except notes."""
-    lowered = class_names.lower()
-    if not any(name in lowered for name in ("hover", "tip", "pop")) or not _HOVER_BOX.search(class_names):
+    if not _HOVER_BOX.search(pad_names(class_names)):
         return
     for box, _ in list(islice(find_by_class(root, _HOVER_BOX), _MAX_BOXES)):
         if box.tag not in _HOVER_TAGS or _NOTE_CLASS.search(box.get("class") or ""):

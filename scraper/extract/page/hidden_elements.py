@@ -25,7 +25,9 @@ from scraper.extract.page.css_visibility import (
     parse_declarations,
 )
 
-_MARKED = attribute_selector("data-x-hidden")
+HIDDEN_ATTRIBUTE = "data-x-hidden"
+"""Attribute of the elements that the browser marked as hidden."""
+_MARKED = attribute_selector(HIDDEN_ATTRIBUTE)
 _STYLED = attribute_selector("style")
 _HIDDEN = attribute_selector("hidden")
 _POPOVERS = attribute_selector("popover")

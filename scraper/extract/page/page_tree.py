@@ -102,7 +102,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     classes = collect_class_names(root)
     may_hold_formulas = formulas.normalize_formulas(root, classes)
     media_placeholders.resolve_lazy_media(root, base)
-    removed = hidden_elements.remove_marked(root)
+    removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
     is_doubtful = has_external_sheet = False
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)

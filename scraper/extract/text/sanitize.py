@@ -74,21 +74,24 @@ def clean(text: str) -> tuple[str, int]:
         text = repair_mojibake(text)
     if _is_plain(text):
         return text, 0
-    if _SUSPECT.search(text) is not None:
+    characters = "".join(set(text))
+    has_suspect = _SUSPECT.search(characters) is not None
+    if has_suspect:
         text = repair_mojibake(text).replace("\r\n", "\n").replace("\r", "\n")
-    if replacements := _replacements(text):
+        characters = "".join(set(text))
+    if replacements := _replacements(characters):
         text = text.translate(replacements)
-    if _SUSPECT.search(text) is None:
+    if not has_suspect and "\x00" not in replacements.values():
         return text, 0
     cleaned = _REPEATED.sub(r"\1", _ALWAYS_REMOVED_RUN.sub("", text))
     cleaned = _SUSPECT.sub(_filter_suspect, cleaned)
     return cleaned, len(text) - len(cleaned)
 
 
-def _replacements(text: str) -> dict[int, str | None]:
-    """Return the replacements of the text's characters that no person sees, except those of `_SUSPECT`."""
+def _replacements(characters: str) -> dict[int, str | None]:
+    """Return the replacements of the characters that no person sees, except those of `_SUSPECT`."""
     found: dict[int, str | None] = {}
-    for character in set(text):
+    for character in characters:
         if character.isprintable() or character in "\n\r\t" or _SUSPECT.match(character):
             continue
         category = unicodedata.category(character)

@@ -16,6 +16,7 @@ from scraper.extract.page import page_tree
 from scraper.extract.page.main_content import remove_boilerplate
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.terms import count_words
+from scraper.extract.text.word_patterns import compile_any_of
 from scraper.extract.verdict import shell_score
 from scraper.extract.verdict.block_signatures import PHRASES, SIGNATURES
 from scraper.model import Verdict, VerdictKind
@@ -235,13 +236,17 @@ _MODEL_WORDS = (
     "chatgpt",
     "claude",
 )
-_ADDRESSES_MODEL = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{0,60}\b(?:instruction|prompt|guideline)"
-    r"|\b(?:system|developer) (?:prompt|message|instruction)"
-    r"|\byou are (?:now )?(?:an?|the) (?:[\w-]+ ){0,3}(?:ai|llm|assistant|language model|chatbot|agent)\b"
-    r"|\b(?:note|attention|message|instructions?|important|dear|hello|hey)\b[^.!?]{0,20}"
-    r"\b(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
-    r"|\bif you are (?:an?|the) (?:[\w-]+ ){0,3}(?:ai|llm|assistant|language model|chatbot|agent)\b"
+_MODEL = r"(?:ai|llm|assistant|language model|chatbot|agent)\b"
+_ADDRESSED = r"(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
+_SENTENCES_TO_MODELS = {
+    "ignore disregard forget override bypass": r"\b[^.!?]{0,60}\b(?:instruction|prompt|guideline)",
+    "system developer": " (?:prompt|message|instruction)",
+    "you": rf" are (?:now )?(?:an?|the) (?:[\w-]+ ){{0,3}}{_MODEL}",
+    "note attention message instructions? important dear hello hey": rf"\b[^.!?]{{0,20}}\b{_ADDRESSED}",
+}
+"""Continuations of sentences by their first words."""
+_ADDRESSES_MODEL = compile_any_of(
+    "|".join(rf"\b{word}{end}" for words, end in _SENTENCES_TO_MODELS.items() for word in words.split())
 )
 """Sentences to a model. A person seldom sees them on a page."""
 
