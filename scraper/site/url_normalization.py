@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import ada_url
@@ -40,9 +41,12 @@ _LANGUAGES = frozenset(
     "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
 )
 _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
+CACHED_URLS = 20_000
+"""URLs whose key or pattern is cached, because most pages of a site repeat its navigation."""
 LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
+@lru_cache(CACHED_URLS)
 def page_key(url: str) -> str:
     """Return a normalized URL, which is equal for different URLs of one page.
 

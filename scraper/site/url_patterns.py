@@ -6,7 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import parse_qsl
+
+from scraper.site.url_normalization import CACHED_URLS
 
 _NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
@@ -26,6 +29,7 @@ MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
 
 
+@lru_cache(CACHED_URLS)
 def url_shape(key: str) -> str:
     """Return the pattern of a page key: `/post/{n}?page` for `example.org/post/7?page=2`.
 
