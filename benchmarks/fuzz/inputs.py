@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from lxml import html
 
 from browsers.model import Snapshot
-from scraper.errors import ScraperError
+from scraper.errors import MalformedDocumentError, ScraperError
 from scraper.extract import reader
 from scraper.extract.documents.dispatcher import dispatch as read_document
 from scraper.extract.documents.model import ParseRequest
@@ -158,4 +158,8 @@ def _match_style_sheet(data: bytes) -> object:
 
 
 def _read_document(data: bytes) -> object:
-    return read_document(data, ParseRequest())
+    """Read a document as its process does, which reports a document that is nested too deeply."""
+    try:
+        return read_document(data, ParseRequest())
+    except RecursionError as error:
+        raise MalformedDocumentError("It is nested too deeply.") from error
