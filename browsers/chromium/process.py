@@ -19,7 +19,7 @@ from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
 from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
-from browsers.chromium.renderer_memory import RendererMemoryGuard
+from browsers.chromium.renderer_limits import RendererGuard
 from browsers.chromium.switches import DEAD_PROXY, LaunchPlan
 from browsers.model import Tier
 
@@ -61,7 +61,7 @@ class RunningChromium:
         self.version = browser.version
         self.started_at = time.monotonic()
         self.pid: int | None = None
-        self.memory_guard: RendererMemoryGuard | None = None
+        self.renderer_guard: RendererGuard | None = None
         self._browser = browser
         self._folders = folders
         self._watched: dict[int, int] = {}
@@ -80,8 +80,8 @@ class RunningChromium:
         self._watch(self.pid)
         for zygote in await asyncio.to_thread(find_zygotes, self.pid):
             self._watch(zygote)
-        self.memory_guard = RendererMemoryGuard(self.pid, page_memory_bytes, self.connection.expect_crash)
-        self.memory_guard.start()
+        self.renderer_guard = RendererGuard(self.pid, page_memory_bytes, self.connection.expect_crash)
+        self.renderer_guard.start()
 
     async def self_test(self) -> None:
         """Open a tab and close it, to test the transport. Raises what `Connection.call` raises."""
@@ -98,8 +98,8 @@ class RunningChromium:
     async def close(self) -> None:
         """Close the browser, by force if necessary, and remove its profile."""
         self.connection.fail_tabs()
-        if self.memory_guard is not None:
-            self.memory_guard.close()
+        if self.renderer_guard is not None:
+            self.renderer_guard.close()
         try:
             async with asyncio.timeout(CLOSE_LIMIT_S):
                 await self._browser.close()

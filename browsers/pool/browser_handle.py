@@ -138,7 +138,7 @@ class BrowserHandle:
     def is_worn(self) -> bool:
         """True if it has reached a limit of age, visits or shared memory and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
-        guard = self.chromium.memory_guard
+        guard = self.chromium.renderer_guard
         return (
             (guard is not None and guard.is_shared_memory_high)
             or self.renders >= self._settings.renders_per_browser
@@ -154,7 +154,7 @@ class BrowserHandle:
         """
         self.lent += 1
         self._drained.clear()
-        guard = self.chromium.memory_guard
+        guard = self.chromium.renderer_guard
         if guard is not None:
             guard.begin_visit()
         lease: TabLease | None = None
@@ -192,7 +192,7 @@ class BrowserHandle:
         The memory of its pages is watched only within `watch_memory`: they are frozen between the steps.
         """
         self.sessions += 1
-        guard = self.chromium.memory_guard
+        guard = self.chromium.renderer_guard
         try:
             if guard is not None:
                 guard.end_visit()
@@ -205,7 +205,7 @@ class BrowserHandle:
     @contextmanager
     def watch_memory(self) -> Iterator[None]:
         """Limit the memory of renderers while the block runs, as during the lease of a visit."""
-        guard = self.chromium.memory_guard
+        guard = self.chromium.renderer_guard
         if guard is not None:
             guard.begin_visit()
         try:

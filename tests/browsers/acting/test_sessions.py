@@ -87,7 +87,7 @@ async def test_a_page_rests_between_calls_and_holds_no_slot(browsers: Browsers, 
 
 async def test_the_memory_of_a_page_is_limited_while_a_step_runs(browsers: Browsers, actor: Actor, site: Site) -> None:
     handle = await browsers._pool.get_handle(Tier.FULL)
-    guard = handle.chromium.memory_guard
+    guard = handle.chromium.renderer_guard
     assert guard is not None
     watched = guard._visits
     await actor("open @inner")

@@ -1,4 +1,4 @@
-"""Limit the memory of each renderer process: end a page that takes more before it affects other pages.
+"""Limit the memory and the priority of renderer processes, so that a page does not affect other pages.
 
 Chromium has no such limit: canvases, WebAssembly and buffers are outside the heap of the script engine. The kernel
 cannot limit it either: each renderer reserves many gigabytes of addresses, and with a limit of its writable memory
@@ -41,7 +41,7 @@ _LOWEST_PRIORITY = 19
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class RendererMemoryGuard:
+class RendererGuard:
     """Watch the processes of one browser in a thread during visits (between `begin_visit` and `end_visit`)."""
 
     def __init__(self, browser_pid: int, limit_bytes: int, on_kill: Callable[[], None]) -> None:
@@ -78,7 +78,7 @@ class RendererMemoryGuard:
     def start(self) -> None:
         """Start the thread, on Linux only."""
         if sys.platform == "linux":
-            threading.Thread(target=self._run, name="renderer-memory", daemon=True).start()
+            threading.Thread(target=self._run, name="renderer-limits", daemon=True).start()
 
     def begin_visit(self) -> None:
         """Watch from now on."""
