@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from browsers.acting.accessible_names import AccessibleNameComputer
 from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
-from browsers.acting.image_maps import place_areas
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
@@ -89,7 +88,7 @@ def build_outline(
     with paused_collector():
         root, facts = parse_snapshots(snapshots)
         nodes = list(iter_subtree(root))
-        place_areas(nodes)
+        _place_areas(nodes)
         mark_visible(nodes, window)
         secrets |= {node.ref for node in nodes if node.tag == "input" and is_secret(node)}
         writer = _LineWriter(nodes, window, secrets)
@@ -276,3 +275,26 @@ def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
         if not (line.role in LANDMARKS and not line.is_active and not line.name and is_last):
             kept.append(line)
     return kept
+
+
+def _place_areas(nodes: list[PageNode]) -> None:
+    """Set box and style of each area to those of the first image that uses its map: Chromium lays out no `area`."""
+    images: dict[tuple[str, str], PageNode] = {}
+    for node in nodes:
+        if node.tag != "img" or node.box is None:
+            continue
+        if used := node.attributes.get("usemap", "").partition("#")[2]:
+            images.setdefault((node.frame_id, used), node)
+    if not images:
+        return
+    for node in nodes:
+        if node.tag != "area" or node.box is not None:
+            continue
+        around = node.parent
+        while around is not None and around.tag != "map":
+            around = around.parent
+        if around is None:
+            continue
+        name = around.attributes.get("name") or around.attributes.get("id", "")
+        if (image := images.get((node.frame_id, name))) is not None:
+            node.box, node.style = image.box, image.style

@@ -1,9 +1,9 @@
 """Limit the memory and the priority of renderer processes, so that a page does not affect other pages.
 
-Chromium has no such limit: canvases, WebAssembly and buffers are outside the heap of the script engine. The kernel
-cannot limit it either: each renderer reserves many gigabytes of addresses, and with a limit of its writable memory
-(`RLIMIT_DATA`) young renderers died in tests. So a thread reads the resident size of the renderers from /proc while
-pages are read, and kills those above the limit.
+Chromium does not limit the memory: canvases, WebAssembly and buffers are outside the heap of the script engine. The
+kernel cannot limit it either: each renderer reserves many gigabytes of addresses, and with a limit of its writable
+memory (`RLIMIT_DATA`) young renderers died in tests. So a thread reads the resident size of the renderers from /proc
+while pages are read, and kills those above the limit.
 
 A page may also fill the processes that all pages share, with a flood of messages to them. Then the renderer that used
 the most CPU time since their growth began is killed, because a flood keeps its renderer busy.
