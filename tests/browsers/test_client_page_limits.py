@@ -14,6 +14,7 @@ import pytest
 from browsers import Browsers, Mode
 from browsers.chromium.process_tree import command_line, list_tree_pids
 from tests.browsers.visits import marks, visit
+from tests.growth import full_size
 from tests.site.running import Site
 
 # A page that fills memory slowly on a busy machine must not count as one in an endless loop.
@@ -119,7 +120,7 @@ async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site:
     assert marks(await flood) == 10
 
 
-@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.RENDER])
+@pytest.mark.parametrize("mode", [Mode.AUTO, full_size(Mode.RENDER, id="render")])
 async def test_page_with_endless_dialogs_is_returned(browsers: Browsers, site: Site, mode: Mode) -> None:
     # The end of the page's scripts often ends one of the visit, too.
     snapshot = await visit(browsers, site, "/alerts-again", mode)

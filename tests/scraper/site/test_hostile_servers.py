@@ -16,6 +16,7 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler, web_site_reader
 from scraper.site_model import CrawlRequest
+from tests.growth import full_size
 from tests.scraper.bulk.test_crawl import DELAY_S, Delayed
 from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_page_change_tracker import compare
@@ -37,7 +38,6 @@ from tests.site.traps.serving import ServedSite, serving
 pytestmark = pytest.mark.browser
 
 SILENT = Response(is_silent=True)
-BOMB_MIB = 5 * 1024
 
 
 @asynccontextmanager
@@ -152,9 +152,10 @@ async def test_a_page_without_an_answer_is_no_change_and_costs_no_other_page(tmp
 
 
 class Bombs(MadeSite):
-    """Pages between a page and sitemaps that are 5 GB when they are decompressed."""
+    """Pages between a page and sitemaps that are huge when they are decompressed."""
 
     name = "bombs"
+    mib = 512
 
     def build(self) -> None:
         """Add the pages and bombs."""
@@ -166,18 +167,25 @@ class Bombs(MadeSite):
         self.route(r"/robots\.txt", lambda query: text_file("\n".join([*maps, "#" * 600_000])))
         entries = [sitemap([f"{self.origin}{name}"]).removesuffix(b"</urlset>") for name in listed]
         coded = (("Content-Encoding", "gzip"),)
-        packed = [b"".join(gzip_bomb(entry, BOMB_MIB)) for entry in entries[:2]]
+        packed = [b"".join(gzip_bomb(entry, self.mib)) for entry in entries[:2]]
         self.route("/a.xml", lambda query: Response(body=packed[0], media_type="application/xml", headers=coded))
         self.route(r"/b\.xml\.gz", lambda query: Response(body=packed[1], media_type="application/gzip"))
-        twice = compress_again(gzip_bomb(entries[2], BOMB_MIB))
+        twice = compress_again(gzip_bomb(entries[2], self.mib))
         self.route("/c.xml", lambda query: Response(body=twice, media_type="application/xml", headers=coded))
-        page = b"".join(gzip_bomb(b"<!doctype html><h1>Bomb</h1>", BOMB_MIB, filler=b"<p>Lighthouse words. </p>\n   "))
+        page = b"".join(gzip_bomb(b"<!doctype html><h1>Bomb</h1>", self.mib, filler=b"<p>Lighthouse words. </p>\n   "))
         self.route("/bomb", lambda query: Response(body=page, headers=coded))
         self.route(r"/bomb\.gz", lambda query: Response(body=page, media_type="application/gzip"))
 
 
-async def test_bombs_of_five_gigabytes_cost_no_page(tmp_path: Path) -> None:
-    with serving(Bombs) as (made, served):
+class LargeBombs(Bombs):
+    """Bombs of 5 GB."""
+
+    mib = 5 * 1024
+
+
+@pytest.mark.parametrize("site", [Bombs, full_size(LargeBombs, id="5 GB")])
+async def test_bombs_cost_no_page(tmp_path: Path, site: type[Bombs]) -> None:
+    with serving(site) as (made, served):
         async with opened(tmp_path, served) as app:
             report = await app.crawls.start(CrawlRequest(served.url), pages=20, deadline_s=300)
             assert report.is_done and names([page.url for page in report.pages]) >= {"/", *made.pages}
