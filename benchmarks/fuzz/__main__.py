@@ -240,7 +240,9 @@ class _StdioClient:
         if "method" in message:
             return None
         self._outcomes["result" if "result" in message else "error"] += 1
-        key = _key(message.get("id"))
+        name = message.get("id")
+        # A lone surrogate of an id is replaced, or the id is null if the message has more faults.
+        key = _key(None if isinstance(name, str) and "\ufffd" in name else name)
         if self._pending[key] > 0:
             self._pending[key] -= 1
         return message.get("id")
