@@ -240,9 +240,7 @@ class _StdioClient:
         if "method" in message:
             return None
         self._outcomes["result" if "result" in message else "error"] += 1
-        name = message.get("id")
-        # A lone surrogate of an id is replaced, or the id is null if the message has more faults.
-        key = _key(None if isinstance(name, str) and "\ufffd" in name else name)
+        key = _key(message.get("id"))
         if self._pending[key] > 0:
             self._pending[key] -= 1
         return message.get("id")
@@ -257,15 +255,16 @@ def _expected_id(line: bytes) -> str:
         return _key(None)
     name, method = message.get("id"), message.get("method")
     if isinstance(method, str) and (type(name) is int or isinstance(name, str)):
-        # A lone surrogate can be parsed from JSON but not written.
-        return _key(None if "\\ud" in _key(name) else name)
+        return _key(name)
     # The id is invalid, so the error has the id null. Some clients send a notification with an empty id.
     invalid_id = "id" in message and isinstance(method, str) and not method.startswith("notifications/")
     return _key(None) if invalid_id else ""
 
 
 def _key(name: object) -> str:
-    return json.dumps(name)
+    """Return the key of an id. A lone surrogate is replaced in responses, or their id is null: both have one key."""
+    key = json.dumps(name)
+    return "null" if "\\ud" in key or "\\ufffd" in key else key
 
 
 _INVALID = object()
