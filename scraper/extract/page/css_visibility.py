@@ -5,6 +5,8 @@ from __future__ import annotations
 import colorsys
 import re
 
+from scraper.extract.page.selector_names import unescape
+
 _READABLE_PX = 4.0
 """Pixels. Smaller text is not meant for readers."""
 _SMALL_ZOOM = 0.2
@@ -45,7 +47,6 @@ _EMPTY_CLIP_PATH = re.compile(
 )
 _INSET = re.compile(r"inset\(([^()]*)\)")
 _PART = re.compile(r"\d++(?:\.\d++)?%?|\.\d++%?")
-_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _BEFORE_CLOSING = re.compile(r"(?<![^()])[^()]*+\)")
 """Text before a closing bracket, in which white space does not separate words."""
@@ -72,9 +73,7 @@ def parse_declarations(style: str) -> dict[str, str]:
     text = style[:_MAX_STYLE]
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
-    if "\\" in text:
-        text = _ESCAPE.sub(_unescape, text)
-    for declaration in text.lower().split(";"):
+    for declaration in unescape(text).lower().split(";"):
         name, colon, value = declaration.partition(":")
         if not colon:
             continue
@@ -220,11 +219,6 @@ def _is_transparent(style: dict[str, str]) -> bool:
         return False
     color = parse_color(style.get("-webkit-text-fill-color") or style.get("color", ""))
     return color is not None and color[3] < _MIN_COLOR_ALPHA
-
-
-def _unescape(escape: re.Match[str]) -> str:
-    code = int(escape[1], 16) if escape[1] else ord(escape[2])
-    return chr(code) if code <= 0x10FFFF else ""
 
 
 def _parse_number(value: str | None) -> float | None:

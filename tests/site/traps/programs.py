@@ -64,7 +64,7 @@ class Blog(MadeSite):
 
 
 class Board(MadeSite):
-    """A forum whose topics have several URLs by topic, post and session, beside profiles that nobody may see."""
+    """A forum whose topics have several URLs by topic, post and session, and profiles that need a login."""
 
     name = "board"
     budget = 230
