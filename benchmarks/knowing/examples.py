@@ -16,7 +16,7 @@ from scraper.extract.fields import extraction_recipes
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import NamedValueFinder
-from scraper.extract.fields.value_places import ValuePlaceFinder
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.text.sanitize import name_key
 
 _FAR = 7

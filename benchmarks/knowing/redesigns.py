@@ -22,7 +22,7 @@ from benchmarks.knowing.peers import PeerProcess
 from benchmarks.knowing.records import saved_page
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import extraction_recipes
-from scraper.extract.fields.value_places import ValuePlaceFinder
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 
 DEGREES = ("names", "tags", "moved")
 _REAL_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")

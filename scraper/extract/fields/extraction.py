@@ -13,9 +13,9 @@ from scraper.extract.fields.extraction_recipes import ExtractionRecipe
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import Evidence, FieldRequest, PageFields
 from scraper.extract.fields.named_values import NamedValueFinder, find_shared_texts
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.fields.record_extraction import CORRECT
 from scraper.extract.fields.text_leaves import MAX_ELEMENTS, ElementTexts
-from scraper.extract.fields.value_places import ValuePlaceFinder
 from scraper.extract.page import page_tree
 from scraper.extract.text import sanitize
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.fields.model import MAX_FIELDS, MIN_FITTING
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.fields.record_columns import COLUMNS
 from scraper.extract.fields.text_leaves import TextLeaf
-from scraper.extract.fields.value_places import ValuePlace, ValuePlaceFinder
+from scraper.extract.fields.value_places import ValuePlace
 from scraper.extract.text.sanitize import name_key
 
 VERSION = 2
@@ -191,7 +192,7 @@ def _rank_without_position(leaf: TextLeaf) -> float:
 
 def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
-    found = {name: finder.find(one.place) for name, one in recipe.places.items()}
+    found = {name: finder.find((one.place,)) for name, one in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
     # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
     middle_at = len(similarities) // 2 if host == recipe.host else (len(similarities) - 1) // 2

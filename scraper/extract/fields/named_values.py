@@ -12,9 +12,9 @@ from difflib import SequenceMatcher
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.field_names import FieldName
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.fields.text_leaves import TextLeaf
 from scraper.extract.fields.value_formats import find_value, rate_format
-from scraper.extract.fields.value_places import ValuePlaceFinder
 from scraper.extract.text.sanitize import name_key
 
 MIN_SCORE = 2.8

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-from lxml import etree
 
 from scraper.extract.dom.tags import UNREADABLE
 from scraper.extract.dom.xpath import Element
@@ -65,54 +62,48 @@ class ElementTexts:
         self.parents: list[int] = []
         """Number of the parent of each element in `elements`; -1 for the first one."""
         self._children: list[list[Element]] = []
-        self._bounds: dict[Element, tuple[int, int]] = {}
+        self._first_pieces: list[int] = []
+        """Number of the first piece of each element in `elements`."""
+        self._last_pieces: list[int] = []
+        """Number after the last piece of each element in `elements`."""
         self._block_parents: set[Element] = set()
         self._texts: dict[Element, str] = {}
-        self._walk()
+        self._walk(page.body, str(page.body.tag), -1)
+        before = self._length_before
+        self.lengths = [
+            max(0, before[last] - before[first] - 1)
+            for first, last in zip(self._first_pieces, self._last_pieces, strict=True)
+        ]
+        """Length of the text of each element in `elements`."""
 
-    def _walk(self) -> None:
-        skipped: Element | None = None
-        for event, element in etree.iterwalk(self.body, events=("start", "end")):
-            if not isinstance(element.tag, str):
-                if event == "end" and skipped is None:
-                    self._add_piece(element.tail)
-                continue
-            if event == "start":
-                if skipped is None and (element.tag in _SKIPPED or len(self.elements) >= MAX_ELEMENTS):
-                    skipped = element
-                elif skipped is None:
-                    self._add_element(element)
-                    self.end.append(0)
-                    self._bounds[element] = (len(self._pieces), 0)
-                    self._add_piece(element.text)
-                continue
-            if skipped is None:
-                self.end[self.number[element]] = len(self.elements)
-                self._bounds[element] = (self._bounds[element][0], len(self._pieces))
-                if element.tag not in INLINE or element in self._block_parents:
-                    parent = element.getparent()
-                    if parent is not None:
-                        self._block_parents.add(parent)
-            elif skipped is element:
-                skipped = None
-            else:
-                continue
-            if element is not self.body:
-                self._add_piece(element.tail)
-
-    def _add_element(self, element: Element) -> None:
-        number, parent = len(self.elements), element.getparent()
-        parent_number = -1 if parent is None else self.number.get(parent, -1)
-        if parent_number >= 0:
-            self._children[parent_number].append(element)
+    def _walk(self, element: Element, tag: str, parent: int) -> bool:
+        """Add an element with its descendants; return True if it is a block or contains one."""
+        number = len(self.elements)
         self.number[element] = number
         self.elements.append(element)
-        self.tags.append(str(element.tag))
-        self.parents.append(parent_number)
-        self._children.append([])
+        self.tags.append(tag)
+        self.parents.append(parent)
+        self.end.append(0)
+        self._first_pieces.append(len(self._pieces))
+        self._last_pieces.append(0)
+        children: list[Element] = []
+        self._children.append(children)
+        self._add_piece(element.text)
+        has_blocks = False
+        for child in element:
+            child_tag = child.tag
+            if isinstance(child_tag, str) and child_tag not in _SKIPPED and len(self.elements) < MAX_ELEMENTS:
+                children.append(child)
+                has_blocks |= self._walk(child, child_tag, number)
+            self._add_piece(child.tail)
+        self.end[number] = len(self.elements)
+        self._last_pieces[number] = len(self._pieces)
+        if has_blocks:
+            self._block_parents.add(element)
+        return has_blocks or tag not in INLINE
 
     def _add_piece(self, text: str | None) -> None:
-        if text and (clean := " ".join(text.translate(_ZERO_WIDTH).split())):
+        if text and (clean := _clean(text)):
             self._pieces.append(clean)
             self._length_before.append(self._length_before[-1] + len(clean) + 1)
 
@@ -120,19 +111,20 @@ class ElementTexts:
         """Return the text of an element with single spaces; empty for an element that is not readable."""
         text = self._texts.get(element)
         if text is None:
-            start, end = self._bounds.get(element, (0, 0))
-            text = self._texts[element] = _join(self._pieces[start:end])
+            at = self.number.get(element)
+            pieces = [] if at is None else self._pieces[self._first_pieces[at] : self._last_pieces[at]]
+            text = self._texts[element] = _join(pieces)
         return text
 
     def length(self, element: Element) -> int:
         """Return the length of an element's text; this is faster than joining it."""
-        start, end = self._bounds.get(element, (0, 0))
-        return max(0, self._length_before[end] - self._length_before[start] - 1)
+        at = self.number.get(element)
+        return 0 if at is None else self.lengths[at]
 
     def has_text(self, element: Element) -> bool:
         """Return True if an element contains text."""
-        start, end = self._bounds.get(element, (0, 0))
-        return end > start
+        at = self.number.get(element)
+        return at is not None and self._last_pieces[at] > self._first_pieces[at]
 
     def children(self, element: Element) -> list[Element]:
         """Return the readable children of an element."""
@@ -150,48 +142,47 @@ class ElementTexts:
     def leaves(self) -> list[TextLeaf]:
         """Return the texts of the page in document order."""
         found: list[TextLeaf] = []
-        line = 0
-        for element, text, is_whole, starts_line in self._walk_leaves(self.body):
-            line += starts_line
-            found.append(TextLeaf(element, text[:MAX_VALUE], len(found), is_whole, line))
+        self._add_leaves(self.body, found)
         return found
 
-    def _walk_leaves(self, element: Element) -> Iterator[tuple[Element, str, bool, bool]]:
+    def _add_leaves(self, element: Element, found: list[TextLeaf]) -> None:
         if not self.has_text(element) or element.tag in _WITHOUT_VALUE:
             return
         if not self.has_blocks(element) and element.tag not in ("table", "tr", "tbody", "body"):
-            yield element, self.text(element), True, True
-            yield from self._walk_parts(element)
+            _add_leaf(found, element, self.text(element), is_whole=True)
+            self._add_parts(element, found)
             return
-        for child, loose in _parts(element):
-            if child is not None and child in self.number:
-                yield from self._walk_leaves(child)
-            if loose:
-                yield element, loose, False, True
+        if loose := _clean(element.text):
+            _add_leaf(found, element, loose, is_whole=False)
+        for child in element:
+            if child in self.number:
+                self._add_leaves(child, found)
+            if loose := _clean(child.tail):
+                _add_leaf(found, element, loose, is_whole=False)
 
-    def _walk_parts(self, element: Element) -> Iterator[tuple[Element, str, bool, bool]]:
-        """Yield the parts of inline markup, each of which may be a value."""
+    def _add_parts(self, element: Element, found: list[TextLeaf]) -> None:
+        """Add the parts of inline markup, each of which may be a value."""
         if not len(element):
             return
-        for child, loose in _parts(element):
-            if child is not None and child in self.number and child.tag not in _WITHOUT_VALUE:
-                text = self.text(child)
-                if text:
-                    yield child, text, True, False
-                    yield from self._walk_parts(child)
-            if loose:
-                yield element, loose, False, False
+        if loose := _clean(element.text):
+            _add_leaf(found, element, loose, is_whole=False, starts_line=False)
+        for child in element:
+            if child in self.number and child.tag not in _WITHOUT_VALUE and (text := self.text(child)):
+                _add_leaf(found, child, text, is_whole=True, starts_line=False)
+                self._add_parts(child, found)
+            if loose := _clean(child.tail):
+                _add_leaf(found, element, loose, is_whole=False, starts_line=False)
 
 
-def _parts(element: Element) -> Iterator[tuple[Element | None, str]]:
-    """Yield the text before the first child, then each child with the text after it."""
-    yield None, _clean(element.text)
-    for child in element:
-        yield (child if isinstance(child.tag, str) else None), _clean(child.tail)
+def _add_leaf(found: list[TextLeaf], element: Element, text: str, *, is_whole: bool, starts_line: bool = True) -> None:
+    line = (found[-1].line if found else 0) + starts_line
+    found.append(TextLeaf(element, text[:MAX_VALUE], len(found), is_whole, line))
 
 
 def _clean(text: str | None) -> str:
-    return " ".join(text.translate(_ZERO_WIDTH).split()) if text else ""
+    if not text or text.isspace():
+        return ""
+    return " ".join((text if text.isascii() else text.translate(_ZERO_WIDTH)).split())
 
 
 def _join(pieces: list[str]) -> str:

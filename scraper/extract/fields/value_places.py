@@ -1,4 +1,4 @@
-"""Describe the place of a value by many features, and find the most similar place on another page.
+"""Describe the place of a value by many features, and compare the places of two values.
 
 No single feature is required, so a place is found again after a redesign: its neighbors, label and heading stay the
 same if class names and tags change. The method resembles wrapper induction with robust features (Dalvi et al., SIGMOD
@@ -7,42 +7,26 @@ same if class names and tags change. The method resembles wrapper induction with
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from functools import lru_cache
+from statistics import fmean
 from typing import Any
 
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element
-from scraper.extract.fields.text_leaves import ElementTexts, TextLeaf
-from scraper.extract.text.sanitize import name_key
-
-PATH, CONTENT_PATH, MASK = 1.0, 1.0, 1.0
-"""Weights of the features that are compared last, because their comparison is slow."""
-_WEIGHTS = {
+WEIGHTS: Mapping[str, float] = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
     "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
+    "path": 1.0, "content_path": 1.0, "mask": 1.0,
 }  # fmt: skip
-_TOTAL = sum(_WEIGHTS.values()) + PATH + CONTENT_PATH + MASK
+"""Weights of the features."""
+_MIN_AGREEMENT = 0.2
+"""Share of its weight that a feature keeps if the places of several examples differ in it."""
 
 _BOXES = frozenset("html body main article section div span tbody".split())
 """Tags that say nothing about their content. A redesign adds and replaces them most often."""
-_MAX_TEXT = 60
-_CONTEXT_LEAVES = 6
-"""Leaves before and after whose words are the context."""
-_MIN_IN_TITLE, _MAX_IN_TITLE = 3, 300
-"""Characters of a text that may be part of the page title."""
-_MAX_TAGS = 14
-_OUTER = 4
-_NEAR_LEAVES = 12
-_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*\S")
 _WORD = re.compile(r"[^\W_]+")
-_NAME_ATTRIBUTES = ("class", "id", "itemprop", "property", "data-testid", "name", "rel")
-_OTHER_ATTRIBUTES = frozenset({"class", "id", "style", "href"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,189 +91,97 @@ class ValuePlace:
         return cls(**values)
 
 
-class ValuePlaceFinder:
-    """Find places on one page."""
+def weigh_features(known: Sequence[ValuePlace]) -> Mapping[str, float]:
+    """Return the weights of the features for the places of a field in several examples.
 
-    def __init__(self, page: ElementTexts) -> None:
-        """Read the leaves, and the heading before each."""
-        self.page = page
-        self.leaves: Sequence[TextLeaf] = page.leaves()
-        self._places: dict[int, ValuePlace] = {}
-        self._title = name_key(page.page.head.title)
-        self._words = [_word_set(leaf.text[:_MAX_TEXT]) for leaf in self.leaves]
-        self._headings = self._read_headings()
-        self._indexes = self._count_earlier_pieces()
-        self._names: dict[Element, frozenset[str]] = {}
-        self._outer: dict[Element | None, frozenset[str]] = {}
-
-    def _read_headings(self) -> list[str]:
-        found: list[str] = []
-        last = ""
-        for leaf in self.leaves:
-            found.append(last)
-            parent = leaf.element.getparent()
-            if leaf.element.tag in HEADINGS or (parent is not None and parent.tag in HEADINGS):
-                last = leaf.text[:_MAX_TEXT]
-        return found
-
-    def _count_earlier_pieces(self) -> list[int]:
-        counts: Counter[Element] = Counter()
-        found: list[int] = []
-        for leaf in self.leaves:
-            found.append(counts[leaf.element])
-            counts[leaf.element] += not leaf.is_whole
-        return found
-
-    def place(self, leaf: TextLeaf) -> ValuePlace:
-        """Return the place of a leaf."""
-        known = self._places.get(leaf.number)
-        if known is None:
-            known = self._places[leaf.number] = self._describe(leaf)
-        return known
-
-    def _describe(self, leaf: TextLeaf) -> ValuePlace:
-        element = leaf.element
-        ancestors = list(element.iterancestors())[:_MAX_TAGS]
-        label = _LABEL.match(leaf.text)
-        return ValuePlace(
-            tags=(*(str(one.tag) for one in reversed(ancestors)), str(element.tag)),
-            names=self._names_of(element),
-            outer=self._outer_names(element.getparent()),
-            label=label[1].lower() if label else "",
-            before=self._neighbor(leaf, -1),
-            after=self._neighbor(leaf, 1),
-            mask=_mask(leaf.text),
-            size=len(leaf.text),
-            position=round(leaf.number / max(1, len(self.leaves)), 4),
-            heading=self._headings[leaf.number],
-            context=self._context(leaf.number),
-            in_title=self._is_in_title(leaf.text),
-            attributes=frozenset(str(name) for name in element.attrib if name not in _OTHER_ATTRIBUTES),
-            index=self._indexes[leaf.number],
-            is_whole=leaf.is_whole,
-        )
-
-    def _names_of(self, element: Element) -> frozenset[str]:
-        known = self._names.get(element)
-        if known is None:
-            known = self._names[element] = _names(element)
-        return known
-
-    def _outer_names(self, parent: Element | None) -> frozenset[str]:
-        """Return the names of an element and its nearest ancestors."""
-        known = self._outer.get(parent)
-        if known is None:
-            near = [] if parent is None else [parent, *itertools.islice(parent.iterancestors(), _OUTER - 1)]
-            known = self._outer[parent] = frozenset().union(*map(self._names_of, near))
-        return known
-
-    def _context(self, number: int) -> frozenset[str]:
-        before = self._words[max(0, number - _CONTEXT_LEAVES) : number]
-        return frozenset().union(*before, *self._words[number + 1 : number + 1 + _CONTEXT_LEAVES])
-
-    def _is_in_title(self, text: str) -> bool:
-        own = name_key(text) if len(text) <= _MAX_IN_TITLE else ""
-        return len(own) >= _MIN_IN_TITLE and own in self._title
-
-    def _neighbor(self, leaf: TextLeaf, step: int) -> str:
-        """Return the nearest text before (-1) or after (1) a leaf that does not overlap with it."""
-        for distance in range(1, _NEAR_LEAVES + 1):
-            at = leaf.number + step * distance
-            if not 0 <= at < len(self.leaves):
-                return ""
-            other = self.leaves[at]
-            if step < 0:
-                is_same = other.is_whole and self._contains(other.element, leaf.element)
-            else:
-                is_same = self._contains(leaf.element, other.element) and leaf.is_whole
-            if not is_same:
-                return other.text[:_MAX_TEXT]
-        return ""
-
-    def _contains(self, outer: Element, inner: Element) -> bool:
-        number, end = self.page.number, self.page.end
-        return number[outer] <= number[inner] < end[number[outer]]
-
-    def find(self, known: ValuePlace) -> tuple[float, TextLeaf | None]:
-        """Return the similarity of the most similar leaf, from 0 to 1, and the leaf."""
-        best, found = -1.0, None
-        longest = max(400, 4 * known.size)
-        for leaf in self.leaves:
-            if len(leaf.text) > longest:
-                continue
-            seen = self.place(leaf)
-            score = _compare_cheap(known, seen)
-            if (score + PATH + CONTENT_PATH + MASK) / _TOTAL <= best:
-                continue
-            score += MASK * (1.0 if known.mask == seen.mask else 0.5 * _similar(known.mask, seen.mask))
-            if (score + PATH + CONTENT_PATH) / _TOTAL <= best:
-                continue
-            score += CONTENT_PATH * _similar(_content_tags(known.tags), _content_tags(seen.tags))
-            score = (score + PATH * _similar(known.tags, seen.tags)) / _TOTAL
-            if score > best:
-                best, found = score, leaf
-        return max(0.0, best), found
+    Features in which the places differ have less weight.
+    """
+    if len(known) < 2:
+        return WEIGHTS
+    pairs = [(one, other) for one in known for other in known if one is not other]
+    own = [compare_places(one, one) for one in known]
+    both = [compare_places(*pair) for pair in pairs]
+    return {
+        name: weight * max(_MIN_AGREEMENT, fmean(one[name] for one in both) / fmean(one[name] for one in own))
+        for name, weight in WEIGHTS.items()
+    }
 
 
-def _compare_cheap(known: ValuePlace, seen: ValuePlace) -> float:
-    weights = _WEIGHTS
-    tail = 1.0 if known.tags[-3:] == seen.tags[-3:] else 0.5 if known.tags[-2:] == seen.tags[-2:] else 0.0
-    label = (1.0 if known.label else 0.3) if known.label == seen.label else -0.5
-    score = weights["tail"] * tail + weights["label"] * label
-    score += weights["names"] * _overlap(known.names, seen.names) + weights["outer"] * _overlap(known.outer, seen.outer)
-    score += weights["tag"] * (known.tags[-1:] == seen.tags[-1:])
-    score += weights["before"] * _same_words(known.before, seen.before)
-    score += weights["after"] * _same_words(known.after, seen.after)
-    score += weights["size"] * min(known.size, seen.size) / max(known.size, seen.size, 1)
-    score += weights["position"] * (1.0 - min(1.0, 4 * abs(known.position - seen.position)))
-    score += weights["heading"] * _same_words(known.heading, seen.heading)
-    score += weights["attributes"] * _overlap(known.attributes, seen.attributes)
-    score += weights["context"] * len(known.context & seen.context) / max(1, len(known.context))
-    score += weights["in_title"] * (known.in_title == seen.in_title)
-    return score + weights["index"] * (known.index == seen.index and known.is_whole == seen.is_whole)
+def compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
+    """Return the similarity of each feature of two places, from 0 to 1; a different label has -.5."""
+    return {
+        "tail": compare_tails(known.tags[-3:], seen.tags[-3:]),
+        "names": overlap(known.names, seen.names),
+        "outer": overlap(known.outer, seen.outer),
+        "tag": float(known.tags[-1:] == seen.tags[-1:]),
+        "label": compare_labels(known.label, seen.label),
+        "before": compare_texts(known.before, seen.before),
+        "after": compare_texts(known.after, seen.after),
+        "size": min(known.size, seen.size) / max(known.size, seen.size, 1),
+        "position": 1.0 - min(1.0, 4 * abs(known.position - seen.position)),
+        "heading": compare_texts(known.heading, seen.heading),
+        "attributes": overlap(known.attributes, seen.attributes),
+        "index": float(known.index == seen.index and known.is_whole == seen.is_whole),
+        "context": len(known.context & seen.context) / max(1, len(known.context)),
+        "in_title": float(known.in_title == seen.in_title),
+        "path": compare_sequences(known.tags, seen.tags),
+        "content_path": compare_sequences(content_tags(known.tags), content_tags(seen.tags)),
+        "mask": compare_masks(known.mask, seen.mask),
+    }
 
 
-def _overlap(known: frozenset[str], seen: frozenset[str]) -> float:
+def compare_tails(known: tuple[str, ...], seen: tuple[str, ...]) -> float:
+    """Return the similarity of the last three tags of two places."""
+    return 1.0 if known == seen else 0.5 if known[-2:] == seen[-2:] else 0.0
+
+
+def compare_labels(known: str, seen: str) -> float:
+    """Return the similarity of two labels; that of two places without a label is .3, of different labels -.5."""
+    return (1.0 if known else 0.3) if known == seen else -0.5
+
+
+def compare_masks(known: str, seen: str) -> float:
+    """Return the similarity of two patterns of texts."""
+    return 1.0 if known == seen else 0.5 * compare_sequences(known, seen)
+
+
+def overlap(known: frozenset[str], seen: frozenset[str]) -> float:
+    """Return the share of the names of both that both have; .5 if there are none."""
     if not known and not seen:
         return 0.5
     both = len(known & seen)
     return both / (len(known) + len(seen) - both)
 
 
-def _same_words(known: str, seen: str) -> float:
+def compare_texts(known: str, seen: str) -> float:
+    """Return the similarity of the words of two texts; .5 if both are empty."""
     if known == seen:
         return 1.0 if known else 0.5
     if not known or not seen:
         return 0.0
-    return 0.8 * _overlap(_word_set(known), _word_set(seen))
+    return 0.8 * overlap(word_set(known), word_set(seen))
 
 
 @lru_cache(maxsize=20_000)
-def _word_set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 @lru_cache(maxsize=20_000)
-def _content_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+def content_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tags without boxes such as `div`."""
     return tuple(tag for tag in tags if tag not in _BOXES)
 
 
 @lru_cache(maxsize=20_000)
-def _similar(known: Sequence[str], seen: Sequence[str]) -> float:
+def compare_sequences(known: Sequence[str], seen: Sequence[str]) -> float:
+    """Return the similarity of two texts, or of two sequences of tags."""
     return 1.0 if known == seen else SequenceMatcher(None, known, seen, autojunk=False).ratio()
 
 
 @lru_cache(maxsize=20_000)
-def _fold(value: str) -> frozenset[str]:
-    return frozenset(re.sub(r"\d+", "0", name.lower()) for name in value[:200].split())
-
-
-def _names(element: Element) -> frozenset[str]:
-    return frozenset().union(*(_fold(value) for name in _NAME_ATTRIBUTES if (value := element.get(name))))
-
-
-@lru_cache(maxsize=20_000)
-def _mask(text: str) -> str:
+def mask_of(text: str) -> str:
     """Return the pattern of a text: `$9.9` for `$24.90`, `A-9` for `K-24`, `W` for several words."""
     form = re.sub(r"\d+", "9", text[:80])
     form = re.sub(r"[^\W\d_]+", lambda run: "A" if run[0].isupper() else "C" if run[0][0].isupper() else "a", form)
