@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import join_url
@@ -223,5 +224,9 @@ def _place(part: Element, record: RecordElements) -> tuple[str, ...]:
 
 
 def _names(element: Element) -> str:
-    names = " ".join(element.get(name) or "" for name in ("class", "id", "itemprop"))
+    return _split_names(" ".join([element.get(name) or "" for name in ("class", "id", "itemprop")]))
+
+
+@lru_cache(maxsize=20_000)
+def _split_names(names: str) -> str:
     return re.sub(r"[-_]|(?<=[a-z])(?=[A-Z])", " ", names[:300]).lower()

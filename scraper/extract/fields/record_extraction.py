@@ -13,12 +13,12 @@ from scraper.extract.fields.extraction_recipes import ExtractionRecipe, RecordCo
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.model import MIN_RECORDS, Evidence, FieldRequest, PageFields
 from scraper.extract.fields.named_values import NamedValueFinder
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.fields.record_columns import read_rows
 from scraper.extract.fields.record_fields import MIN_FILLED, RecordFields
 from scraper.extract.fields.record_items import NamedItems
 from scraper.extract.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.extract.fields.text_leaves import ElementTexts
-from scraper.extract.fields.value_places import ValuePlaceFinder
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text import sanitize
 

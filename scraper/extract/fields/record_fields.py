@@ -11,11 +11,11 @@ from scraper.extract.dom.xpath import Element
 from scraper.extract.fields.extraction_recipes import LocatedValue, RecordColumn, strip_around
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import LABEL_END, LABEL_TAGS, NameMatch
+from scraper.extract.fields.place_finder import ValuePlaceFinder
 from scraper.extract.fields.record_columns import COLUMNS, read_rows
 from scraper.extract.fields.record_items import NamedItems, RecordItems
 from scraper.extract.fields.record_list_rating import RecordList, stable_classes
 from scraper.extract.fields.text_leaves import TextLeaf
-from scraper.extract.fields.value_places import ValuePlaceFinder
 from scraper.extract.text.sanitize import name_key
 
 _USUAL_NAMES = {

@@ -21,6 +21,7 @@ RecordElements = list[Element]
 
 
 _RATED_RECORDS = 30
+_DIGIT = re.compile(r"\d")
 _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
     r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?|(?:sub|mega|drop)[ -]?(?:menu|nav|down)|dialog)\b"
@@ -63,19 +64,28 @@ class ListRater:
         self.total = max(1, page.length(page.body))
         """Length of the text of the page."""
         self._asides: dict[Element, float] = {}
+        kinds: dict[object, int] = {}
+        self._kinds = [
+            kinds.setdefault((tag, self.classes[element][:2]), len(kinds))
+            for element, tag in zip(page.elements, page.tags, strict=True)
+        ]
+        """Number of each combination of tag and first class names, by the number of the element."""
         # The following lists are by the number of the element. Reading attributes of elements repeatedly is slow.
         has_own_text = [bool(element.text and element.text.strip()) for element in page.elements]
         self._has_content_of_its_own = [
             has_text or tag == "img" for has_text, tag in zip(has_own_text, page.tags, strict=True)
         ]
         self._texts_before = _count_before(has_own_text)
-        self._images_before = _count_before(tag == "img" for tag in page.tags)
+        self._images_before = images = _count_before(tag == "img" for tag in page.tags)
         self._headings_before = _count_before(tag in HEADINGS for tag in page.tags)
         self._links = [number for number, tag in enumerate(page.tags) if tag == "a"]
+        self._has_content = [
+            length > 1 or images[page.end[number]] > images[number] for number, length in enumerate(page.lengths)
+        ]
 
     def has_content(self, element: Element) -> bool:
         """Return True if an element contains text or an image."""
-        return self._page.length(element) > 1 or self._count(self._images_before, [element]) > 0
+        return self._has_content[self._page.number[element]]
 
     def _count(self, before: Sequence[int], record: RecordElements) -> int:
         """Return the number of elements of one kind in a record."""
@@ -107,20 +117,20 @@ class ListRater:
             return -math.inf
         step = max(1, count // _RATED_RECORDS)
         sample = one.records[::step][:_RATED_RECORDS]
+        aside = self.aside(one.records[0][0])
+        plain_links = sum(map(self._is_plain_link, sample))
+        if aside == 1 and plain_links > len(sample) / 2:
+            return -math.inf
         targets = [self.first_link(record) for record in sample]
         linked = sum(map(bool, targets)) / len(sample)
         distinct_targets = len(set(filter(None, targets))) / len(sample)
         headings = sum(self._count(self._headings_before, record) > 0 for record in sample) / len(sample)
         images = sum(self._count(self._images_before, record) > 0 for record in sample) / len(sample)
-        plain_links = sum(map(self._is_plain_link, sample))
         score = 1.0 * math.log2(min(count, 64)) + 1.1 * math.log2(1 + min(median, _MAX_TEXT))
         score += 1.2 * math.log2(1 + min(self._count_columns(sample), 12))
         score += 1.2 * headings + 0.5 * images + 0.8 * linked * distinct_targets
-        score += 0.5 * sum(any(map(str.isdigit, text)) for text in texts) / count
+        score += 0.5 * sum(map(_has_digit, texts)) / count
         score += 3.0 * min(1.0, sum(lengths) / self.total)
-        aside = self.aside(one.records[0][0])
-        if aside == 1 and plain_links > len(sample) / 2:
-            return -math.inf
         score -= _ASIDE_LOSS * aside + 2.5 * plain_links / len(sample)
         score -= 4.0 * (1 - len(set(texts)) / count) + _PROSE_LOSS * (1 - max(linked, headings, images))
         return score - 2 * math.log2(median / 1_500) if median > 1_500 else score
@@ -134,7 +144,7 @@ class ListRater:
     def _count_columns(self, sample: Sequence[RecordElements]) -> int:
         """Return the number of places with text or an image that at least half of the records share."""
         seen: Counter[int] = Counter()
-        elements, tags, parents = self._page.elements, self._page.tags, self._page.parents
+        kinds, parents = self._kinds, self._page.parents
         has_content = self._has_content_of_its_own
         for record in sample:
             places: set[int] = set()
@@ -144,8 +154,7 @@ class ListRater:
                 if has_content[start]:
                     places.add(place)
                 for at in range(start + 1, self._page.end[start]):
-                    above = paths[parents[at]]
-                    paths[at] = path = hash((above, tags[at], self.classes[elements[at]][:2]))
+                    paths[at] = path = hash((paths[parents[at]], kinds[at]))
                     if has_content[at]:
                         places.add(path)
             seen.update(places)
@@ -171,6 +180,10 @@ def _find_aside(element: Element, above: float) -> float:
     if not names.strip():
         return above
     return max(above, _CONSENT if main_content.is_consent_box(element) else 0.6 * _is_beside(names))
+
+
+def _has_digit(text: str) -> bool:
+    return _DIGIT.search(text) is not None if text.isascii() else any(map(str.isdigit, text))
 
 
 def _count_before(flags: Iterable[bool]) -> list[int]:

@@ -38,7 +38,6 @@ _NESTED_LOSS = 6.0
 """Score points that a list of whole records may lack compared with a list of parts of these records."""
 _GROUP_LOSS = 5.0
 """Score points that a list of linked records may lack compared with a list of groups of these records."""
-_NO_LEVELS: list[frozenset[str]] = []
 _NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
 _IGNORED_PARENTS = INLINE - {"span", "a", "label"}
 
@@ -67,25 +66,27 @@ class _ListFinder:
         self._rater = ListRater(page)
         self._classes = self._rater.classes
         self._shapes = self._read_shapes()
+        self._spans: dict[RecordList, list[tuple[int, int]]] = {}
 
     def _read_shapes(self) -> dict[Element, frozenset[str]]:
         """Return the tag paths below each element, down to `_SHAPE_DEPTH`; equal structures share one result."""
         page = self._page
-        levels: list[list[frozenset[str]]] = [_NO_LEVELS] * len(page.tags)
+        shapes: list[frozenset[str]] = [frozenset()] * len(page.tags)
+        below: list[dict[int, list[frozenset[str]]]] = [{} for _ in page.tags]
         known: dict[tuple[str, frozenset[int]], list[frozenset[str]]] = {}
         for at in range(len(page.tags) - 1, -1, -1):
-            tag = page.tags[at]
-            numbers = [page.number[child] for child in page.children(page.elements[at])]
-            children = {id(levels[one]): levels[one] for one in numbers if page.tags[one] not in ("br", "wbr")}
+            tag, children, parent = page.tags[at], below[at], page.parents[at]
             key = tag, frozenset(children)
             own = known.get(key)
             if own is None:
                 own = known[key] = [frozenset((tag,))]
                 for depth in range(1, _SHAPE_DEPTH + 1):
-                    below: frozenset[str] = frozenset().union(*(child[depth - 1] for child in children.values()))
-                    own.append(own[0] | {f"{tag}/{path}" for path in below} if below else own[0])
-            levels[at] = own
-        return {element: own[_SHAPE_DEPTH] for element, own in zip(page.elements, levels, strict=True)}
+                    paths: frozenset[str] = frozenset().union(*(child[depth - 1] for child in children.values()))
+                    own.append(own[0] | {f"{tag}/{path}" for path in paths} if paths else own[0])
+            shapes[at] = own[_SHAPE_DEPTH]
+            if parent >= 0 and tag not in ("br", "wbr"):
+                below[parent][id(own)] = own
+        return dict(zip(page.elements, shapes, strict=True))
 
     def find(self, most: int) -> list[RecordList]:
         lists = [one for one in self._candidates() if self._has_weight(one)]
@@ -150,15 +151,20 @@ class _ListFinder:
 
     def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
         """Return the number of the outer record around each inner record; inner records without one are skipped."""
-        spans = sorted(map(self._span, outer.records))
+        spans = self._sorted_spans(outer)
         starts = [start for start, _ in spans]
         owners: list[int] = []
-        for record in inner.records:
-            start, end = self._span(record)
+        for start, end in self._sorted_spans(inner):
             at = bisect_right(starts, start) - 1
             if at >= 0 and end <= spans[at][1]:
                 owners.append(at)
         return owners
+
+    def _sorted_spans(self, one: RecordList) -> list[tuple[int, int]]:
+        known = self._spans.get(one)
+        if known is None:
+            known = self._spans[one] = sorted(map(self._span, one.records))
+        return known
 
     def _span(self, record: RecordElements) -> tuple[int, int]:
         """Return the number of a record's first element, and of the first element after the record."""
