@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -82,11 +83,12 @@ class SentenceIndex:
         self.lengths = np.array([len(row) for row in rows], dtype=np.int64)
         self.sentence_of = np.repeat(np.arange(self.count), self.lengths)
         """Sentence of each word."""
-        words: dict[str, int] = {}
-        positions = np.array([words.setdefault(word, len(words)) for row in rows for word in row], dtype=np.int64)
+        words = _number(itertools.chain.from_iterable(rows))
+        positions = np.fromiter(map(words.__getitem__, itertools.chain.from_iterable(rows)), dtype=np.int64)
         self.words = Vocabulary(words, positions, self.sentence_of, self.count)
-        stems: dict[str, int] = {}
-        stem_of = np.array([stems.setdefault(stem(word), len(stems)) for word in words], dtype=np.int64)
+        word_stems = list(map(stem, words))
+        stems = _number(word_stems)
+        stem_of = np.array([stems[one] for one in word_stems], dtype=np.int64)
         self.stems = Vocabulary(stems, stem_of[positions], self.sentence_of, self.count)
         paragraphs = np.array([sentence.paragraph for sentence in self.sentences], dtype=np.int64)
         is_first = np.ones(self.count, dtype=bool)
@@ -137,6 +139,11 @@ class SentenceIndex:
                 np.maximum(page[:-shift], source[shift:], out=page[:-shift])
             start += size
         return spread
+
+
+def _number(terms: Iterable[str]) -> dict[str, int]:
+    """Return a number for each different term, in the order of their first use."""
+    return {term: number for number, term in enumerate(dict.fromkeys(terms))}
 
 
 def split_grams(word: str) -> set[str]:

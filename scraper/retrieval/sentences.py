@@ -20,9 +20,10 @@ _HEADING = re.compile(r"#{1,6} ")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _ASCII_SENTENCE_END = re.compile(r"[.!?][\"')\]*_]*\s+")
 _SENTENCE_END = re.compile(
-    r"[.!?…][\"'”’»)\]*_]*\s+|[。！？；][”’」』）]*|[।؟።။]\s*|\u0e2f?\s{2,}"
+    # The first character is consumed before the alternatives, because the search for one of a set is fast.
+    r"[.!?…。！？；।؟።။\u0e2f\s](?:(?<=[.!?…])[\"'”’»)\]*_]*\s+|(?<=[。！？；])[”’」』）]*|(?<=[।؟።။])\s*|(?<=[\u0e2f\s])"
     # Thai, Lao, Burmese and Khmer write a space only at the end of a phrase.
-    rf"|(?<=[{_UNSPACED}])\s+(?=[{_UNSPACED}])"
+    rf"(?:(?<=\s)\s+|(?<=\u0e2f)\s{{2,}}|(?<=[{_UNSPACED}]\s)\s*(?=[{_UNSPACED}])))"
 )
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'])(?:[a-z]|e\.g|i\.e|u\.s|vs|etc|al|figs?|nos?|dr|mrs?|ms|prof|st|approx|ca|cf|jr|sr|vol|pp?"

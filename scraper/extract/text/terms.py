@@ -43,6 +43,7 @@ _RUN = re.compile(rf"[\w{_VOWEL_SIGNS}{_TRIGRAM_SCRIPTS}]+")
 _SCRIPT_RUN = re.compile(rf"([{_BIGRAM_SCRIPTS}]+)|([{_TRIGRAM_SCRIPTS}]+)|[^{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]+")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
 _NGRAM_SCRIPT = re.compile(rf"[{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]")
+_STROKE = re.compile("[đłøħŧı]")
 _STROKES = str.maketrans("đłøħŧı", "dlohti")
 """Letters with a stroke or a missing dot. Unicode does not decompose them, but people omit the stroke."""
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]+")
@@ -55,13 +56,16 @@ def fold_text(text: str) -> str:
         return text.lower()
     # Case-fold after decomposing: mathematical letters, for example, have no case before.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed)).translate(_STROKES)
+    folded = unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    # Few texts have such letters, and the search is faster than the translation.
+    return folded.translate(_STROKES) if _STROKE.search(folded) else folded
 
 
 def split_terms(text: str) -> list[str]:
     """Return the words of a text, folded, or n-grams of characters for scripts without spaces."""
-    runs: list[str] = _RUN.findall(fold_text(text).replace("_", " "))
-    if text.isascii():
+    folded = fold_text(text).replace("_", " ")
+    runs: list[str] = _RUN.findall(folded)
+    if text.isascii() or not _NGRAM_SCRIPT.search(folded):
         return runs
     return [term for run in runs for term in ((run,) if run.isascii() else _split_run(run))]
 
