@@ -41,11 +41,9 @@ class CrawlScope:
         path: str = ada_url.URL(start).pathname
         return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
 
-    def follow(self, final_url: str) -> CrawlScope:
-        """Return the scope after the start page redirected: its folder is that of the new URL, as in a map."""
-        if self.include or ada_url.URL(self.start).pathname == "/":
-            return self
-        return replace(self, folder=ada_url.URL(final_url).pathname.rpartition("/")[0] + "/")
+    def follow(self, final_url: str, links: Iterable[Outlink]) -> CrawlScope:
+        """Return the scope after the start page was read, with the folder that `find_folder` returns."""
+        return self if self.include else replace(self, folder=find_folder(self.start, final_url, links))
 
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
         """Return the reason why a URL of the site is excluded, or an empty string; `key` is its `page_key`."""
@@ -68,16 +66,30 @@ class CrawlScope:
         return path.startswith(self.folder) and is_included and not is_excluded
 
 
+def find_folder(start: str, final_url: str, links: Iterable[Outlink]) -> str:
+    """Return the folder of a start page after redirects, which limits a map or a crawl; `/` is the whole site.
+
+    A page without a final slash, such as `/docs`, is a folder if it links to pages below it.
+    """
+    if ada_url.URL(start).pathname == "/":
+        return "/"
+    page = ada_url.URL(final_url)
+    path: str = page.pathname
+    if not path.endswith("/") and any(link.url.startswith(f"{page.origin}{path}/") for link in links):
+        return f"{path}/"
+    return path.rpartition("/")[0] + "/"
+
+
 @dataclass(slots=True)
 class ExclusionCounter:
     """Number of excluded URLs and one example, by reason."""
 
     counts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
-    def add(self, reason: str, url: str) -> None:
-        """Count an excluded URL; the first URL of a reason is its example."""
-        count, example = self.counts.get(reason, (0, url))
-        self.counts[reason] = count + 1, example
+    def add(self, reason: str, url: str, count: int = 1) -> None:
+        """Count excluded URLs; the first URL of a reason is its example."""
+        known, example = self.counts.get(reason, (0, url))
+        self.counts[reason] = known + count, example
 
     def summary(self) -> tuple[ExcludedUrls, ...]:
         """Return the counts by reason, in the order in which the reasons occurred."""

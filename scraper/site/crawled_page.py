@@ -111,6 +111,8 @@ class CrawledPage:
     plain_sketch: Sketch = field(default_factory=Sketch)
     """Sketch of the text with all numbers replaced by one."""
     outlinks: Outlinks = field(default_factory=Outlinks)
+    cut_links: int = 0
+    """Links that are not in `outlinks`, because the page has too many or their URLs are too long."""
 
     @property
     def is_full(self) -> bool:
@@ -191,7 +193,8 @@ def describe_page(
         is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
         sketch=Sketch.of(words),
         plain_sketch=Sketch.of(plain),
-        outlinks=_cut(outlinks),
+        outlinks=(cut := _cut(outlinks)),
+        cut_links=len(outlinks.links) - len(cut.links) + len(outlinks.hidden) - len(cut.hidden),
     )
 
 
@@ -259,6 +262,7 @@ def dump_page(page: CrawledPage) -> bytes:
         "canonical": head.canonical,
         "alternates": head.alternates,
         "refresh": head.refresh,
+        "cut_links": page.cut_links,
         "flags": [head.noindex, head.nofollow, head.has_password],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)

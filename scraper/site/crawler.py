@@ -14,7 +14,7 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, describe_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts, discover_site
+from scraper.site.site_discovery import SiteFacts, discover_site, load_site_robots
 from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, SiteReader
 
 PAGES_AT_ONCE = 4
@@ -62,11 +62,12 @@ class Crawler:
         start = self._frontier.scope.start
         origin: str = ada_url.URL(start).origin
         robots = await self._reader.load_robots(origin)
-        self._frontier.rules = RobotsRules(robots)
         read = await self._read(self._frontier.next() or start)
         if read is None:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
+        robots = await load_site_robots(self._reader, robots, start, page.final_url)
+        self._frontier.rules = RobotsRules(robots)
         self.facts = await discover_site(self._reader, robots, page)
         if self._network_error is not None and not self.facts.listed:
             raise self._network_error

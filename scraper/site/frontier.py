@@ -59,10 +59,10 @@ class CrawlFrontier:
         self._known: dict[str, CrawlCandidate] = {}
         self._done: set[str] = set()
         self._retries: list[CrawlCandidate] = []
-        self._languages = SiteLanguages()
         self._mazes = MazeDetector()
         self._kinds = UrlKindTable()
         self._identity = DuplicateDetector(self._kinds.words)
+        self._languages = SiteLanguages(self._identity.shorten)
         self._ranking = CrawlPriority(self.question, self._languages, self._kinds)
         self._left_out = ExclusionCounter()
         self._offer(Outlink(self.scope.start, "", "body"), page_key(self.scope.start))
@@ -87,15 +87,15 @@ class CrawlFrontier:
         """Number of URLs that were found but not visited."""
         return self._kinds.count_waiting() + len(self._retries)
 
-    def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[tuple[str, str]]) -> None:
-        """Add the URLs of sitemaps and feeds, and the reasons and URLs of lists that were not read."""
+    def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
+        """Add the URLs of sitemaps and feeds, and count the lists and listed URLs that were not read."""
         links = tuple(Outlink(entry.url, entry.title, "listed", language=entry.language) for entry in listed)
         for link, key in self._iter_own_links(Outlinks(links)):
             if link.language:
                 self._languages.add_translation(link.language, link.url)
             self._offer(link, key)
-        for reason, url in left_out:
-            self._left_out.add(reason, url)
+        for one in left_out:
+            self._left_out.add(one.reason, one.example, one.count)
 
     def next(self) -> str | None:
         """Return the URL with the highest value, or None if none is left or all remaining values are low."""
@@ -147,7 +147,7 @@ class CrawlFrontier:
         if not self.visits and not page.problem:
             # The site of a start page that redirects is the one to which it redirects.
             self._host = site_host(ada_url.URL(page.final_url).host)
-            self.scope = self.scope.follow(page.final_url)
+            self.scope = self.scope.follow(page.final_url, page.outlinks.links)
         self.visits += 1
         key = self._identity.shorten(page_key(page.url))
         candidate = self._known.setdefault(key, CrawlCandidate(key, page.url, 1, "body"))
@@ -273,7 +273,11 @@ class CrawlFrontier:
             self._left_out.add("excerpts of other pages", page.final_url)
         elif not page.text_value:
             self._left_out.add("list of links" if page.is_list else "page with hardly any text", page.final_url)
-        elif not page.outlinks.noindex and (page.is_full or not comparison.differs_in_numbers):
+        elif page.outlinks.noindex:
+            self._left_out.add("noindex", page.final_url)
+        elif comparison.differs_in_numbers and not page.is_full:
+            self._left_out.add("short page that differs from another one only in numbers", page.final_url)
+        else:
             self.kept[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
@@ -329,6 +333,8 @@ class CrawlFrontier:
             self._mazes.learn(candidate.key, page.title, self._ranking.select_titles(candidate), offered)
         for url in page.outlinks.hidden:
             self._left_out.add("hidden link", url)
+        if page.cut_links:
+            self._left_out.add("link beyond the limits of a page", page.final_url, page.cut_links)
         return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
 
     def _leads_to_proven(self, candidate: CrawlCandidate, links: Sequence[tuple[Outlink, str]]) -> bool:
@@ -351,4 +357,5 @@ class CrawlFrontier:
                 if not candidate.is_done:
                     self._kinds.push(candidate, candidate.worth)
         self._done = {shorten(key) for key in self._done}
+        self._languages.shorten_keys()
         self.kept = {shorten(key): page for key, page in self.kept.items()}

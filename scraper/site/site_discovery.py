@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from dataclasses import asdict, dataclass, field
-from itertools import islice
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import ada_url
 
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry
+from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import site_host
+from scraper.site_model import ExcludedUrls
 
 MAX_LISTED = 50_000
 """URLs from sitemaps and feeds that a crawl stores."""
@@ -29,8 +30,22 @@ class SiteFacts:
     robots: str = ""
     listed: tuple[SitemapEntry, ...] = ()
     missing_page: Soft404Page | None = None
-    left_out: tuple[tuple[str, str], ...] = field(default=())
-    """Reason and URL of each sitemap or feed that was not read."""
+    left_out: tuple[ExcludedUrls, ...] = ()
+    """Sitemaps, feeds and listed URLs that were not read, by reason."""
+
+
+async def load_site_robots(reader: SiteReader, robots: str, start: str, final_url: str) -> str:
+    """Return the robots.txt that holds for a site: `robots`, or that of the host to which the start page redirected.
+
+    Raises:
+        BrowserFailedError: No browser can load it.
+        OfflineError: This machine has no network.
+        OverloadedError: Its host, or this machine, has no capacity for it.
+    """
+    final = ada_url.URL(final_url)
+    if site_host(final.host) == site_host(ada_url.URL(start).host):
+        return robots
+    return await reader.load_robots(final.origin)
 
 
 async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
@@ -41,14 +56,13 @@ async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> 
     Raises:
         OfflineError: This machine has no network.
     """
-    left_out: list[tuple[str, str]] = []
+    left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
-    lists = SitemapReader(reader, site_host(parsed.host), lambda reason, url: left_out.append((reason, url)))
+    lists = SitemapReader(reader, site_host(parsed.host), left_out.add, max_urls=MAX_LISTED)
     await lists.read(parsed.origin, robots, start.outlinks.feeds)
-    listed = tuple(islice(lists.entries, MAX_LISTED))
-    if start.problem and not listed:
-        return SiteFacts(robots, left_out=tuple(left_out))
-    return SiteFacts(robots, listed, await _probe(reader, ada_url.URL(start.url).origin), tuple(left_out))
+    listed = tuple(lists.entries)
+    missing_page = None if start.problem and not listed else await _probe(reader, parsed.origin)
+    return SiteFacts(robots, listed, missing_page, left_out.summary())
 
 
 async def _probe(reader: SiteReader, origin: str) -> Soft404Page | None:
@@ -70,7 +84,7 @@ def dump_facts(facts: SiteFacts, **more: Any) -> bytes:
         "robots": facts.robots,
         "listed": [[entry.url, entry.title, *([entry.language] if entry.language else [])] for entry in facts.listed],
         "missing_page": None if facts.missing_page is None else asdict(facts.missing_page),
-        "left_out": facts.left_out,
+        "left_out": [[one.reason, one.example, one.count] for one in facts.left_out],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)
 
@@ -87,6 +101,6 @@ def load_facts(data: bytes) -> tuple[SiteFacts, dict[str, Any]]:
         row.pop("robots"),
         tuple(SitemapEntry(url, "", *texts) for url, *texts in row.pop("listed")),
         None if missing_page is None else _load_missing_page(**missing_page),
-        tuple((reason, url) for reason, url in row.pop("left_out")),
+        tuple(ExcludedUrls(reason, count[0] if count else 1, url) for reason, url, *count in row.pop("left_out")),
     )
     return facts, row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
@@ -31,8 +32,12 @@ _MIN_CODES = 2
 class SiteLanguages:
     """Language of a site, and its URLs in other languages."""
 
-    def __init__(self) -> None:
-        """Start without a language; the first learned page sets it."""
+    def __init__(self, shorten: Callable[[str], str] = str) -> None:
+        """Start without a language; the first learned page sets it.
+
+        `shorten` removes from the key of a URL what makes no difference on this site.
+        """
+        self._shorten = shorten
         self._own = ""
         self._is_other: dict[str, bool] = {}
         """True by code in URLs if its pages are in another language: `/it/` may also be a department."""
@@ -68,7 +73,11 @@ class SiteLanguages:
         code = language.partition("-")[0]
         if self._own and code not in (self._own, "x", ""):
             with contextlib.suppress(ValueError):
-                self._translations.add(page_key(url))
+                self._translations.add(self._shorten(page_key(url)))
+
+    def shorten_keys(self) -> None:
+        """Shorten the keys of all translations again, after a new rule about URLs."""
+        self._translations = set(map(self._shorten, self._translations))
 
     def is_translation(self, key: str) -> bool:
         """Return True if a page declared this URL to be in another language."""

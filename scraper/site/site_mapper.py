@@ -17,11 +17,13 @@ from scraper.extract.sitemaps import MAX_ENTRIES
 from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
+from scraper.site.crawl_scope import ExclusionCounter, find_folder
+from scraper.site.site_discovery import load_site_robots
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import is_action, is_file, page_key, site_host
 from scraper.site.web_site_reader import WebSiteReader
-from scraper.site_model import ExcludedUrls, SiteMap, SitePage
+from scraper.site_model import SiteMap, SitePage
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerPool
 
@@ -42,33 +44,31 @@ class _Collector:
     host: str
     folder: str
     pages: dict[str, SitePage] = field(default_factory=dict)
-    reasons: dict[str, list[str]] = field(default_factory=dict)
-    """Excluded URLs by reason; the first is the example in the answer."""
+    left_out: ExclusionCounter = field(default_factory=ExclusionCounter)
 
     def add(self, page: SitePage) -> None:
         try:
-            reason = self._find_reason(page.url)
+            reason = self._find_reason(page)
             key = page_key(page.url)
         except ValueError:
             return
-        if reason:
-            self.leave_out(reason, page.url)
-        elif known := self.pages.get(key):
+        known = self.pages.get(key)
+        if reason and known is None:
+            self.left_out.add(reason, page.url)
+        elif known is not None:
             title = max(known.title, page.title, key=len) if known.source != "list" else known.title or page.title
             self.pages[key] = SitePage(known.url, title, known.modified or page.modified, known.source, known.place)
         elif len(self.pages) >= MAX_ENTRIES:
-            self.leave_out(_LIMIT, page.url)
+            self.left_out.add(_LIMIT, page.url)
         else:
             self.pages[key] = page
 
-    def leave_out(self, reason: str, url: str) -> None:
-        self.reasons.setdefault(reason, []).append(url)
-
-    def _find_reason(self, url: str) -> str:
+    def _find_reason(self, page: SitePage) -> str:
+        url = page.url
         parsed = ada_url.URL(url)
         if site_host(parsed.host) != self.host:
             return _OTHER_HOST
-        if not parsed.pathname.startswith(self.folder):
+        if page.source != "start" and not parsed.pathname.startswith(self.folder):
             return _OTHER_FOLDER
         if is_file(url):
             return _FILE
@@ -93,29 +93,32 @@ class SiteMapper:
         robots = await self._reader.load_robots(origin)
         start = await self._load_start(url)
         final, links = start if not isinstance(start, errors.ScraperError) else (url, Outlinks())
+        robots = await load_site_robots(self._reader, robots, url, final)
+        # The longest files take a second to parse.
+        rules = await asyncio.to_thread(RobotsRules, robots)
         parsed = ada_url.URL(final)
-        folder = parsed.pathname.rpartition("/")[0] + "/" if ada_url.URL(url).pathname != "/" else "/"
-        found = _Collector(site_host(parsed.host), folder)
+        found = _Collector(site_host(parsed.host), find_folder(url, final, links.links))
         if not isinstance(start, errors.ScraperError):
             found.add(SitePage(final, links.title, source="start"))
-        lists = SitemapReader(self._reader, found.host, found.leave_out)
+        lists = SitemapReader(self._reader, found.host, found.left_out.add)
         await lists.read(parsed.origin, robots, links.feeds)
         for entry in lists.entries:
             found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
         listed = len(found.pages)
         _add_links(found, links)
-        for hub in await asyncio.gather(*(self._load_links(one) for one in _choose_hubs(found, links.links, final))):
+        hubs = _choose_hubs(found, links.links, final, rules)
+        for hub in await asyncio.gather(*map(self._load_links, hubs)):
             _add_links(found, hub)
         if isinstance(start, errors.ScraperError) and not listed:
             raise start
         if "disallow" in robots.lower():
             # A site of 100,000 pages takes some seconds.
-            await asyncio.to_thread(_leave_out_forbidden, found, RobotsRules(robots))
+            await asyncio.to_thread(_leave_out_forbidden, found, rules)
         warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
         return SiteMap(
             final,
             tuple(found.pages.values()),
-            tuple(ExcludedUrls(reason, len(urls), urls[0]) for reason, urls in found.reasons.items()),
+            found.left_out.summary(),
             len(lists.files),
             lists.failures,
             self._pages_read,
@@ -144,18 +147,18 @@ def _add_links(found: _Collector, outlinks: Outlinks) -> None:
     for link in outlinks.links:
         found.add(SitePage(link.url, link.text, source="link", place=link.place))
     for url in outlinks.hidden:
-        found.leave_out("hidden link", url)
+        found.left_out.add("hidden link", url)
 
 
 def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
     for key, page in list(found.pages.items()):
         if page.source != "start" and not rules.allows(page.url):
             del found.pages[key]
-            found.leave_out("forbidden by robots.txt", page.url)
+            found.left_out.add("forbidden by robots.txt", page.url)
 
 
-def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str) -> list[str]:
-    """Return up to `MAX_HUBS` linked pages to read: navigation links first, then short paths."""
+def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
+    """Return up to `MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
     start_key = page_key(start)
     pages: dict[str, Outlink] = {}
     for link in links:
@@ -165,7 +168,7 @@ def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str) -> lis
         pages.values(),
         key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
     )
-    return [link.url for link in order[:MAX_HUBS]]
+    return list(itertools.islice((link.url for link in order if rules.allows(link.url)), MAX_HUBS))
 
 
 def _is_page(found: _Collector, url: str) -> bool:

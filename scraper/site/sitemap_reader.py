@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import ada_url
 
 from scraper import errors
-from scraper.extract.sitemaps import SitemapEntry, SitemapFile, find_sitemaps
+from scraper.extract.sitemaps import MAX_ENTRIES, SitemapEntry, SitemapFile, find_sitemaps
 from scraper.site.site_reader import SiteReader
 from scraper.site.url_normalization import site_host
 
@@ -25,17 +26,20 @@ _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 class SitemapReader:
     """Read the sitemaps and feeds of one site into `files`.
 
-    `leave_out` is called with reason and URL of each file on another host, above the limit of files, or cut. Files that
-    cannot be read or that list nothing are counted in `failures`.
+    `leave_out` is called with reason, example and count of the files and URLs that are not read. Files that cannot be
+    read or that list nothing are counted in `failures`.
     """
 
-    def __init__(self, reader: SiteReader, host: str, leave_out: Callable[[str, str], None]) -> None:
-        """Read only files on a host, as returned by `site_host`."""
+    def __init__(
+        self, reader: SiteReader, host: str, leave_out: Callable[[str, str, int], None], *, max_urls: int = MAX_ENTRIES
+    ) -> None:
+        """Read only files on a host, as returned by `site_host`, with at most `max_urls` URLs of pages and files."""
         self._reader = reader
         self._host = host
         self._leave_out = leave_out
         self.files: list[SitemapFile] = []
         self.failures = 0
+        self._urls_left = max_urls
 
     @property
     def entries(self) -> Iterator[SitemapEntry]:
@@ -71,16 +75,32 @@ class SitemapReader:
         own: list[str] = []
         for url in urls:
             if site_host(ada_url.URL(url).host) != self._host:
-                self._leave_out("list on another host", url)
+                self._leave_out("list on another host", url, 1)
             elif len(self.files) + len(own) >= MAX_LIST_FILES:
-                self._leave_out("list beyond the limit of files", url)
+                self._leave_out("list beyond the limit of files", url, 1)
             else:
                 own.append(url)
         files: list[SitemapFile] = []
         for at in range(0, len(own), LISTS_AT_ONCE):
-            files += await asyncio.gather(*(self._read_file(url) for url in own[at : at + LISTS_AT_ONCE]))
+            if not self._urls_left:
+                self._leave_out("list beyond the limit of URLs", own[at], len(own) - at)
+                break
+            read = await asyncio.gather(*(self._read_file(url) for url in own[at : at + LISTS_AT_ONCE]))
+            files += [self._limit(file) for file in read]
         self.files += files
         return files
+
+    def _limit(self, file: SitemapFile) -> SitemapFile:
+        """Return a file without its URLs beyond the limit."""
+        entries = file.entries[: self._urls_left]
+        self._urls_left -= len(entries)
+        sitemaps = file.sitemaps[: self._urls_left]
+        self._urls_left -= len(sitemaps)
+        if rest := file.entries[len(entries) :]:
+            self._leave_out("beyond the limit of URLs", rest[0].url, len(rest))
+        if others := file.sitemaps[len(sitemaps) :]:
+            self._leave_out("list beyond the limit of URLs", others[0], len(others))
+        return replace(file, entries=entries, sitemaps=sitemaps)
 
     async def _read_file(self, url: str) -> SitemapFile:
         try:
@@ -88,11 +108,11 @@ class SitemapReader:
         except errors.OfflineError:
             raise
         except (errors.FetchTimeoutError, errors.OverloadedError):
-            self._leave_out("list that was not read in time", url)
+            self._leave_out("list that was not read in time", url, 1)
             file = SitemapFile()
         except errors.ScraperError:
             file = SitemapFile()
         if file.is_cut:
-            self._leave_out("rest of a list beyond the limits", url)
+            self._leave_out("rest of a list beyond the limits", url, 1)
         self.failures += file.is_empty
         return file

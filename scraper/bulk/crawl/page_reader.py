@@ -62,7 +62,7 @@ class CrawlPageReader(JobPageReader):
         deadline, least_gap_s = Deadline.within(FACTS_LIMIT_S), self._spec.rate.gap_s
         reader = WebSiteReader(self._fetcher, self._workers, "local", deadline, least_gap_s=least_gap_s)
         try:
-            robots = await reader.load_robots(ada_url.URL(page.url).origin)
+            robots = await reader.load_robots(ada_url.URL(page.final_url).origin)
             facts = await discover_site(reader, robots, page)
             # Other pages of the site follow.
             await reader.wait_for_gap()

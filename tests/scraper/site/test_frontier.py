@@ -231,6 +231,51 @@ def test_scope_folder_is_no_prefix_of_other_folders() -> None:
     assert visit_all(frontier, {start: page_of(start, urls=[docs, old]), docs: page_of(docs)}) == [start, docs]
 
 
+def test_a_start_page_with_pages_below_it_is_a_folder() -> None:
+    docs, old, other = (f"https://site.example/{path}" for path in ("docs/a", "docs-old/a", "news"))
+    start = "https://site.example/docs"
+    frontier = CrawlFrontier(CrawlScope.of(start))
+    assert visit_all(frontier, {start: page_of(start, urls=[old, docs, other])}) == [start, docs]
+    assert [(one.reason, one.count) for one in frontier.left_out] == [("outside the scope", 2), ("missing page", 1)]
+
+
+def test_a_page_that_forbids_indexing_is_counted_and_not_kept() -> None:
+    page = "https://site.example/draft"
+    frontier = CrawlFrontier(CrawlScope(START))
+    visit_all(frontier, {START: page_of(START, urls=[page]), page: page_of(page, noindex=True)})
+    assert len(frontier.kept) == 1
+    assert [(one.reason, one.example) for one in frontier.left_out] == [("noindex", page)]
+
+
+def test_short_pages_that_differ_in_numbers_are_counted() -> None:
+    urls = [f"https://site.example/photo/{at}" for at in range(4)]
+    texts = {url: f"Photo {at} of the harbor at night with boats and lights and people" for at, url in enumerate(urls)}
+    plain = Sketch.of(split_words(texts[urls[0]], ignore_numbers=True))
+    pages = {url: dataclasses.replace(page_of(url, text), plain_sketch=plain) for url, text in texts.items()}
+    frontier = CrawlFrontier(CrawlScope(START))
+    assert set(visit_all(frontier, {START: page_of(START, urls=urls), **pages})) == {START, *urls}
+    (left_out,) = frontier.left_out
+    assert "only in numbers" in left_out.reason and left_out.count + len(frontier.kept) == 5
+
+
+def test_declared_translations_are_left_out_after_a_rule_about_urls_was_learned() -> None:
+    names = [f"https://site.example/Wiki/{at}" for at in range(8)]
+    copies = [name.replace("Wiki", "wiki") for name in names[:3]]
+    pages = {START: page_of(START, urls=[*names[:3], *copies])}
+    for name in names:
+        translation = name.replace("/Wiki", "/de-AT/Wiki")
+        more = [*names, translation] if name in names[3:] else names
+        pages[name] = page_of(name, Prose(name).paragraphs(), urls=more, alternates=(("de-AT", translation),))
+    for name, copy in zip(names, copies, strict=False):
+        pages[copy] = dataclasses.replace(pages[name], url=copy, final_url=copy)
+    frontier = CrawlFrontier(CrawlScope(START))
+    for url in (START, *names[:3], *copies):
+        frontier.take(pages[url])
+    visited = visit_all(frontier, pages)
+    assert visited and not [url for url in visited if "/de-at/" in url.lower()]
+    assert ("another language", 5) in [(one.reason, one.count) for one in frontier.left_out]
+
+
 def test_a_canonical_url_is_believed_only_if_the_texts_are_similar() -> None:
     first, same, other = (f"https://site.example/{name}" for name in ("first", "same", "other"))
     text = Prose("text").paragraphs()
@@ -378,6 +423,11 @@ def test_twenty_thousand_links_on_a_page_are_bounded() -> None:
     frontier.next()
     frontier.take(page)
     assert frontier.waiting_count == MAX_LINKS
+    assert [(one.reason, one.count) for one in frontier.left_out] == [
+        ("page with hardly any text", 1),
+        ("link beyond the limits of a page", len(many) - MAX_LINKS),
+    ]
+    assert load_page(dump_page(page)).cut_links == len(many) - MAX_LINKS
     assert load_page(dump_page(page)).outlinks.links == page.outlinks.links
 
 

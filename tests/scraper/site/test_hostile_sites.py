@@ -98,6 +98,36 @@ async def test_a_page_without_an_answer_is_a_failed_page(monkeypatch: pytest.Mon
     assert "failed page" in {one.reason for one in frontier.left_out}
 
 
+class Moved(OfflineReader):
+    """A site whose start page redirects to another host with a robots.txt of its own."""
+
+    async def load_robots(self, origin: str) -> str:
+        """Return the rules of the new host, or none."""
+        return "User-agent: *\nDisallow: /chapter/3$" if origin == Manual().origin else ""
+
+    async def load_page(self, url: str) -> LoadedPage:
+        """Return a page of the new host."""
+        return await super().load_page(url.replace("https://old.example", Manual().origin))
+
+
+async def test_the_robots_txt_of_the_host_to_which_the_start_page_redirects_holds() -> None:
+    site, facts = Manual(), []
+    reader = Moved(site.get, read_document=read_main)
+    frontier = CrawlFrontier(CrawlScope("https://old.example/"))
+
+    async def take(page: CrawledPage, document: Document | None) -> None:
+        frontier.take(page)
+
+    async def keep(found: SiteFacts) -> None:
+        facts.append(found)
+
+    crawler = Crawler(reader, frontier, take, Deadline.within(600), SiteFacts())
+    await crawler.begin(keep)
+    await crawler.run(100)
+    assert {visit.page for visit in reader.visits} - {""} == set(site.pages) - {"/chapter/3"}
+    assert load_facts(dump_facts(facts[0]))[0].robots == await reader.load_robots(site.origin)
+
+
 async def test_the_robots_txt_of_the_first_call_holds_for_the_whole_crawl() -> None:
     site = Robots()
     reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))

@@ -12,6 +12,7 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document
 from scraper.site import sitemap_reader
+from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.site_mapper import SiteMapper
 from scraper.site.site_reader import LoadedPage
 from scraper.site_model import SiteMap
@@ -24,6 +25,7 @@ class MadeSite:
 
     def __init__(self, robots: str = "") -> None:
         self.robots = robots
+        self.robots_elsewhere: dict[str, str] = {}
         self.lists: dict[str, SitemapFile] = {}
         self.pages: dict[str, Outlinks] = {}
         self.redirects: dict[str, str] = {}
@@ -40,7 +42,7 @@ class MadeSite:
         return self
 
     async def load_robots(self, origin: str) -> str:
-        return self.robots
+        return self.robots_elsewhere.get(origin, self.robots)
 
     async def load_list(self, url: str) -> SitemapFile:
         self.requests.append(url)
@@ -112,6 +114,37 @@ def test_forbidden_and_hidden_pages_are_left_out_and_counted() -> None:
     assert reasons(found) == {"forbidden by robots.txt": 2, "hidden link": 1}
 
 
+def test_pages_of_the_navigation_that_robots_forbids_are_not_requested() -> None:
+    site = MadeSite("User-agent: *\nDisallow: /members/").page("/", "/members/", "/news/", place="nav")
+    site.page("/news/", "/news/one").page("/members/", "/members/one")
+    found = build(site)
+    assert paths(found) == ["/", "/news/", "/news/one"]
+    assert f"{ORIGIN}/members/" not in site.requests
+
+
+def test_the_robots_txt_of_the_host_to_which_the_start_page_redirects_holds() -> None:
+    new = "https://new.example"
+    site = MadeSite("Sitemap: /old.xml").page("/", f"{new}/private/a", f"{new}/b")
+    site.redirects[f"{ORIGIN}/"] = f"{new}/"
+    site.pages = {f"{new}/": site.pages[f"{ORIGIN}/"]}
+    site.robots_elsewhere[new] = "User-agent: *\nDisallow: /private/\nSitemap: /map.xml"
+    site.lists[f"{new}/map.xml"] = SitemapFile((SitemapEntry(f"{new}/c"),))
+    found = build(site)
+    assert paths(found) == [f"{new}/", f"{new}/c", f"{new}/b"]
+    assert f"{new}/private/a" not in site.requests
+    assert reasons(found) == {"forbidden by robots.txt": 1}
+
+
+@pytest.mark.parametrize(("path", "inside"), [("/docs", ["/docs/a"]), ("/docs/page", ["/docs/a", "/docs/page-2"])])
+def test_a_page_with_pages_below_it_is_a_folder(path: str, inside: list[str]) -> None:
+    site = MadeSite().page(path, "/docs/a", "/docs/page-2", "/docs-old/b", "/c")
+    if path == "/docs":
+        site.page(path, "/docs/a", "/docs-old/b", "/c")
+    found = build(site, path)
+    assert paths(found) == [path, *inside]
+    assert reasons(found) == {"outside the folder": 2}
+
+
 def test_a_folder_is_not_its_namesake() -> None:
     site = MadeSite().page("/docs/", "/docs/a", "/docs-old/b", "/c").sitemap("/sitemap.xml", "/docs/d", "/e")
     found = build(site, "/docs/")
@@ -161,6 +194,27 @@ def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) 
     found = build(wide)
     assert found.list_files == 20
     assert reasons(found) == {"list beyond the limit of files": 81}
+
+
+def test_urls_and_lists_beyond_the_limit_of_all_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_reader, "LISTS_AT_ONCE", 1)
+    site = MadeSite("Sitemap: /index.xml").page("/")
+    site.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(5)))
+    for number in range(5):
+        site.sitemap(f"/{number}.xml", *(f"/{number}/{at}" for at in range(4)))
+    left_out = ExclusionCounter()
+    lists = sitemap_reader.SitemapReader(site, "site.example", left_out.add, max_urls=11)
+    asyncio.run(lists.read(ORIGIN, site.robots, ()))
+    assert [entry.url.removeprefix(ORIGIN) for entry in lists.entries] == [
+        *(f"/0/{at}" for at in range(4)),
+        "/1/0",
+        "/1/1",
+    ]
+    assert {one.reason: (one.count, one.example) for one in left_out.summary()} == {
+        "beyond the limit of URLs": (2, f"{ORIGIN}/1/2"),
+        "list beyond the limit of URLs": (3, f"{ORIGIN}/2.xml"),
+    }
+    assert f"{ORIGIN}/2.xml" not in site.requests
 
 
 def test_lists_of_other_hosts_are_not_requested() -> None:
