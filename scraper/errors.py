@@ -283,6 +283,11 @@ class InternalError(ScraperError):
     code = "internal"
 
 
+def is_unreachable(outcome: object) -> bool:
+    """Return True if an outcome is an error that another scheme of the URL may not have."""
+    return isinstance(outcome, NetworkError | RobotsUnreachableError)
+
+
 def format_error(error: Exception) -> str:
     """Return the text of an error; for an error of the operating system, its text and path."""
     if not isinstance(error, OSError) or not error.strerror:

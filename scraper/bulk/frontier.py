@@ -19,7 +19,7 @@ import apsw
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import cache_key, guess_urls, host_of, parse_target
 
 FRONTIER_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
@@ -164,10 +164,12 @@ class Frontier:
     def _make_row(self, line: ListLine, host_ids: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _parse_line(line)
         key = cache_key(page.url) if not page.problem else page.url
+        # An address without a scheme is stored as it is: it stands for several URLs.
+        url = line.text if page.other_url else page.url
         if page.host not in host_ids:
             self._connection.execute("INSERT INTO hosts (name) VALUES (?)", (page.host,))
             host_ids[page.host] = self._connection.last_insert_rowid()
-        return host_ids[page.host], key, None if key == page.url else page.url, page.problem or None
+        return host_ids[page.host], key, None if key == url else url, page.problem or None
 
     # Adding pages while the job runs
 
@@ -204,7 +206,7 @@ class Frontier:
             "JOIN hosts ON hosts.id = pages.host WHERE pages.id <= ? ORDER BY pages.id",
             (count,),
         )
-        return [JobPage(*row) for row in rows]
+        return [_make_page(*row) for row in rows]
 
     def iter_crawled(self) -> Iterator[tuple[int, str, bytes, bytes]]:
         """Yield site, URL, page and facts of the visited pages of a crawl, in the order of their visits."""
@@ -221,7 +223,7 @@ class Frontier:
 
     def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Return up to `count` pages of a host that are not done, by number, with numbers above `after`."""
-        return [JobPage(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
+        return [_make_page(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 
     def counts(self) -> FrontierCounts:
         """Return the numbers of pages, done pages, lines and repeated lines."""
@@ -304,10 +306,16 @@ def _parse_line(line: ListLine) -> JobPage:
     if line.problem:
         return JobPage(0, text, "", line.problem)
     try:
-        url = parse_target(line.text)
+        url, *others = map(parse_target, guess_urls(line.text))
     except errors.InvalidUrlError as error:
         return JobPage(0, text, "", error.sentence())
-    return JobPage(0, url, host_of(url))
+    return JobPage(0, url, host_of(url), other_url=others[0] if others else "")
+
+
+def _make_page(number: int, address: str, host: str, problem: str) -> JobPage:
+    """Return the page of a row, whose address may have no scheme."""
+    url, *others = (address,) if problem else map(parse_target, guess_urls(address))
+    return JobPage(number, url, host, problem, others[0] if others else "")
 
 
 def _make_done_values(outcome: PageOutcome) -> tuple[Any, ...]:

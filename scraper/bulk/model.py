@@ -43,7 +43,7 @@ class CrawlOptions:
     """Sites of a job that finds its pages by their links."""
 
     urls: tuple[str, ...]
-    """Start pages; each begins the crawl of its site, or of its folder."""
+    """Start pages, also without a scheme; each begins the crawl of its site, or of its folder."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     """Patterns of paths to read, and not to read, as in `CrawlScope`."""
@@ -83,6 +83,8 @@ class JobPage:
     host: str
     problem: str = ""
     """Reason why the line is no valid URL; such a line becomes a row with an error."""
+    other_url: str = ""
+    """URL that is read if only this one can be reached, for an address without a scheme."""
     is_batched: bool = field(default=False, compare=False)
     """True if other pages of its host are running or waiting, and no pause is between them."""
     is_start: bool = field(default=False, compare=False)

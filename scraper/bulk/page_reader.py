@@ -88,7 +88,17 @@ class JobPageReader:
         self._batch = uuid.uuid4().hex
 
     async def read(self, page: JobPage) -> PageResult:
-        """Read a page; an internal error becomes the error of this page only."""
+        """Read a page, or its other URL if only that one can be reached.
+
+        An internal error becomes the error of this page only.
+        """
+        result = await self._read(page)
+        if not page.other_url or not errors.is_unreachable(result.error):
+            return result
+        other = await self._read(dataclasses.replace(page, url=page.other_url, other_url=""))
+        return result if errors.is_unreachable(other.error) else other
+
+    async def _read(self, page: JobPage) -> PageResult:
         began = time.monotonic()
         if page.problem:
             row = OutputRow(page.url, error=PageFailure("bad_url", page.problem))

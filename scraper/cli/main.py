@@ -102,13 +102,20 @@ def run(arguments: list[str]) -> int:
     except click.Abort as error:
         # click raises it for a signal too.
         if isinstance(error.__cause__, KeyboardInterrupt):
-            return ExitCode.INTERRUPTED
+            return _end_interrupted()
         # Without an answer, the line of the question has no end.
         click.echo("\nNothing was changed. Use --yes where no question can be answered.", err=True)
         return ExitCode.INCOMPLETE
     except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
+        return _end_interrupted()
     return code if isinstance(code, int) else 0
+
+
+def _end_interrupted() -> ExitCode:
+    """Say on a terminal that the command was canceled: its progress bar has disappeared."""
+    if sys.stderr.isatty():
+        click.echo("Canceled.", err=True)
+    return ExitCode.INTERRUPTED
 
 
 def _discard_output() -> None:

@@ -42,6 +42,10 @@ _VALUE = re.compile(rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)')
 _SUBJECT = re.compile(rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)")
 _SEARCH_INDEX = re.compile(r'\bsearch_index with index_name="([\w-]+)"')
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
+_ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
+_ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
+_USE_MEMORY = "Use an index with the backend memory."
+"""Indexes in memory end with the command, so that it has none."""
 _SESSION = re.compile(r"^Session [0-9a-f]{32}: .*\n?", re.MULTILINE)
 """A session ends with the command, so its id is of no use."""
 _SENTENCES = frozenset({"error", "hint", "warnings"})
@@ -64,6 +68,7 @@ def rewrite_message(text: str) -> str:
     text = text.replace(
         _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
     )
+    text = text.replace(_ALLOW_NETWORKS, _ALLOW_NETWORKS_HERE).replace(_USE_MEMORY, "See: search-mcp doctor")
     text = _CALL.sub(lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with", text)
     text = _VALUE.sub(_option_with_value, text)
     text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)

@@ -175,17 +175,11 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     all_steps = [*steps, *(line.strip() for line in file or () if line.strip() and not line.startswith("#"))]
     if not all_steps:
         raise click.UsageError("Give at least one step, or a file of them with -f.")
-    return run_and_print("browse", {"steps": [_complete_url(step) for step in all_steps], **flags})
-
-
-def _complete_url(step: str) -> str:
-    """Return the step with a scheme before the address of `open`; other steps stay unchanged."""
-    verb, _, address = step.partition(" ")
-    return f"{verb} {guess_urls(address.strip())[0]}" if verb.lower() == "open" else step
+    return run_and_print("browse", {"steps": all_steps, **flags})
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
-    """Print one page; a URL without a scheme is tried with https and then with http."""
+    """Print one page; a URL without a scheme is tried with https and http."""
     url, *others = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
     call = {**flags, name: url}

@@ -110,10 +110,11 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     try:
-        starts = tuple(parse_target(guess_urls(url)[0]) for url in urls)
+        for url in urls:
+            parse_target(guess_urls(url)[0])
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
-    crawled = CrawlOptions(starts, flags["include"], flags["exclude"])
+    crawled = CrawlOptions(urls, flags["include"], flags["exclude"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])
     return run_job(

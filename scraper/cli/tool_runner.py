@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import InvalidUrlError, NetworkError, RobotsUnreachableError, format_error
+from scraper.errors import InvalidUrlError, format_error, is_unreachable
 from scraper.settings import Settings, SettingsError
 from scraper.urls import parse_target
 
@@ -107,11 +107,6 @@ def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 def _unreachable_urls(answer: ToolAnswer) -> set[str]:
     """Return the canonical URLs that could not be reached."""
     return {failure.target for failure in answer.failures if is_unreachable(failure)}
-
-
-def is_unreachable(outcome: object) -> bool:
-    """Return True if an outcome is an error that another scheme of the URL may not have."""
-    return isinstance(outcome, NetworkError | RobotsUnreachableError)
 
 
 def _canonical(url: str) -> str:

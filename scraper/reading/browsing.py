@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError
-from scraper.urls import cache_key, parse_target
+from scraper.urls import cache_key, guess_urls, parse_target
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -56,13 +56,23 @@ class BrowseResult:
         """Reason why the last step failed; empty if it succeeded."""
         return self.steps[-1].outcome.error if self.steps else ""
 
+    @property
+    def failure(self) -> errors.ScraperError | None:
+        """Error of the last step, if its page could not be loaded."""
+        return _failure_of(self.steps[-1].outcome) if self.steps else None
 
-BrowseSteps = tuple[Step, ...]
-"""Steps from `check_steps`: valid, and with canonical URLs."""
+
+@dataclass(frozen=True, slots=True)
+class BrowseSteps:
+    """Valid steps with canonical URLs."""
+
+    steps: tuple[Step, ...]
+    other_urls: Mapping[str, str]
+    """URL that is opened if its key cannot be reached, for each address without a scheme."""
 
 
 def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
-    """Parse the steps of a call, with canonical URLs.
+    """Parse the steps of a call; URLs may lack a scheme.
 
     Raises:
         InvalidArgumentError: A step is invalid, or a new session does not begin with `open`.
@@ -78,7 +88,13 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
             target="steps",
             next_step="Begin with `open URL`, or pass the session of an earlier call.",
         )
-    return tuple(replace(step, text=_canonical(step.text)) if step.verb == "open" else step for step in steps)
+    other_urls: dict[str, str] = {}
+    for at, step in enumerate(steps):
+        if step.verb == "open":
+            url, *others = map(_canonical, guess_urls(step.text.strip('"')))
+            steps[at] = replace(step, text=url)
+            other_urls.update((url, other) for other in others)
+    return BrowseSteps(tuple(steps), other_urls)
 
 
 def _canonical(url: str) -> str:
@@ -121,7 +137,7 @@ class BrowseRunner:
         deadline = Deadline.within(deadline_s)
         login = None if profile is None else await self._load_login(profile, principal)
         request = ActingRequest(
-            steps,
+            steps.steps,
             session,
             principal,
             self._mode,
@@ -131,7 +147,7 @@ class BrowseRunner:
             login=login,
             ask=ask if self._mode is ActingMode.ACT else None,
         )
-        done = await self._run(request)
+        done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))
 
@@ -264,6 +280,31 @@ class BrowseRunner:
 
         return permission
 
+    async def _run_with_other_urls(
+        self, request: ActingRequest, other_urls: Mapping[str, str], deadline: Deadline
+    ) -> ActingResult:
+        """Run steps; if a URL cannot be reached and has another one, continue with that."""
+        done = await self._run(request)
+        while done.outcomes and errors.is_unreachable(_failure_of(done.outcomes[-1])):
+            at = len(done.outcomes) - 1
+            failed = request.steps[at]
+            other = other_urls.get(failed.text) if failed.verb == "open" else None
+            if other is None or (at and not done.session_id):
+                break
+            steps = (replace(failed, text=other), *request.steps[at + 1 :])
+            rest = replace(
+                request,
+                steps=steps,
+                session_id=done.session_id or None,
+                deadline_s=max(1.0, deadline.left_s() - READ_RESERVE_S),
+            )
+            second = await self._run(rest)
+            if errors.is_unreachable(_failure_of(second.outcomes[0])):
+                break
+            done = replace(second, outcomes=(*done.outcomes[:at], *second.outcomes), is_new=done.is_new)
+            request = replace(request, steps=(*request.steps[:at], *steps))
+        return done
+
     async def _run(self, request: ActingRequest) -> ActingResult:
         try:
             return await self._browsers.acting.run(request)
@@ -284,6 +325,16 @@ class BrowseRunner:
             )
         except errors.ScraperError as error:
             return error
+
+
+def _failure_of(outcome: StepOutcome) -> errors.ScraperError | None:
+    """Return the error of a step whose page could not be loaded, or None."""
+    failure = outcome.failure
+    if failure is None:
+        return None
+    if isinstance(failure.__cause__, errors.ScraperError):
+        return failure.__cause__
+    return visit_outcome.map_browser_error(failure, failure.url)
 
 
 def _raise_failure(outcomes: Sequence[StepOutcome], name: str) -> None:

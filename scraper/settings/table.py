@@ -444,7 +444,7 @@ def _read_config(file: Path) -> dict[str, Any]:
             closest = closest_match(key, list(settings))
             hint = f"; did you mean {closest}?" if closest else ""
             raise SettingsError(f"The configuration file {file} names {key!r}, which is not a setting{hint}")
-    return {settings[key].name: _parse(settings[key], f"{key} in {file}", value) for key, value in table.items()}
+    return {settings[key].name: _parse(settings[key], f"{file}: {key}", value) for key, value in table.items()}
 
 
 def _read_secret(setting: Setting, file: str) -> str:

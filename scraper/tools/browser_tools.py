@@ -193,7 +193,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         now=datetime.now(UTC),
         budget=body_budget(services.settings),
     )
-    failure = _find_failure(result.error)
+    failure = result.failure or _find_failure(result.error)
     return ToolAnswer(text, is_error=failure is not None, failures=() if failure is None else (failure,))
 
 

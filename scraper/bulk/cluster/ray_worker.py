@@ -126,6 +126,7 @@ def make_block_table(number: int, pages: list[JobPage]) -> pa.Table:
             "url": [page.url for page in pages],
             "host": [page.host for page in pages],
             "problem": [page.problem for page in pages],
+            "other_url": [page.other_url for page in pages],
             "is_start": pa.array([page.is_start for page in pages], pa.bool_()),
             "site": pa.array([page.site for page in pages], pa.int64()),
         }
@@ -133,6 +134,6 @@ def make_block_table(number: int, pages: list[JobPage]) -> pa.Table:
 
 
 def _load_pages(block: pa.Table) -> list[JobPage]:
-    names = ("number", "url", "host", "problem", "is_start", "site")
+    names = ("number", "url", "host", "problem", "other_url", "is_start", "site")
     columns = (block.column(name).to_pylist() for name in names)
     return [JobPage(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]

@@ -21,11 +21,11 @@ class ProgressNotifier:
     def __init__(self) -> None:
         """Start with no progress."""
         self._done = 0.0
+        self._sent = -1.0
         self._base = 0.0
         self._total: float | None = None
         self._message: str | None = None
         self._repeats = 0
-        self._is_used = False
         self._has_news = asyncio.Event()
 
     def report(self, done: float, total: float | None = None, message: str | None = None) -> None:
@@ -48,13 +48,15 @@ class ProgressNotifier:
                 async with asyncio.timeout(silence_s):
                     await self._has_news.wait()
             self._has_news.clear()
-            await send(self._value(), self._total, self._message)
+            self._sent = self._value()
+            # A total below the value belongs to a part of the call that counts other steps.
+            total = None if self._total is None or self._total <= self._sent else self._total
+            await send(self._sent, total, self._message)
             self._repeats += 1
-            self._is_used = True
 
     async def send_end(self, send: SendProgress) -> None:
         """Send that all steps are done, if they are and a notification was sent before."""
-        if self._is_used and self._total is not None and self._done >= self._total:
+        if self._total is not None and self._done >= self._total > self._sent >= 0:
             await send(self._total, self._total, self._message)
 
     def _value(self) -> float:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from scraper.errors import InternalError, OverloadedError
+from scraper.errors import InternalError, OverloadedError, is_unreachable
 from scraper.extract.text.sanitize import clean_line
 from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
@@ -28,6 +28,7 @@ from scraper.server.http.disconnect_middleware import disconnect_future, watch_d
 from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
 from scraper.tools.model import Tool, ToolAnswer
+from scraper.urls import guess_urls
 from scraper.values.types import closest_match
 
 _BODY_BYTES = 4 * 1024 * 1024
@@ -105,7 +106,7 @@ class RestInterface:
                 return _error(403, _FOREIGN)
             try:
                 async with watch_disconnect(request.receive):
-                    answer = await self._call(fetch, {"url": _target(request)}, request)
+                    answer = await self._fetch(fetch, request)
             except MCPError as error:
                 return _unavailable(error)
             if answer.is_error or answer.reading is None:
@@ -114,6 +115,15 @@ class RestInterface:
             return Response(text, media_type=_MARKDOWN, headers={"X-Content-Type-Options": "nosniff"})
 
         return read
+
+    async def _fetch(self, fetch: Tool, request: Request) -> ToolAnswer:
+        """Fetch the page of a reader request; an address without a scheme is tried with https and http."""
+        url, *others = guess_urls(_target(request))
+        answer = await self._call(fetch, {"url": url}, request)
+        if others and any(map(is_unreachable, answer.failures)):
+            second = await self._call(fetch, {"url": others[0]}, request)
+            return answer if any(map(is_unreachable, second.failures)) else second
+        return answer
 
     async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
         """Return the arguments of a request; raise RequestError for invalid ones and for pages of other sites."""
@@ -226,7 +236,7 @@ def _convert(text: str, kind: str | None) -> Any:
 
 
 def _target(request: Request) -> str:
-    """Return the URL after /r/: proxies merge its slashes, and some clients encode it."""
+    """Return the URL or address after /r/: proxies merge its slashes, and some clients encode it."""
     path = request.scope.get("raw_path", request.scope["path"].encode()).decode("latin-1").partition("?")[0]
     url = path.removeprefix("/r/")
     if _ENCODED_URL.match(url):
@@ -234,7 +244,10 @@ def _target(request: Request) -> str:
     if request.scope["query_string"]:
         url += "?" + request.scope["query_string"].decode("latin-1")
     match = _URL.fullmatch(url)
-    return f"{match[1]}://{match[2]}" if match else f"https://{url}"
+    if match:
+        return f"{match[1]}://{match[2]}"
+    # Names without a dot, such as those of a local network, are hosts here.
+    return url if not url or guess_urls(url) != (url,) else f"https://{url}"
 
 
 def _status(answer: ToolAnswer) -> int:

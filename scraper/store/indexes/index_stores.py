@@ -16,7 +16,7 @@ _COMPRESSION = 1
 
 
 UNAVAILABLE_MESSAGE = (
-    "Kept indexes are not available: their file or database cannot be used now, and the server's log says why. "
+    "Named indexes are not available: their file or database cannot be used now; the log has the reason. "
     "Use an index with the backend memory."
 )
 

@@ -285,6 +285,8 @@ def _read_file_id(path: Path) -> tuple[int, int] | None:
 
 
 def _describe(error: Exception) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{error.filename} is not a folder"
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return str(error) or type(error).__name__

@@ -289,3 +289,29 @@ async def test_without_ray_the_message_names_the_package(here: dict[str, str], t
     )
     assert told.code == 1
     assert told.err == f"Error: --cluster needs ray: {install_command('bulk')}\n"
+
+
+@pytest.mark.browser
+def test_addresses_without_a_scheme_are_read_with_https_then_http(
+    site: Site, here: dict[str, str], tmp_path: Path
+) -> None:
+    urls = ["site.example/plain", "site.example/guide/tides#top", "host1.example/plain", "https://site.example/plain"]
+    command = (listed(tmp_path, urls), "--out", str(tmp_path / "out"), "--format", "jsonl")
+    output = command_output("bulk", *command, env=here)
+    rows = rows_in(tmp_path / "out", Format.JSONL)
+    assert output.code == 0, output.out
+    assert {row["url"]: row["status"] for row in rows} == {
+        "http://site.example/plain": 200,
+        "http://site.example/guide/tides#top": 200,
+        "http://host1.example/plain": 200,
+    }
+    assert command_output("bulk", *command, env=here).code == 0
+
+
+@pytest.mark.browser
+def test_a_crawl_into_files_tries_https_then_http(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+    options = ("--out", str(tmp_path / "out"), "--out-format", "jsonl", "--max-pages", "3")
+    output = command_output("crawl", "site.example/guide/tides", *options, env=here)
+    assert output.code == 0, output.out + output.err
+    rows = rows_in(tmp_path / "out", Format.JSONL)
+    assert rows and all(row["url"].startswith("http://site.example/") and not row["error"] for row in rows)

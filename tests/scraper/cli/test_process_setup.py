@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,16 @@ from tests.scraper.process import Output, output_of, running
 from tests.site.running import Site
 
 RUN_MAIN = "from scraper.cli.main import main; sys.argv[0] = 'search-mcp'; main()"
+INTERRUPTED = """
+import os, signal, sys
+
+class Input:
+    def __iter__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        yield ""
+
+sys.stdin = Input()
+"""
 CLOSING = "import os, sys; os.close({}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 
 
@@ -47,6 +59,19 @@ async def test_without_a_temporary_folder_the_error_is_one_line(here: dict[str, 
     assert output.err.startswith("Error: Pages cannot be read on this machine: ") and "temporary" in output.err
     assert "Errno" not in output.err
     assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, b"Canceled."), (False, b"")])
+async def test_an_interrupted_command_says_so_on_a_terminal(is_terminal: bool, shown: bytes) -> None:
+    reader, writer = os.openpty() if is_terminal else os.pipe()
+    command = (sys.executable, "-c", INTERRUPTED + RUN_MAIN, "fetch-batch", "-")
+    process = await asyncio.create_subprocess_exec(*command, stderr=writer)
+    code = await process.wait()
+    # click ends the line of ^C.
+    output = os.read(reader, 4_096)
+    os.close(writer)
+    os.close(reader)
+    assert (code, output.translate(None, b"\r\n")) == (130, shown)
 
 
 async def test_closed_standard_output_is_harmless(here: dict[str, str], note: str) -> None:

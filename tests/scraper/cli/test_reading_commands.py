@@ -59,6 +59,19 @@ def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
 
 
+def test_each_open_step_tries_https_then_http_and_earlier_steps_run_once(site: Site, here: dict[str, str]) -> None:
+    steps = ("open site.example/acting/list", 'click "Show more"', "open other.example/plain", "open nowhere.invalid")
+    output = command_output("browse", *steps, "--acting", "act", env=here)
+    assert "http://site.example/acting/list" in output.err and "http://other.example/plain" in output.err
+    assert output.err.count("step 2") == 1 and 'step 4 ("open nowhere.invalid") failed' in output.err
+    assert output.code == 4
+
+
+def test_the_hint_for_a_private_address_names_the_option() -> None:
+    output = command_output("fetch", "localhost:8080")
+    assert output.code == 3 and "--allow-nets 127.0.0.0/8" in output.err and "operator" not in output.err
+
+
 def test_a_robots_file_that_cannot_be_reached_with_https_is_read_with_http(site: Site, here: dict[str, str]) -> None:
     output = command_output("fetch", "site.example/plain", "--robots", "obey", env=here)
     assert output.code == 0 and output.out, output.err

@@ -128,3 +128,17 @@ async def test_no_token_no_progress(server: Program) -> None:
     async with Client(server.url, mode="legacy") as client:
         answer = await client.call_tool("slow", {"seconds": 0.8})
         assert answer.content[0].text == "done 8"
+
+
+async def test_a_part_that_counts_other_steps_never_lowers_the_value() -> None:
+    sent: list[Message] = []
+
+    async def send(*message: float | str | None) -> None:
+        sent.append(message)  # type: ignore[arg-type]
+
+    async with report_progress(send, pace_s=0.01, silence_s=600) as output:
+        output.report(8, None, "mapping")
+        await until(lambda: sent)
+        output.report(1, 1, "read a.example")
+        await until(lambda: len(sent) == 2)
+    assert sent == [(8, None, "mapping"), (8.5, None, "read a.example")]

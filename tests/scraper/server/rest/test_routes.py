@@ -152,6 +152,14 @@ async def test_the_reader_returns_the_markdown_of_a_page(
     assert "| Ship | Tons |" in text and "untrusted" not in text
 
 
+async def test_the_reader_tries_https_then_http(product: Program, http: aiohttp.ClientSession) -> None:
+    for path in ("site.example/rich", "site.example:80/rich"):
+        async with http.get(f"{product.base}/r/{path}") as answer:
+            assert (answer.status, answer.content_type) == (200, "text/markdown")
+    status, error = await get(http, product, "/r/")
+    assert (status, error["error_code"]) == (422, "bad_argument")
+
+
 async def test_the_reader_reports_a_failed_page(product: Program, http: aiohttp.ClientSession, site: Site) -> None:
     status, error = await get(http, product, f"/r/{site.url('/status/404')}")
     assert (status, error["error_code"]) == (422, "http_error")

@@ -213,7 +213,7 @@ async def test_an_unusable_file_affects_only_persistent_indexes(tmp_path: Path) 
     (tmp_path / "file").write_text("no folder")
     async with opened(tmp_path / "file") as indexes:
         assert (await add(indexes, "a", "text", name="default")).token_count == 1
-        with pytest.raises(IndexFaultError, match="Kept indexes are not available") as refused:
+        with pytest.raises(IndexFaultError, match="Named indexes are not available") as refused:
             await indexes.create("kept", principal=ME, backend="sqlite")
 
         assert str(tmp_path) not in str(refused.value)
