@@ -63,7 +63,7 @@ class ActingPage:
 
         `ask` asks the person before the first write on a site.
         """
-        self.dialogs = PopupHandler(tab.connection)
+        self.dialogs = PopupHandler()
         self.guard = RequestGuard(mode, self.notice)
         self.guard.ask = ask
         self.devices = InputDevices(tab.session)
@@ -81,13 +81,7 @@ class ActingPage:
         self._secrets: frozenset[str] = frozenset()
         self._had_banner_check = False
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
-        self.processes = FrameProcesses(
-            tab.session,
-            tab.frame_id,
-            flat=tab.connection.flat,
-            on_frame=self._on_frame,
-            on_popup=self.dialogs.close_window,
-        )
+        self.processes = FrameProcesses(tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame)
 
     @property
     def is_alive(self) -> bool:
@@ -117,7 +111,7 @@ class ActingPage:
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.responseReceived", self._on_response)
         self.guard.watch(session, self._tab.frame_id)
-        self.dialogs.watch(session, is_main=True)
+        self.dialogs.watch(session)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
             session.start("Network.enable", maxPostDataSize=0),
@@ -353,7 +347,7 @@ class ActingPage:
         session.post("Page.enable")
         session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
         self.guard.watch(session)
-        self.dialogs.watch(session, is_main=False)
+        self.dialogs.watch(session)
 
     def _on_navigated(self, event: Event) -> None:
         frame = event["frame"]

@@ -58,30 +58,21 @@ class FrameProcess:
 class FrameProcesses:
     """Renderer processes of one page. Each is attached before its first script runs."""
 
-    def __init__(
-        self,
-        session: Session,
-        frame_id: str,
-        *,
-        flat: bool,
-        on_frame: Callable[[Session], None],
-        on_popup: Callable[[Event], None],
-    ) -> None:
+    def __init__(self, session: Session, frame_id: str, *, flat: bool, on_frame: Callable[[Session], None]) -> None:
         """Create the list with the process of the main frame. Call `attach` to find other processes.
 
-        `on_frame` prepares the session of a frame before it runs; `on_popup` gets the target of a new window.
+        `on_frame` prepares the session of a frame before it runs.
         """
         self.main = FrameProcess(session, frame_id)
         self._flat = flat
         self._on_frame = on_frame
-        self._on_popup = on_popup
         self._others: dict[str, FrameProcess] = {}
         """Processes by session id."""
         self._prefixes: dict[str, str] = {}
         """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
 
     def attach(self, process: FrameProcess | None = None) -> None:
-        """Attach to all frames and windows that a process opens later; the default is the main process."""
+        """Attach to all frames that a process opens later; the default is the main process."""
         process = process or self.main
         session = process.session
         session.on("Target.attachedToTarget", lambda event: self._on_attached(process, event))
@@ -91,7 +82,7 @@ class FrameProcesses:
             autoAttach=True,
             waitForDebuggerOnStart=True,
             flatten=self._flat,
-            filter=[{"type": "iframe"}, {"type": "page"}],
+            filter=[{"type": "iframe"}],
         )
 
     def all(self) -> list[FrameProcess]:
@@ -137,11 +128,8 @@ class FrameProcesses:
     def _on_attached(self, parent: FrameProcess, event: Event) -> None:
         info = event["targetInfo"]
         session = parent.session.child(event["sessionId"])
-        if info["type"] != "iframe" or len(self._others) >= MAX_FRAME_PROCESSES:
-            if info["type"] != "iframe":
-                self._on_popup(info)
-            else:
-                session.post("Runtime.runIfWaitingForDebugger")
+        if len(self._others) >= MAX_FRAME_PROCESSES:
+            session.post("Runtime.runIfWaitingForDebugger")
             return
         frame_id = info["targetId"]
         prefix = self._prefixes.setdefault(frame_id, f"f{len(self._prefixes) + 1}")

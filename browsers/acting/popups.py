@@ -1,8 +1,8 @@
-"""Answer JavaScript dialogs, refuse new windows, downloads and file choosers, and report each of them."""
+"""Answer dialogs, refuse file choosers, and report new windows and downloads, which are refused too."""
 
 from __future__ import annotations
 
-from browsers.cdp.session import Connection, Event, Session
+from browsers.cdp.session import Event, Session
 from browsers.text_quoting import clean_text, quote, truncate
 
 MAX_DIALOGS = 10
@@ -21,24 +21,22 @@ class PopupHandler:
     `alert` and `beforeunload` are accepted. `confirm` and `prompt` are dismissed unless `accepts_dialogs` is True.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        """Use the connection of the browser to close new windows."""
+    def __init__(self) -> None:
+        """Start without notices; `watch` handles the events of a page."""
         self.popup_url = ""
         """URL of the last window that the page tried to open in this step."""
         self.accepts_dialogs = False
         """True if the current step accepts `confirm` and `prompt` dialogs."""
-        self._connection = connection
         self._notices: list[str] = []
         self._dialogs = 0
 
-    def watch(self, session: Session, *, is_main: bool) -> None:
-        """Handle the events of one session: that of the page (`is_main`), or of a frame in another process."""
+    def watch(self, session: Session) -> None:
+        """Handle the events of one session: that of the page, or of a frame in another process."""
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
         session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
-        if is_main:
-            session.on("Page.windowOpen", self._on_window)
-            session.on("Page.downloadWillBegin", self._on_download)
+        session.on("Page.windowOpen", self._on_window)
+        session.on("Page.downloadWillBegin", self._on_download)
 
     def begin_step(self) -> None:
         """Reset the state of the last step."""
@@ -62,12 +60,6 @@ class PopupHandler:
         sentence = _window_notice(url)
         self._notices = [notice for notice in self._notices if notice != sentence]
         return url
-
-    def close_window(self, target: Event) -> None:
-        """Close a new window before its first script runs."""
-        self._connection.post("Target.closeTarget", targetId=target["targetId"])
-        if not self.popup_url:
-            self.popup_url = str(target["url"])
 
     def _on_dialog(self, session: Session, event: Event) -> None:
         kind = str(event["type"])

@@ -10,14 +10,16 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.acting_request import ActingRequest, ActingResult
+from browsers.acting.new_windows import NewWindowBlocker
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Connection
 from browsers.fair_queue import FairSemaphore
 from browsers.login_state import Login, covers_host
 from browsers.model import Mode, Request, Tier
@@ -80,6 +82,7 @@ class ActingSessions:
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
         self._opening = 0
+        self._blockers: WeakKeyDictionary[Connection, NewWindowBlocker] = WeakKeyDictionary()
         self._reaper: asyncio.Task[None] | None = None
 
     @property
@@ -264,7 +267,11 @@ class ActingSessions:
             stack.enter_context(handle.hold_for_session())
             page = ActingPage(lease.tab, request.mode, login, request.ask)
             page.guard.follows_redirects = request.follows_redirects
+            connection = handle.chromium.connection
+            blocker = self._blockers.setdefault(connection, NewWindowBlocker(connection))
             try:
+                if handle.chromium.tier is Tier.FULL:
+                    await stack.enter_async_context(blocker.block(lease.tab))
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
                 raise errors.BrowserGoneError("The browser did not open a tab.") from error

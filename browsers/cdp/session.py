@@ -220,6 +220,10 @@ class Connection:
         """Send a command to the browser itself and ignore its answer."""
         self._browser.post(method, **params)
 
+    def on(self, event: str, handler: EventHandler) -> None:
+        """Call `handler` with the parameters of each event of the browser itself. There is one handler per name."""
+        self._browser.on(event, handler)
+
     def expect_crash(self) -> None:
         """Record that a renderer is about to be killed because of its memory. Any thread may call this."""
         self._kills.append(time.monotonic())

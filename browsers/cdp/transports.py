@@ -24,6 +24,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -338,11 +339,12 @@ class PlaywrightTransport:
         self._on_message = on_message
         self._on_lost = on_lost
         self._session.on("Target.receivedMessageFromTarget", self._unpack)
-        self._session.on(
-            "Target.detachedFromTarget",
-            lambda params: on_message(None, {"method": "Target.detachedFromTarget", "params": params}, 0),
-        )
+        for event in ("Target.attachedToTarget", "Target.detachedFromTarget"):
+            self._session.on(event, partial(self._on_target, event))
         self._session.on("close", lambda *_: self.lost())
+
+    def _on_target(self, event: str, params: dict[str, Any]) -> None:
+        self._on_message(None, {"method": event, "params": params}, 0)
 
     def send(self, session_id: str | None, message: Message) -> None:
         """See CdpTransport."""

@@ -43,6 +43,10 @@ _WINDOWS = """<button onclick="alert('first')">Alert</button>
 <a href="http://third.example/">Away</a><a href="data:text/html,<p>data">Data</a>
 <a href="/acting/file" download>File</a><button onclick="location = 'http://third.example/'">Leave</button>
 <button onclick="for (let n = 0; n < 500; n++) alert(n)">Alerts</button>
+<form method="post" action="/acting/sent?window" target="_blank"><button>Post to window</button></form>
+<button onclick="window.open('http://third.example/acting/found?away', '_blank', 'noopener')">Window away</button>
+<button onclick="const other = window.open(''); other.document.write('<form method=post action=/acting/sent?written>');
+other.document.forms[0].submit()">Written window</button>
 <button onclick="for (;;);">Loop</button><input type="file" aria-label="Upload">"""
 
 _STUBBORN = """<button id="covered" onclick="log('covered')">Covered</button>
@@ -201,7 +205,9 @@ PAGES = (
         "inner",
         "a page for frames",
         _LOG + "<button onclick=\"log('inner')\">Inner</button><input type=text>"
-        "<button onclick=\"alert('inside')\">Frame alert</button>",
+        "<button onclick=\"alert('inside')\">Frame alert</button>"
+        "<button onclick=\"window.open('/acting/found?framed')\">Frame window</button>"
+        "<a href='data:text/csv,1' download='framed.csv'>Frame file</a>",
     ),
     _fixed("links", "many links", "".join(f'<a href="/acting/found?{n}">Link {n}</a> ' for n in range(2_000))),
     Page("/acting/sent", "a page that tells the method", _sent, methods=("GET", "POST")),

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings
-from browsers.model import Tier
+from browsers.model import Mode, Request, Tier
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 
@@ -61,3 +61,28 @@ async def test_new_windows_are_refused_and_reported(tier_actor: Actor) -> None:
     assert any("a new window of" in notice and "/acting/found" in notice for notice in opened.notices)
     followed = await tier_actor('click "Blank"')
     assert followed.heading.startswith('page "Acting found"') and "in this tab" in followed.notices[0]
+
+
+async def test_no_request_of_a_new_window_is_sent(tier_browsers: Browsers, tier_actor: Actor, site: Site) -> None:
+    await tier_actor("open @windows")
+    before = [site.hits(path) for path in ("/acting/found", "/acting/sent")]
+    for name in ("Window", "Post to window", "Window away", "Written window"):
+        opened = await tier_actor(f'click "{name}"')
+        assert any("a new window of" in notice for notice in opened.notices), name
+    assert [site.hits(path) for path in ("/acting/found", "/acting/sent")] == before
+    assert not (await tier_actor('click "Alert"')).error
+    # The page that opened them stays alone, and other tabs of the browser load pages.
+    tab = tier_browsers.acting._sessions[tier_actor.session or ""].page._tab
+    targets = (await tab.connection.call("Target.getTargets"))["targetInfos"]
+    assert [one["targetId"] for one in targets if one.get("browserContextId") == tab.context_id] == [tab.frame_id]
+    request = Request(site.url("/acting/found"), tier=Tier.FULL, mode=Mode.RENDER, deadline_s=60)
+    assert "Result" in (await tier_browsers.visit(request, None)).html
+
+
+async def test_windows_and_downloads_of_frames_of_other_hosts_are_reported(tier_actor: Actor, site: Site) -> None:
+    await tier_actor("open http://other.example/acting/inner", "open @frames")
+    before = site.hits("/acting/found")
+    opened = await tier_actor('click "Frame window"')
+    assert opened.notices == ('refused: a new window of "http://other.example/acting/found?framed"',)
+    assert site.hits("/acting/found") == before
+    assert (await tier_actor('click "Frame file"')).notices == ('refused: a download of "framed.csv"',)
