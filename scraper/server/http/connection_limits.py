@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import http
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -15,18 +17,55 @@ MAX_HEAD_BYTES = 65_536
 MAX_HEADER_FIELDS = 100
 MAX_URL_BYTES = 16_384
 MAX_FRAMING_BYTES = 65_536
-"""Bytes of chunk sizes, chunk extensions and trailers, beyond as many bytes as the body and `MAX_HEAD_BYTES`."""
+"""Bytes of chunk sizes, chunk extensions and trailers, beyond as many bytes as the body."""
+FED_BYTES = 16_384
+"""Bytes that the parser gets at once, so that no limit is exceeded by more."""
 MAX_PIPELINED = 16
 """Requests that wait for the response to an earlier one of their connection. One of 18 bytes takes 3 kB."""
 HEAD_S = 10.0
 """Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0
 """Seconds without a byte of an incomplete body while the server is reading."""
+MIN_BODY_RATE = 500
+"""Bytes per second, as in Apache's mod_reqtimeout. After `BODY_PAUSE_S`, a slower body counts as waiting."""
 MAX_CONNECTIONS = 2_000
 MAX_CONNECTIONS_PER_ADDRESS = 1_000
 """Connections, half of all. A reverse proxy needs one for each running call and open event stream."""
 _LINGER_S = 1.0
 """Seconds to discard further data of the client after a rejection; closing at once would discard the response."""
+
+
+def is_slow(fed_bytes: int, seconds: float) -> bool:
+    """Return True if a body is so slow that a new connection may replace its connection."""
+    return seconds > BODY_PAUSE_S and fed_bytes < seconds * MIN_BODY_RATE
+
+
+class ConnectionTable:
+    """Open connections of a server, in total and by address, from the one whose last request is oldest."""
+
+    def __init__(self) -> None:
+        """Create an empty table."""
+        self._all: dict[LimitedHttpProtocol, None] = {}
+        self._by_address: defaultdict[str, dict[LimitedHttpProtocol, None]] = defaultdict(dict)
+
+    def add(self, connection: LimitedHttpProtocol) -> None:
+        """Add a connection as the newest, or make it the newest."""
+        for group in (self._by_address[connection.address], self._all):
+            group.pop(connection, None)
+            group[connection] = None
+
+    def remove(self, connection: LimitedHttpProtocol) -> None:
+        """Remove a connection."""
+        self._all.pop(connection, None)
+        same = self._by_address[connection.address]
+        same.pop(connection, None)
+        if not same:
+            del self._by_address[connection.address]
+
+    def exceeded(self, address: str) -> Iterable[Iterable[LimitedHttpProtocol]]:
+        """Return the groups with too many connections: those of the address, and all."""
+        limits = ((self._by_address[address], MAX_CONNECTIONS_PER_ADDRESS), (self._all, MAX_CONNECTIONS))
+        return [group for group, limit in limits if len(group) > limit]
 
 
 class LimitedHttpProtocol(HttpToolsProtocol):
@@ -36,9 +75,11 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     are ignored; uvicorn adds them to the headers while the application may read these.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Create the protocol of a new connection."""
+    def __init__(self, *args: Any, table: ConnectionTable, **kwargs: Any) -> None:
+        """Create the protocol of a new connection of the server that `table` belongs to."""
         super().__init__(*args, **kwargs)
+        self.address = ""
+        self._table = table
         self._in_head = False
         self._in_body = False
         self._head_bytes = 0
@@ -46,7 +87,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._fed_bytes = 0
         """Bytes since the end of the head."""
         self._last_data = 0.0
-        self._waiting_since = self.loop.time()
+        self._body_since = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._status = 0
         """Status of the rejection while the parser reports an error."""
@@ -54,16 +95,18 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """True if the connection has neither a complete request head nor a response in progress."""
-        return self._is_rejected or (not self._in_body and (self.cycle is None or bool(self.cycle.response_complete)))
+        """True if the connection has neither a complete request head nor a response in progress, or a slow body."""
+        if self._is_rejected or self.cycle is None or self.cycle.response_complete:
+            return True
+        return self._in_body and is_slow(self._fed_bytes, self.loop.time() - self._body_since)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, or refuse it if too many are in use."""
         super().connection_made(transport)
-        address = self.client[0] if self.client else ""
-        same = [one for one in self.connections if one.client and one.client[0] == address]  # type: ignore[union-attr]
-        for group, limit in ((same, MAX_CONNECTIONS_PER_ADDRESS), (self.connections, MAX_CONNECTIONS)):
-            if len(group) > limit and not self._replace_waiting(group):
+        self.address = self.client[0] if self.client else ""
+        self._table.add(self)
+        for group in self._table.exceeded(self.address):
+            if not self._replace_waiting(group):
                 self._reject(503, "Too many connections. Try again in a few seconds.")
                 return
         self._start_timer(HEAD_S)
@@ -71,12 +114,17 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
         self._stop_timer()
+        self._table.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes, and reject a request that exceeds a limit."""
-        if self._is_rejected:
-            return
+        for start in range(0, len(data), FED_BYTES):
+            if self._is_rejected or self.transport.is_closing():
+                return
+            self._feed(data[start : start + FED_BYTES])
+
+    def _feed(self, data: bytes) -> None:
         self._last_data = self.loop.time()
         self._fed_bytes += len(data)
         if self.is_waiting and self._timer is None:
@@ -87,7 +135,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES:
                 self._reject(431, f"The request head has more than {MAX_HEAD_BYTES:,} bytes.")
-        elif self._in_body and self._fed_bytes > 2 * self._body_bytes + MAX_FRAMING_BYTES + MAX_HEAD_BYTES:
+        elif self._in_body and self._fed_bytes > 2 * self._body_bytes + MAX_FRAMING_BYTES:
             self._reject(400, "The body has too many chunk extensions or trailers.")
 
     def on_message_begin(self) -> None:
@@ -118,6 +166,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._refuse_in_parser(431)
         self._in_head, self._in_body = False, True
         self._body_bytes = self._fed_bytes = 0
+        self._body_since = self.loop.time()
+        self._table.add(self)
         self._stop_timer()
         self._start_timer(BODY_PAUSE_S)
         super().on_headers_complete()
@@ -130,7 +180,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End the request."""
         self._in_body = False
-        self._waiting_since = self.loop.time()
+        self._table.add(self)
         self._stop_timer()
         super().on_message_complete()
 
@@ -170,12 +220,12 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self.transport.write_eof()
         self._timer = self.loop.call_later(_LINGER_S, self.transport.abort)
 
-    def _replace_waiting(self, group: Any) -> bool:
+    def _replace_waiting(self, group: Iterable[LimitedHttpProtocol]) -> bool:
         """Close the connection of `group` that waited longest for a request; return False without one."""
-        waiting = [one for one in group if one is not self and getattr(one, "is_waiting", False)]
-        if not waiting:
+        oldest = next((one for one in group if one is not self and one.is_waiting), None)
+        if oldest is None:
             return False
-        oldest = min(waiting, key=lambda one: one._waiting_since)
+        self._table.remove(oldest)
         self.connections.discard(oldest)
         oldest.transport.abort()
         return True
@@ -189,11 +239,11 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _expire(self) -> None:
-        """Reject a head that is late, or a body that has paused too long."""
+        """Reject a head that is late, or a body that has paused too long or has its response already."""
         self._timer = None
         if self._in_head:
             self._reject(408, f"The request head was not complete within {HEAD_S:.0f} s.")
-        elif not self._in_body:
+        elif not self._in_body or self.cycle.response_complete:
             self.transport.close()
         elif self.flow.read_paused or (left_s := self._last_data + BODY_PAUSE_S - self.loop.time()) > 0:
             self._start_timer(BODY_PAUSE_S if self.flow.read_paused else left_s)

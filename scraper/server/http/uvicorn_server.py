@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -11,7 +12,7 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from scraper.server.http.connection_limits import LimitedHttpProtocol
+from scraper.server.http.connection_limits import ConnectionTable, LimitedHttpProtocol
 from scraper.server.http.sockets import ignore_new_connections
 from scraper.server.lifecycle import LAST_BYTES_S
 
@@ -32,7 +33,7 @@ class GracefulServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=BufferedHttpProtocol,
+                http=functools.partial(BufferedHttpProtocol, table=ConnectionTable()),  # type: ignore[arg-type]
                 log_config=None,
                 access_log=False,
                 lifespan="off",

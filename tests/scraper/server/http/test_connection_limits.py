@@ -22,8 +22,11 @@ HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Return the size of the body and the names of the headers, which it reads after the body."""
+    """Return the size of the body and the names of the headers, which it reads after it; `/early` ignores both."""
     request = Request(scope, receive)
+    if scope["path"] == "/early":
+        await PlainTextResponse("refused", 401)(scope, receive, send)
+        return
     body = await request.body()
     names = ",".join(name for name, _ in request.headers.items())
     await PlainTextResponse(f"{len(body)} {names}")(scope, receive, send)
@@ -73,6 +76,8 @@ def _exchange(port: int, parts: Sequence[bytes]) -> str:
         ([b"GET /", *[b"a" * 65_536] * 100], 414),
         ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n5;x=", *[b"a" * 65_536] * 100], 400),
         ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ", *[b"a" * 65_536] * 100], 400),
+        ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n1;x=" + b"a" * 150_000 + b"\r\na\r\n0\r\n\r\n"], 400),
+        ([HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 25_000 + b"\r\n"], 400),
         ([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"], 400),
     ],
 )
@@ -167,3 +172,60 @@ async def test_a_connection_is_refused_while_all_others_work(port: int, monkeypa
     assert " 503 " in await response_to(port, b"GET / HTTP/1.1\r\nHost: l\r\n\r\n")
     for _, writer in working:
         writer.close()
+
+
+EARLY = HEAD.replace(b" / ", b" /early ") + b"Content-Length: 1000\r\n\r\n"
+
+
+async def test_a_body_after_its_response_does_not_hold_a_connection(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "BODY_PAUSE_S", 0.5)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(EARLY)
+
+    async def send_slowly() -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await asyncio.sleep(0.05)
+                writer.write(b"a")
+                await writer.drain()
+
+    sending = asyncio.create_task(send_slowly())
+    async with asyncio.timeout(LIMIT_S):
+        with contextlib.suppress(ConnectionError):
+            assert b" 401 " in await reader.read()
+    sending.cancel()
+    writer.close()
+
+
+async def test_bodies_after_their_responses_are_replaced(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 2)
+    await _send_beside(port, EARLY)
+
+
+async def test_slow_bodies_are_replaced(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 2)
+    slow = HEAD + b"Content-Length: 1000\r\n\r\nab"
+    with pytest.raises(AssertionError, match=" 503 "):
+        await _send_beside(port, slow)
+    monkeypatch.setattr(connection_limits, "is_slow", lambda fed_bytes, seconds: True)
+    await _send_beside(port, slow)
+
+
+async def _send_beside(port: int, incomplete: bytes) -> None:
+    """Assert that a request is answered beside two incomplete ones."""
+    others = []
+    for _ in range(2):
+        others.append(await asyncio.open_connection("127.0.0.1", port))
+        others[-1][1].write(incomplete)
+    await asyncio.sleep(0.1)
+    answer = await response_to(port, b"GET / HTTP/1.1\r\nHost: l\r\nConnection: close\r\n\r\n")
+    for _, writer in others:
+        writer.close()
+    assert " 200 OK" in answer
+
+
+@pytest.mark.parametrize(
+    ("fed_bytes", "seconds", "slow"), [(0, 9.0, False), (100, 11.0, True), (500 * 20, 19.0, False), (1_000, 60.0, True)]
+)
+def test_a_body_is_slow_below_a_rate(fed_bytes: int, seconds: float, slow: bool) -> None:
+    assert connection_limits.is_slow(fed_bytes, seconds) is slow

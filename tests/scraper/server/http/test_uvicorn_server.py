@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvicorn
@@ -14,8 +14,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from scraper.server.http import connection_limits
+from scraper.server.http.connection_limits import ConnectionTable
 from scraper.server.http.sockets import open_sockets
 from scraper.server.http.uvicorn_server import BufferedHttpProtocol, GracefulServer
+from tests.growth import assert_linear
 from tests.scraper.process import LIMIT_S
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -121,10 +124,31 @@ def speaking(app: ASGIApp) -> tuple[Any, Line]:
     """Open a connection; yield the server's protocol and the transport."""
     config = uvicorn.Config(app, http=BufferedHttpProtocol, lifespan="off", ws="none", log_config=None)
     config.load()
-    protocol: Any = BufferedHttpProtocol(config=config, server_state=ServerState(), app_state={})
+    protocol: Any = BufferedHttpProtocol(
+        config=config, server_state=ServerState(), app_state={}, table=ConnectionTable()
+    )
     line = Line()
     protocol.connection_made(line)
     return protocol, line
+
+
+async def test_a_connection_costs_the_same_beside_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 10_000)
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS_PER_ADDRESS", 10_000)
+    config = uvicorn.Config(Response("heard"), http=BufferedHttpProtocol, lifespan="off", ws="none", log_config=None)
+    config.load()
+
+    def connect(number: int) -> None:
+        state, table = ServerState(), ConnectionTable()
+        protocols = [
+            BufferedHttpProtocol(config=config, server_state=state, app_state={}, table=table) for _ in range(number)
+        ]
+        for protocol in protocols:
+            protocol.connection_made(cast(Any, Line()))
+        for protocol in protocols:
+            protocol.connection_lost(None)
+
+    assert_linear(connect, lambda number: number, 8_000)
 
 
 async def test_head_and_body_are_written_at_once() -> None:
