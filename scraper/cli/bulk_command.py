@@ -21,6 +21,7 @@ import click
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
+from scraper.cli.store_access import with_store
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
 )
 @click.option(
     "--recipe",
-    help="Recipe, or its file: extract its fields or rows of each page. `extract-structured --example` prints it.",
+    help="Recipe, its file or id: extract its fields or rows of each page. `extract-structured --example` prints it.",
 )
 @click.option("--render", type=RENDERS, help="auto renders only pages that need it.  [auto; with --recipe browser]")
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
@@ -97,12 +98,30 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
     """
     settings = load_settings(flags)
-    recipe = "" if flags["recipe"] is None else read_recipe(flags["recipe"])
+    recipe = "" if flags["recipe"] is None else _load_recipe(flags["recipe"], settings)
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")
     spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
     return run_job(spec, settings, cluster, as_json=as_json)
+
+
+def _load_recipe(argument: str, settings: Settings) -> str:
+    """Return a recipe as text; one that is named by its id is read from the store.
+
+    Raises:
+        UsageError: There is no valid recipe.
+    """
+    from scraper.errors import InvalidArgumentError
+    from scraper.reading.stored_recipes import StoredRecipes, id_of
+
+    recipe = read_recipe(argument)
+    if not id_of(recipe):
+        return recipe
+    try:
+        return with_store(settings, lambda store: StoredRecipes(store.records).load("local", recipe))
+    except InvalidArgumentError as error:
+        raise click.UsageError(f"--recipe: {error}") from None
 
 
 def run_job(

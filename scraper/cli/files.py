@@ -52,14 +52,19 @@ def _set_mode(new: Path, old: Path) -> None:
 
 
 def read_recipe(argument: str) -> str:
-    """Return a recipe as text; the argument is the recipe, a JSON answer that contains it, or a file of either.
+    """Return a recipe as text; the argument is the recipe, a JSON answer that contains it, a file of either, or its id.
+
+    An id stays one: `{"id": "..."}`.
 
     Raises:
         UsageError: There is no valid recipe.
     """
     # Imported late: only jobs and calls with a recipe need it.
     from scraper.extract.fields import extraction_recipes
+    from scraper.reading.stored_recipes import RECIPE_ID, id_of
 
+    if RECIPE_ID.fullmatch(argument) and not Path(argument).exists():
+        return json.dumps({"id": argument})
     try:
         text = argument if argument.lstrip().startswith("{") else Path(argument).read_text("utf-8-sig")
         data: Any = json.loads(text)
@@ -71,7 +76,8 @@ def read_recipe(argument: str) -> str:
         data = data["recipe"]
     recipe = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     try:
-        extraction_recipes.from_text(recipe)
+        if not (isinstance(data, dict) and id_of(recipe)):
+            extraction_recipes.from_text(recipe)
     except ValueError as error:
         raise click.UsageError(f"--recipe must be one that `extract-structured` printed: {error}.") from None
     return recipe

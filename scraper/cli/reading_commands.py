@@ -136,7 +136,9 @@ def compare(urls: tuple[str, ...], **flags: Any) -> int:
 @click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
 @click.option("--fields", help="Names separated by commas, or a JSON object: name of each field and a hint.")
 @click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
-@click.option("--recipe", help="Recipe that --example printed, or its file: read the same fields.")
+@click.option(
+    "--recipe", help="Recipe that --example printed, its file or its id: read the same fields; --example adds one more."
+)
 @with_output_options()
 @with_settings(READ | {"max_answer_tokens"})
 def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:

@@ -136,7 +136,7 @@ def check_fields(url: str, found: PageFields, warnings: tuple[str, ...] = ()) ->
             f"The recipe does not fit {shown}: {fitting} of {len(found.misfit)} places found, "
             f"best {found.misfit[-1]:.2f}.",
             target=url,
-            next_step="Give one example from this page.",
+            next_step="Give one example from this page; with the recipe too, it fits both designs.",
         )
     if found.unlisted:
         return errors.NoRecordsError(

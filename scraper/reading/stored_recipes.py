@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 
 from scraper import errors
@@ -13,6 +14,8 @@ MAX_RECIPES = 200
 """Recipes of one principal. Above this, the oldest ones are deleted."""
 _LOG = "recipes"
 _ID_CHARACTERS = 12
+RECIPE_ID = re.compile(f"[0-9a-f]{{{_ID_CHARACTERS}}}")
+"""Form of an id."""
 _MAX_TRIES = 5
 """Attempts to append while other calls do the same."""
 

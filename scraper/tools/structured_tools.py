@@ -85,8 +85,9 @@ def _check(arguments: Any) -> None:
         parse_target(url)
     given = [name for name in _REQUESTS if arguments[name] or arguments[name] == {}]
     if len(given) > 1 and "recipe" in given:
-        other = next(name for name in given if name != "recipe")
-        raise InvalidArgumentError(f"recipe and {other} exclude each other: leave one of them out.", target=other)
+        other = next((name for name in given if name not in ("recipe", "example")), None)
+        if other:
+            raise InvalidArgumentError(f"recipe and {other} exclude each other: leave one of them out.", target=other)
     if not given and len(arguments["url"]) > 1:
         raise InvalidArgumentError(
             "Several URLs need fields, example, recipe or records: make several calls.", target="url"

@@ -20,11 +20,12 @@ from scraper.extract.page import page_tree
 from scraper.extract.text import sanitize
 
 _REDESIGNED = (
-    "The design of the page is not that of the recipe: values are likely, not sure. Give an example from this page."
+    "The design of the page is not that of the recipe: values are likely, not sure. "
+    "Give an example from this page with the recipe: it then fits both."
 )
 _AMBIGUOUS = (
     "The example of `{name}` is at several places of the page; the first is used. "
-    "If values of other pages are wrong, give an example from a page where they differ."
+    "If values of other pages are wrong, give an example from one of them with this recipe."
 )
 _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
@@ -57,18 +58,21 @@ def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request:
             record_items.read_named_items(structured.extract(snapshot), page.page.head.scripts) if is_named else {}
             for snapshot, page in zip(snapshots, pages, strict=True)
         ]
-        if recipe:
+        if recipe and not request.example:
             return record_extraction.read_by_recipe(finders, items, recipe)
-        return record_extraction.read_records(finders, items, request, _host(finders[0]))
+        columns = recipe.columns if recipe else {}
+        return record_extraction.read_records(finders, items, request, _host(finders[0]), columns)
+    known = recipe or ExtractionRecipe("", {})
     if request.example:
-        lessons = [extraction_recipes.learn(finder, request.example, _host(finder)) for finder in finders]
+        lessons = [extraction_recipes.add_example(known, finder, request.example, _host(finder)) for finder in finders]
         at = min(range(len(pages)), key=lambda number: len(lessons[number][1]))
         recipe, missing = lessons[at]
         if missing:
             return [PageFields(page.page.url, missing=missing) for page in pages]
     found = [_read_values(recipe, finder) for finder in finders] if recipe else []
     if request.example:
-        unclear = extraction_recipes.find_unclear(finders[at], request.example)
+        new = {name: value for name, value in request.example.items() if name not in known.places}
+        unclear = extraction_recipes.find_unclear(finders[at], new)
         notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
         found[at] = replace(found[at], warnings=(*found[at].warnings, *notes))
     names = {name: hint for name, hint in request.fields.items() if name not in request.example}

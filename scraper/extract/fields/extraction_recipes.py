@@ -1,10 +1,10 @@
-"""Learn a recipe, the places of values, from one example page, and apply it to other pages."""
+"""Learn a recipe, the places of values, from the examples of one to three pages, and apply it to other pages."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from statistics import median
@@ -22,6 +22,8 @@ VERSION = 2
 """Version of the JSON format of recipes."""
 MAX_CHARACTERS = 60_000
 """Characters of a recipe as JSON."""
+MAX_EXAMPLES = 3
+"""Examples of one field in a recipe. A further one replaces the oldest."""
 
 _LIKELY = 0.4
 """Minimum median similarity of the places on a page of the same site after a redesign."""
@@ -47,6 +49,22 @@ class FieldPlace:
     place: ValuePlace
     prefix: str = ""
     suffix: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the place as JSON-serializable data."""
+        return self.place.as_data() | {"prefix": self.prefix, "suffix": self.suffix}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> FieldPlace:
+        """Parse the result of `as_data`.
+
+        Raises:
+            ValueError: The data has another format.
+        """
+        around = data.get("prefix"), data.get("suffix")
+        if not all(isinstance(text, str) for text in around):
+            raise ValueError("a place has no texts around its value")
+        return cls(ValuePlace.from_data(data), *(str(text)[:400] for text in around))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +109,8 @@ class ExtractionRecipe:
     """Places of the fields on similar pages, or columns of a list."""
 
     host: str
-    places: Mapping[str, FieldPlace]
+    places: Mapping[str, tuple[FieldPlace, ...]]
+    """Places of each field in its examples, oldest first."""
     columns: Mapping[str, RecordColumn] = field(default_factory=dict)
 
 
@@ -127,15 +146,33 @@ def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tu
 
     The second result maps each value that is not on the page to the most similar text.
     """
-    places: dict[str, FieldPlace] = {}
+    return add_example(ExtractionRecipe(host, {}), finder, example, host)
+
+
+def add_example(
+    recipe: ExtractionRecipe, finder: ValuePlaceFinder, example: Mapping[str, str], host: str
+) -> tuple[ExtractionRecipe, dict[str, str]]:
+    """Return a recipe with one more example of some of its fields, or of new ones.
+
+    If the places of all examples together do not find the value of this one on its page, the earlier ones were wrong,
+    and only the new one is kept. The second result maps each value that is not on the page to the most similar text.
+    """
+    places = dict(recipe.places)
     missing: dict[str, str] = {}
     for name, value in example.items():
-        found = locate(finder, value)
+        known = recipe.places.get(name, ())
+        found = locate(finder, value, known)
         if found is None:
             missing[name] = find_nearest(finder, value)
-        else:
-            places[name] = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
-    return ExtractionRecipe(host, places), missing
+            continue
+        new = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
+        together = (*known[1 - MAX_EXAMPLES :], new)
+        is_found = finder.find([one.place for one in together])[1] is found.leaf
+        places[name] = together if is_found and new not in known else known if is_found else (new,)
+    longer = ExtractionRecipe(host, places)
+    if len(to_text(longer)) > MAX_CHARACTERS:
+        longer = ExtractionRecipe(host, {name: several[-1:] for name, several in places.items()})
+    return longer, missing
 
 
 def find_nearest(finder: ValuePlaceFinder, value: str) -> str:
@@ -144,10 +181,17 @@ def find_nearest(finder: ValuePlaceFinder, value: str) -> str:
     return next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
 
 
-def locate(finder: ValuePlaceFinder, value: str) -> LocatedValue | None:
-    """Return the likeliest place of a value on the page; None if the page does not contain it."""
+def locate(finder: ValuePlaceFinder, value: str, known: Sequence[FieldPlace] = ()) -> LocatedValue | None:
+    """Return the likeliest place of a value on the page; None if the page does not contain it.
+
+    With places of earlier examples, it is the most similar one to these.
+    """
     found = locate_all(finder, value)
     exact = [one for one in found if one.is_exact]
+    if known and found:
+        leaves = {one.leaf.number: one for one in exact or found}
+        _, leaf = finder.find([one.place for one in known], leaves)
+        return leaves[leaf.number] if leaf else None
     if exact:
         return max(exact, key=lambda one: _rank(one.leaf))
     return min(found, key=lambda one: (len(one.leaf.text), -_rank(one.leaf)), default=None)
@@ -192,7 +236,7 @@ def _rank_without_position(leaf: TextLeaf) -> float:
 
 def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:
     """Return the values at the most similar places of a page; none if the recipe does not fit."""
-    found = {name: finder.find((one.place,)) for name, one in recipe.places.items()}
+    found = {name: finder.find([one.place for one in known]) for name, known in recipe.places.items()}
     similarities = tuple(sorted(similarity for similarity, _ in found.values()))
     # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
     middle_at = len(similarities) // 2 if host == recipe.host else (len(similarities) - 1) // 2
@@ -203,13 +247,13 @@ def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> Recip
     middle = median(similarities)
     least = _MIN_SHARE * middle if middle >= _SAME_DESIGN else _MIN_PLACE
     values: dict[str, tuple[str, float]] = {}
-    owners: dict[TextLeaf, ValuePlace] = {}
+    owners: dict[TextLeaf, set[ValuePlace]] = {}
     for name, (similarity, leaf) in sorted(found.items(), key=lambda one: -one[1][0]):
-        known = recipe.places[name]
-        # Two fields are in one leaf only if they were in the example.
-        if leaf is None or similarity < least or owners.setdefault(leaf, known.place) != known.place:
+        places = {one.place for one in recipe.places[name]}
+        # Two fields are in one leaf only if they were in an example.
+        if leaf is None or similarity < least or owners.setdefault(leaf, places).isdisjoint(places):
             continue
-        text = strip_around(leaf.text, known.prefix, known.suffix)
+        text = _strip_as_in_examples(leaf.text, recipe.places[name])
         if text:
             values[name] = (text, similarity)
     return RecipeValues(values, similarities, is_likely)
@@ -220,6 +264,12 @@ def confidence_of(similarity: float, *, is_likely: bool) -> float:
     if not is_likely:
         return 0.99
     return next(share for least, share in _CONFIDENCES if similarity >= least)
+
+
+def _strip_as_in_examples(text: str, known: Sequence[FieldPlace]) -> str:
+    """Return a text without what surrounded the value in the newest example that had the same around it."""
+    stripped = [strip_around(text, one.prefix, one.suffix) for one in reversed(known)]
+    return next((one for one in stripped if one != text), stripped[0])
 
 
 def strip_around(text: str, prefix: str, suffix: str) -> str:
@@ -243,10 +293,9 @@ def strip_around(text: str, prefix: str, suffix: str) -> str:
 
 def to_text(recipe: ExtractionRecipe) -> str:
     """Serialize a recipe as JSON for the caller."""
-    places = {
-        name: one.place.as_data() | {"prefix": one.prefix, "suffix": one.suffix} for name, one in recipe.places.items()
-    }
-    data: dict[str, Any] = {"version": VERSION, "host": recipe.host, "fields": places}
+    places = {name: [one.as_data() for one in known] for name, known in recipe.places.items()}
+    data: dict[str, Any] = {"version": VERSION, "host": recipe.host}
+    data["fields"] = {name: known if len(known) > 1 else known[0] for name, known in places.items()}
     if recipe.columns:
         defaults = asdict(RecordColumn())
         data["records"] = {
@@ -275,16 +324,14 @@ def from_text(text: str) -> ExtractionRecipe:
     host, named = data.get("host"), data.get("records" if has_columns else "fields")
     if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
         raise ValueError("it has no fields")
-    places: dict[str, FieldPlace] = {}
+    places: dict[str, tuple[FieldPlace, ...]] = {}
     columns: dict[str, RecordColumn] = {}
     for name, one in named.items():
-        if not isinstance(one, dict):
+        several = one if isinstance(one, list) and not has_columns else [one]
+        if not 1 <= len(several) <= MAX_EXAMPLES or not all(isinstance(known, dict) for known in several):
             raise ValueError(f"{name[:40]} has no place")
         if has_columns:
             columns[name] = RecordColumn.from_data(one)
-            continue
-        around = one.get("prefix"), one.get("suffix")
-        if not all(isinstance(text, str) for text in around):
-            raise ValueError(f"{name[:40]} has no texts around it")
-        places[name] = FieldPlace(ValuePlace.from_data(one), *(str(text)[:400] for text in around))
+        else:
+            places[name] = tuple(map(FieldPlace.from_data, several))
     return ExtractionRecipe(host, places, columns)

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Generic, TypeAlias, TypeVar
 
@@ -107,21 +107,26 @@ class ValuePlaceFinder:
         ancestors = itertools.islice(element.iterancestors(), _MAX_TAGS)
         return (*reversed([str(one.tag) for one in ancestors]), str(element.tag))
 
-    def find(self, known: Sequence[ValuePlace]) -> tuple[float, TextLeaf | None]:
+    def find(self, known: Sequence[ValuePlace], among: Collection[int] | None = None) -> tuple[float, TextLeaf | None]:
         """Return the similarity of the leaf that is most similar to one of several places of a field, and the leaf.
 
-        The similarity is from 0 to 1.
+        The similarity is from 0 to 1. With `among`, only leaves with these numbers are compared.
         """
         weights = weigh_features(known)
-        return max((self._find(one, weights) for one in known), key=lambda one: one[0])
+        return max((self._find(one, weights, among) for one in known), key=lambda one: one[0])
 
-    def _find(self, known: ValuePlace, weights: Mapping[str, float]) -> tuple[float, TextLeaf | None]:
+    def _find(
+        self, known: ValuePlace, weights: Mapping[str, float], among: Collection[int] | None
+    ) -> tuple[float, TextLeaf | None]:
         if not self.leaves:
             return 0.0, None
         total = sum(weights.values())
         scores = self._features.compare(known, weights)
         bounds = (scores + weights["path"] + weights["content_path"] + weights["mask"]) / total
-        bounds[self._features.sizes > max(400, 4 * known.size)] = -math.inf
+        if among is None:
+            bounds[self._features.sizes > max(400, 4 * known.size)] = -math.inf
+        else:
+            bounds[[at for at in range(len(self.leaves)) if at not in among]] = -math.inf
         best, found = 0.0, len(self.leaves)
         known_content = content_tags(known.tags)
         for at in np.argsort(-bounds, kind="stable").tolist():

@@ -55,16 +55,21 @@ def read_usual_records(page: ElementTexts) -> PageFields:
 
 
 def read_records(
-    finders: Sequence[ValuePlaceFinder], items: Sequence[NamedItems], request: FieldRequest, host: str
+    finders: Sequence[ValuePlaceFinder],
+    items: Sequence[NamedItems],
+    request: FieldRequest,
+    host: str,
+    known: Mapping[str, RecordColumn],
 ) -> list[PageFields]:
     """Return the records of each page with the requested columns, and a recipe; an example may come from any page.
 
-    The list is the one that contains the example, else the one whose columns fit most of the fields.
+    `known` are the columns of an earlier recipe; an example replaces or adds columns. The list is the one that contains
+    the example, else the one whose columns fit most of the fields.
     """
     most = _EXAMPLE_LISTS if request.example else MAX_LISTS
     pages = [_PageLists(finder, named, most) for finder, named in zip(finders, items, strict=True)]
     hints = dict(request.fields) | dict.fromkeys(request.example, "")
-    columns = {name: RecordColumn(hint=hint) for name, hint in hints.items()}
+    columns = dict(known) | {name: RecordColumn(hint=hint) for name, hint in hints.items()}
     taught: dict[int, _Lesson] = {}
     if request.example and any(page.lists for page in pages):
         lessons = [page.learn(request.example) for page in pages]

@@ -112,7 +112,9 @@ async def test_the_fields_of_a_recipe_are_columns(
     command = (*SEARCH_MCP, listed(tmp_path, [kettle, article]), "--out", str(out), "--format", "csv")
     # A token for this test only: by default Ray writes one into the user's home.
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    read = await output_of(*command, "--recipe", str(recipe), *cluster, env={**here, **token})
+    # The file and the id name the same recipe.
+    named = str(recipe) if cluster else json.loads(recipe.read_text("utf-8"))["recipe"]["id"]
+    read = await output_of(*command, "--recipe", named, *cluster, env={**here, **token})
     assert read.code == 1, read.err  # the recipe does not fit the article
     rows = {row["url"]: row for row in rows_in(out, Format.CSV)}
     # A script writes the price, so the page was rendered.
@@ -149,6 +151,8 @@ async def test_the_rows_of_lists_are_lines(site: Site, here: dict[str, str], tmp
     [
         (("--format", "csv"), "--format csv needs --recipe"),
         (("--recipe", "no-such-file.json"), "cannot be read: No such file"),
+        (("--recipe", "0123456789ab"), "There is no stored recipe 0123456789ab"),
+        (("--recipe", '{"recipe": {"id": "0123456789ab"}}'), "There is no stored recipe 0123456789ab"),
         (("--recipe", '{"version": 0}'), "not of version 2"),
         (("--recipe", '{"version": 2, "host": "a", "records": {"name": 1}}'), "has no place"),
         (("--recipe", '{"version": 1'), "must be a recipe as JSON"),
@@ -158,7 +162,8 @@ async def test_the_rows_of_lists_are_lines(site: Site, here: dict[str, str], tmp
 def test_a_job_without_a_usable_recipe_is_refused_before_it_starts(
     tmp_path: Path, options: tuple[str, ...], words: str
 ) -> None:
-    refused = command_output("bulk", "urls.txt", "--out", str(tmp_path / "out"), *options)
+    here = {"SEARCH_MCP_DATA_DIR": str(tmp_path / "data")}
+    refused = command_output("bulk", "urls.txt", "--out", str(tmp_path / "out"), *options, env=here)
     assert refused.code == 2 and words in " ".join(refused.err.split())
     assert not (tmp_path / "out").exists()
 

@@ -356,6 +356,20 @@ def test_rows_with_named_columns_are_written_as_csv(site: Site, here: dict[str, 
     assert file.read_text(encoding="utf-8").splitlines()[:2] == ["name,cost,sku", "Copper kettle,$40.50,"]
 
 
+def test_a_recipe_is_named_by_its_id_and_gets_a_second_example(site: Site, here: dict[str, str]) -> None:
+    url = site.url("/shop/injected")
+    first = command_output("extract-structured", url, "--example", '{"name": "Copper kettle"}', "--json", env=here)
+    assert first.code == 0, first.err
+    recipe = ("--recipe", json.loads(first.out)["recipe"]["id"])
+    read = command_output("extract-structured", url, *recipe, "--json", env=here)
+    assert json.loads(read.out)["values"] == {"name": "Copper kettle"}, read.err
+    both = command_output("extract-structured", url, *recipe, "--example", '{"price": "49.90 EUR"}', env=here)
+    assert both.code == 0, both.err
+    assert "| name | Copper kettle |" in both.out and "| price | 49.90 EUR |" in both.out
+    unknown = command_output("extract-structured", url, "--recipe", "0123456789ab", env=here)
+    assert unknown.code == 2 and "no stored recipe 0123456789ab" in unknown.err
+
+
 def test_data_that_cannot_be_read_is_a_sentence_on_stderr(site: Site, here: dict[str, str]) -> None:
     output = command_output("extract-structured", site.url("/status/404"), env=here)
     assert (output.code, output.out) == (1, "") and "404 Not Found" in output.err

@@ -235,6 +235,31 @@ async def test_an_example_gives_values_and_a_recipe_that_reads_another_call(app:
     assert other.is_error and re.search(r"does not fit .*: \d of 2 places found, best 0\.\d\d\.", other.text)
 
 
+async def test_an_example_with_a_recipe_adds_a_field_to_it(app: Services, site: Site) -> None:
+    url = site.url("/shop/injected")
+    first = (await extract(app, url, example={"name": "Copper kettle"}, format="json")).structured
+    assert isinstance(first, dict)
+    named = {"id": first["recipe"]["id"]}
+    both = (await extract(app, url, recipe=named, example={"price": "49.90 EUR"}, format="json")).structured
+    assert isinstance(both, dict)
+    assert both["values"] == EXAMPLE and set(both["recipe"]["fields"]) == {"name", "price"}
+    assert both["recipe"]["id"] != named["id"]
+    absent = await extract(app, url, recipe=named, example={"price": "12.00 EUR"})
+    assert absent.is_error and "The example of `price` is not on" in absent.text
+
+
+async def test_an_example_with_a_recipe_of_a_list_corrects_a_column(app: Services, site: Site) -> None:
+    url = site.url("/shop/late-list")
+    row = {"what": "Steel kettle", "cost": "Steel kettle"}
+    wrong = (await extract(app, url, records=True, example=row, format="json")).structured
+    assert isinstance(wrong, dict) and wrong["records"][0]["cost"] == "Copper kettle"
+    right = (await extract(app, url, recipe=wrong["recipe"], example={"cost": "$41.50"}, format="json")).structured
+    assert isinstance(right, dict)
+    assert right["records"][0] == {"what": "Copper kettle", "cost": "$40.50"}
+    answer = await extract(app, url, recipe=right["recipe"])
+    assert "| Travel kettle | $43.50 |" in answer.text
+
+
 async def test_a_recipe_is_named_by_its_id_by_its_owner_only(app: Services, site: Site) -> None:
     url = site.url("/shop/injected")
     found = (await extract(app, url, ToolCall("ann", 60.0), example=EXAMPLE, format="json")).structured

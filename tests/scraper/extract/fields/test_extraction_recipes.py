@@ -100,6 +100,87 @@ def test_texts_near_a_value_and_the_page_title_find_it_after_a_redesign() -> Non
     assert tuple(found.values.values()) == new
 
 
+def by_second_example(html: str, recipe: str, example: Mapping[str, str]) -> PageFields:
+    (found,) = extraction.extract([page(html, SITE + "2")], FieldRequest(recipe=recipe, example=example))
+    return found
+
+
+def tour(name: str, *facts: str) -> str:
+    """Return a page whose facts have no labels; other pages have more or fewer of them."""
+    rows = "".join(f"<p>{fact}</p>" for fact in facts)
+    return f"<html><body><h1>{name}</h1><div class='facts'>{rows}</div><p>Book at the harbor.</p></body></html>"
+
+
+TOURS = (
+    tour("Ferry to Ona", "Every day", "Sails 09:15", "12 seats", "From Quay 4"),
+    tour("Ferry to Vik", "Every day", "Guide on board", "Sails 10:40", "30 seats", "From Quay 1"),
+    tour("Ferry to Alm", "Weekdays", "Dogs allowed", "Lunch on board", "Sails 07:05", "8 seats", "From Quay 2"),
+)
+
+
+def test_a_second_example_narrows_a_recipe_to_what_both_places_share() -> None:
+    recipe = by_example(TOURS[0], {"time": "Sails 09:15"}).recipe
+    assert by_recipe(TOURS[1], recipe).values == {"time": "Guide on board"}
+    found = by_second_example(TOURS[1], recipe, {"time": "Sails 10:40"})
+    assert found.values == {"time": "Sails 10:40"} and not found.warnings
+    times = [by_recipe(html, found.recipe).values["time"] for html in TOURS]
+    assert times == ["Sails 09:15", "Sails 10:40", "Sails 07:05"]
+
+
+def test_a_recipe_keeps_three_examples_of_a_field_and_the_places_of_the_others() -> None:
+    recipe = by_example(TOURS[0], {"time": "Sails 09:15", "name": "Ferry to Ona"}).recipe
+    for html, time in zip((*TOURS[1:], *TOURS[:2]), ("10:40", "07:05", "09:15", "10:40"), strict=True):
+        recipe = by_second_example(html, recipe, {"time": f"Sails {time}"}).recipe
+    kept = json.loads(recipe)["fields"]
+    assert len(kept["time"]) == 3 and kept["name"]["tags"][-1] == "h1"
+    assert by_recipe(TOURS[2], recipe).values == {"time": "Sails 07:05", "name": "Ferry to Alm"}
+
+
+def test_a_correction_replaces_a_place_that_has_another_value_on_its_page() -> None:
+    def shop(name: str, list_price: str, price: str) -> str:
+        return (
+            f"<body><h1>{name}</h1><div class='old'><b>{list_price}</b></div><p>Sent at once</p>"
+            f"<div class='new'><b>{price}</b></div></body>"
+        )
+
+    recipe = by_example(shop("Kettle", "$9.00", "$9.00"), {"price": "$9.00"}).recipe
+    lamp = shop("Lamp", "$8.00", "$5.00")
+    assert by_recipe(lamp, recipe).values == {"price": "$8.00"}
+    corrected = by_second_example(lamp, recipe, {"price": "$5.00"}).recipe
+    assert by_recipe(shop("Fork", "$3.00", "$2.00"), corrected).values == {"price": "$2.00"}
+
+
+def test_an_example_of_the_new_design_makes_a_recipe_fit_both(recipe: str) -> None:
+    lamp = {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
+    both = by_second_example(REDESIGNED, recipe, lamp)
+    assert both.values == lamp and not both.warnings
+    for html in (LAMP, REDESIGNED):
+        found = by_recipe(html, both.recipe)
+        assert found.values == lamp and not found.warnings
+        assert {one.confidence for one in found.evidence.values()} == {0.99}
+    assert by_recipe(KETTLE, both.recipe).values == EXAMPLE
+    assert by_recipe(
+        "<body><h1>Tides</h1><p>Words about the sea.</p></body>", both.recipe, "https://other.example/"
+    ).misfit
+
+
+def test_a_recipe_that_would_be_too_long_keeps_the_newest_example_only() -> None:
+    def table(word: str) -> tuple[str, dict[str, str]]:
+        rows = {f"field {number}": f"{word} {number} of the tables" for number in range(40)}
+        names = " ".join(f"name-{letter}-of-the-row-of-cells" for letter in "abcdefghijklmnop")
+        cells = "".join(f"<tr class='{names}'><td>{name}</td><td>{value}</td></tr>" for name, value in rows.items())
+        return f"<body><table>{cells}</table></body>", rows
+
+    html, rows = table("Value")
+    recipe = by_example(html, rows).recipe
+    for word in ("Text", "Sum"):
+        html, rows = table(word)
+        recipe = by_second_example(html, recipe, rows).recipe
+        assert len(recipe) <= extraction_recipes.MAX_CHARACTERS
+    assert by_recipe(html, recipe).values == rows
+    assert isinstance(json.loads(recipe)["fields"]["field 0"], dict)
+
+
 def test_a_recipe_does_not_fit_a_page_of_another_site(recipe: str) -> None:
     article = "<body><h1>Tides</h1>" + "".join(f"<p>Words about the sea, part {n}.</p>" for n in range(9)) + "</body>"
     for url in ("https://other.example/tides", "https://other.example/lamp"):
