@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 
 from cachetools import TTLCache
@@ -18,7 +19,7 @@ from scraper.urls import cache_key, parse_target
 FILES_S = 600.0
 """Seconds for which a stored file can be read as a resource."""
 MAX_FILES_BYTES = 50_000_000
-"""Bytes of the stored files of all callers."""
+"""Bytes of the stored files of all callers. Above this, the oldest file of the caller with most bytes is deleted."""
 
 NO_IMAGES = (
     "The images of the page were not loaded: only the headless shell is installed here. "
@@ -85,15 +86,27 @@ class ScreenshotReader:
         Raises:
             ContentTooLargeError: The file exceeds `MAX_FILES_BYTES`.
         """
-        identifier = secrets.token_hex(16)
-        try:
-            self._files[identifier] = _StoredFile(principal, picture)
-        except ValueError:
+        size = len(picture.data)
+        if size > MAX_FILES_BYTES:
             raise errors.ContentTooLargeError(
-                f"The file has {len(picture.data):,} bytes, more than {MAX_FILES_BYTES:,}.",
+                f"The file has {size:,} bytes, more than {MAX_FILES_BYTES:,}.",
                 next_step="Take a picture of the window instead.",
-            ) from None
+            )
+        self._files.expire()
+        while self._files.currsize + size > MAX_FILES_BYTES:
+            self._delete_largest(principal, size)
+        identifier = secrets.token_hex(16)
+        self._files[identifier] = _StoredFile(principal, picture)
         return identifier
+
+    def _delete_largest(self, principal: str, size: int) -> None:
+        """Delete the oldest file of the caller with most bytes, counting a new file of `principal`."""
+        files = list(self._files.items())
+        sizes = Counter({principal: size})
+        for _, file in files:
+            sizes[file.principal] += len(file.picture.data)
+        owner = max({file.principal for _, file in files}, key=sizes.__getitem__)
+        del self._files[next(identifier for identifier, file in files if file.principal == owner)]
 
     def get_file(self, identifier: str, principal: str) -> Screenshot | None:
         """Return a file that was stored for this caller, or None."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 TOTAL_BYTES = 1_000_000_000
-"""Bytes of all logs. Above this, the logs with the oldest last record are deleted."""
+"""Bytes of all logs. Above this, the oldest logs of the principals with most bytes are deleted."""
 KEEP_S = 90 * 86_400.0
 """Seconds after its last record until a log is deleted."""
 PRUNE_EVERY = 200
@@ -17,15 +17,22 @@ WRITE_LIMIT_S = 10.0
 PRUNE = """
     DELETE FROM records WHERE (principal, log) IN (
         SELECT principal, log FROM (
-            SELECT principal, log, written_at, sum(bytes) OVER (ORDER BY written_at DESC) AS total FROM (
-                SELECT principal, log, max(written_at) AS written_at, sum(length(data)) AS bytes
-                FROM records GROUP BY principal, log
-            ) AS logs
+            SELECT principal, log, written_at, sum(bytes) OVER (ORDER BY newer_bytes, principal, log) AS total FROM (
+                SELECT principal, log, written_at, bytes,
+                    sum(bytes) OVER (PARTITION BY principal ORDER BY written_at DESC, log) AS newer_bytes
+                FROM (
+                    SELECT principal, log, max(written_at) AS written_at, sum(length(data)) AS bytes
+                    FROM records GROUP BY principal, log
+                ) AS logs
+            ) AS shares
         ) AS totals
         WHERE total > $1 OR written_at < $2
     )
 """
-"""Delete old logs; the parameters are the bytes to keep and the oldest time, in seconds of the epoch."""
+"""Delete old logs; the parameters are the bytes to keep and the oldest time, in seconds of the epoch.
+
+A principal's own logs that are as new or newer decide, so that one with many bytes deletes no log of another.
+"""
 
 
 class RecordsUnavailableError(Exception):

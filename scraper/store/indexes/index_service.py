@@ -46,10 +46,14 @@ METADATA_BYTES = 65_536
 """Bytes of the metadata of one document."""
 ID_CHARS = 512
 """Characters of a document id."""
-CALLER_CHARS = 100_000_000
-"""Characters of all texts, ids and metadata of one principal."""
-TOTAL_CHARS = 500_000_000
-"""Characters of all principals. A character of English text takes about 1 byte of memory and 2 of a temporary file."""
+CALLER_BYTES = 400_000_000
+"""Bytes of all documents of one principal, about 100 million characters of text."""
+TOTAL_BYTES = 2_000_000_000
+"""Bytes of all principals."""
+DOCUMENT_BYTES = 300
+"""Bytes of memory that each document takes beside its text. Measured with 90,000 documents of one letter: 288."""
+WORD_BYTES = 12
+"""Bytes that each place of a word takes in a temporary file."""
 CLOSE_LIMIT_S = 5.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -66,7 +70,7 @@ class _Index:
     """Its persistent form; None for an index in memory."""
     words: InvertedIndex = field(default_factory=lambda: _create_inverted_index())
     sizes: dict[str, int] = field(default_factory=dict)
-    """Characters with id and metadata by document id, in the order of adding."""
+    """Bytes by document id, in the order of adding."""
 
 
 def _create_inverted_index() -> InvertedIndex:
@@ -86,8 +90,8 @@ class IndexService:
         """Open the service; `stored` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
         self._file = SqliteIndexStore(stored) if isinstance(stored, Path) else stored
         self._loaded: dict[tuple[str, str], _Index] = {}
-        self._chars: Counter[str] = Counter()
-        """Characters by principal."""
+        self._bytes: Counter[str] = Counter()
+        """Bytes of documents by principal."""
         # One thread is enough, since numpy and SQLite are fast; the next search finds an added document.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="indexes")
 
@@ -154,7 +158,9 @@ class IndexService:
         document = replace(
             document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
-        self._check(name, index, document, principal)
+        _check_document(document)
+        tokens = index.tokenizer.tokens(document.content)
+        self._check_room(name, index, document.doc_id, _count_bytes(document, tokens), principal)
         replaced = document.doc_id in index.words
         known = index.documents.get(document.doc_id) if replaced else None
         # Metadata 1, 1.0 and true differ as JSON, unlike in Python.
@@ -163,9 +169,10 @@ class IndexService:
             and known.content == document.content
             and _dump_metadata(known.metadata) == _dump_metadata(document.metadata)
         ):
-            return DocumentAdded(True, len(index.tokenizer.tokens(document.content)))
+            return DocumentAdded(True, len(tokens))
         index.documents.put(document)
-        return DocumentAdded(replaced, self._add_to_words(index, document, principal))
+        self._add_to_words(index, document, tokens, principal)
+        return DocumentAdded(replaced, len(tokens))
 
     def _search(self, name: str, text: str, principal: str, limit: int) -> IndexHits:
         index = self._index(name, principal)
@@ -199,7 +206,7 @@ class IndexService:
         if index is None or index.stored is not None:
             index = self._reload(name, principal, index)
         for document in index.documents.read_new():
-            self._add_to_words(index, document, principal)
+            self._add_to_words(index, document, index.tokenizer.tokens(document.content), principal)
         return index
 
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
@@ -210,7 +217,7 @@ class IndexService:
         if known is not None and found == [known.stored]:
             return known
         if known is not None:
-            self._chars[principal] -= sum(known.sizes.values())
+            self._bytes[principal] -= sum(known.sizes.values())
             known.words.close()
             del self._loaded[principal, name]
         if not found:
@@ -221,35 +228,38 @@ class IndexService:
     def _make_index(self, stored: StoredIndex) -> _Index:
         return _Index("sqlite", stored.tokenizer, PersistentDocuments(self._file, stored.number), stored)
 
-    def _add_to_words(self, index: _Index, document: IndexDocument, principal: str) -> int:
-        tokens = index.tokenizer.tokens(document.content)
+    def _add_to_words(self, index: _Index, document: IndexDocument, tokens: list[str], principal: str) -> None:
         index.words.add(document.doc_id, tokens)
-        size = _count_chars(document)
-        self._chars[principal] += size - index.sizes.get(document.doc_id, 0)
+        size = _count_bytes(document, tokens)
+        self._bytes[principal] += size - index.sizes.get(document.doc_id, 0)
         index.sizes[document.doc_id] = size
-        return len(tokens)
 
-    def _check(self, name: str, index: _Index, document: IndexDocument, principal: str) -> None:
-        if not document.content.strip():
-            raise IndexFaultError("Content must be a non-empty string")
-        if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
-            raise IndexFaultError(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
-        if len(document.content) > CONTENT_CHARS:
-            raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
-        size = len(_dump_metadata(document.metadata).encode())
-        if size > METADATA_BYTES:
-            raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
-        if document.doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
+    def _check_room(self, name: str, index: _Index, doc_id: str, size: int, principal: str) -> None:
+        if doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
             raise IndexFaultError(f"Index is full: {name} ({DOCUMENTS_LIMIT:,} documents)")
-        more = _count_chars(document) - index.sizes.get(document.doc_id, 0)
-        if self._chars[principal] + more > CALLER_CHARS:
-            raise IndexFaultError(f"Your indexes are full: {CALLER_CHARS:,} characters is the limit of one caller")
-        if self._chars.total() + more > TOTAL_CHARS:
-            raise IndexFaultError(f"Indexes are full: {TOTAL_CHARS:,} characters is the limit of all callers together")
+        more = size - index.sizes.get(doc_id, 0)
+        if self._bytes[principal] + more > CALLER_BYTES:
+            raise IndexFaultError(f"Your indexes are full: {CALLER_BYTES:,} bytes is the limit of one caller")
+        if self._bytes.total() + more > TOTAL_BYTES:
+            raise IndexFaultError(f"Indexes are full: {TOTAL_BYTES:,} bytes is the limit of all callers together")
 
 
-def _count_chars(document: IndexDocument) -> int:
-    return len(document.content) + len(document.doc_id) + len(_dump_metadata(document.metadata))
+def _check_document(document: IndexDocument) -> None:
+    if not document.content.strip():
+        raise IndexFaultError("Content must be a non-empty string")
+    if not document.doc_id.strip() or len(document.doc_id) > ID_CHARS:
+        raise IndexFaultError(f"Document ID must be a non-empty string of at most {ID_CHARS} characters")
+    if len(document.content) > CONTENT_CHARS:
+        raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
+    size = len(_dump_metadata(document.metadata).encode())
+    if size > METADATA_BYTES:
+        raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
+
+
+def _count_bytes(document: IndexDocument, tokens: list[str]) -> int:
+    """Return the bytes of memory and temporary files that a document takes at most, except words in memory."""
+    text = f"{document.doc_id}{document.content}{_dump_metadata(document.metadata)}"
+    return DOCUMENT_BYTES + len(text.encode()) + WORD_BYTES * len(tokens)
 
 
 def _replace_surrogates(text: str) -> str:

@@ -67,6 +67,19 @@ async def test_the_oldest_logs_are_deleted_beyond_the_limit(logs: RecordLogs, mo
     assert await logs.list_logs("ann", "") == ["c", "d"]
 
 
+async def test_a_caller_with_many_bytes_deletes_no_log_of_another(
+    logs: RecordLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_logs, "TOTAL_BYTES", 3_500)
+    monkeypatch.setattr(record_logs, "PRUNE_EVERY", 2)
+    for name in ("a", "b"):
+        await logs.append("bob", name, 0, bytes(700))
+    for number in range(8):
+        await logs.append("ann", f"crawl:{number}", 0, bytes(1_000))
+    assert await logs.list_logs("bob", "") == ["a", "b"]
+    assert await logs.list_logs("ann", "") == ["crawl:6", "crawl:7"]
+
+
 async def test_logs_without_recent_records_are_deleted(logs: RecordLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_logs, "KEEP_S", -60.0)
     monkeypatch.setattr(record_logs, "PRUNE_EVERY", 2)
