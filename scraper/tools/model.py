@@ -135,7 +135,7 @@ RENDER = Parameter(
     default="auto",
 )
 PROFILE = Parameter("profile", StringValue(), "Login to use.")
-FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")
+FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Format.", default="markdown")
 """Parameters of several tools, as are `RENDER` and `PROFILE`."""
 
 

@@ -52,14 +52,14 @@ def map_tool(settings: Settings) -> Tool:
     """Return `map`: list the pages of a site."""
     parameters = Parameters(
         Parameter("url", StringValue(), "Site or folder.", required=True),
-        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
+        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to find."),
         Parameter("max_pages", IntegerValue(1, MAX_PAGES), "Number.", default=50),
         Parameter("start", IntegerValue(0, MAX_START), "First page.", default=0),
         FORMAT,
     )
     return make_tool(
         "map",
-        "List the pages of a site",
+        "Map a site",
         parameters,
         _map,
         answer=SiteMapAnswer,
@@ -71,15 +71,15 @@ def crawl_tool(settings: Settings) -> Tool:
     """Return `crawl`: read the pages of a site, some in each call."""
     patterns = StringListValue(MAX_PATTERNS)
     parameters = Parameters(
-        Parameter("url", StringValue(), "Where to begin."),
+        Parameter("url", StringValue(), "Site or folder."),
         Parameter("crawl", StringValue(MAX_CRAWL_ID_CHARS), "ID to continue."),
-        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What you look for."),
-        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Number now.", default=30),
-        Parameter("include", patterns, "Paths like /docs/*."),
-        Parameter("exclude", patterns, "The same."),
+        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to find."),
+        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Number.", default=30),
+        Parameter("include", patterns, "Like /docs/*."),
+        Parameter("exclude", patterns, "Same."),
         FORMAT,
     )
-    return make_tool("crawl", "Read the pages of a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
+    return make_tool("crawl", "Read a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
 
 
 def _check_crawl(arguments: Mapping[str, Any]) -> None:
@@ -127,10 +127,10 @@ def changes_tool(settings: Settings) -> Tool:
     """Return `changes`: compare pages with their earlier versions."""
     parameters = Parameters(
         Parameter("urls", StringListValue(MAX_CHANGE_URLS), "Pages.", required=True),
-        Parameter("since", CustomValue("a date like 2026-05-31", parse_since, ""), "Date of the earlier version."),
+        Parameter("since", CustomValue("a date like 2026-05-31", parse_since, ""), "Like 2026-05-31."),
         FORMAT,
     )
-    return make_tool("changes", "What changed on pages", parameters, _changes, answer=ChangesAnswer)
+    return make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
 
 
 def parse_since(text: str) -> datetime:

@@ -111,6 +111,18 @@ def test_the_list_costs_a_caller_little() -> None:
     assert len(listed(tuple(tool for tool in ALL if tool.name in core))) / 4 < 2_200
 
 
+def test_the_tools_for_sites_cost_a_caller_little() -> None:
+    lengths = [
+        len(json.dumps(entry, ensure_ascii=False, separators=(",", ":")))
+        for tool in ALL
+        if tool.name in {"map", "crawl", "changes"}
+        for entry in [
+            {"name": tool.name, "title": tool.title, "description": tool.description, "inputSchema": tool.input_schema}
+        ]
+    ]
+    assert len(lengths) == 3 and sum(lengths) / 4 <= 600
+
+
 def test_an_operators_settings_show_in_the_schema() -> None:
     tools = {tool.name: tool for tool in registry.tools(Settings(batch_limit=7, cache_ttl_h=12))}
     fetch, batch = tools["fetch"], tools["fetch_batch"]
