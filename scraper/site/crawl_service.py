@@ -197,6 +197,8 @@ class CrawlService:
         self, name: str, crawl_id: str, page: CrawledPage, document: Document, principal: str
     ) -> None:
         metadata = {"title": page.title, "url": page.final_url, "crawl": crawl_id}
+        if document.published is not None:
+            metadata["date"] = document.published.date().isoformat()
         content = document.markdown[:CONTENT_CHARS]
         try:
             await self._indexes.add(name, IndexDocument(page.final_url[:512], content, metadata), principal=principal)

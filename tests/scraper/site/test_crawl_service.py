@@ -160,7 +160,8 @@ class Mixed(MadeSite):
         for path, target in (("/old", "/older"), ("/older", "/new")):
             head = f'<meta http-equiv="refresh" content="0; url={target}">'
             self.route(path, lambda query, head=head: build_page("Moved", "<p>Moved.</p>", head=head))
-        self.route("/new", lambda query: build_page("New", Prose("new").paragraphs()))
+        dated = '<meta property="article:published_time" content="2026-05-31T08:00:00Z">'
+        self.route("/new", lambda query: build_page("New", Prose("new").paragraphs(), head=dated))
         text = "'<p>' + 'Rendered lighthouse words. '.repeat(60) + '</p>'"
         script = f"<script>document.querySelector('main').innerHTML = {text}</script>"
         self.route("/script", lambda query: build_page("Script", script))
@@ -176,6 +177,10 @@ async def test_documents_and_pages_that_need_scripts_are_pages(tmp_path: Path) -
             for path, text in (("/report.pdf", "Harbour report"), ("/script", "Rendered lighthouse")):
                 found = await app.indexes.document(report.index, f"http://trap.example{path}", principal="local")
                 assert found is not None and text in found.content
+            url = "http://trap.example/new"
+            dated = await app.indexes.document(report.index, url, principal="local")
+            assert dated is not None
+            assert dated.metadata == {"title": "New", "url": url, "date": "2026-05-31", "crawl": report.crawl}
             kept = {page.url.removeprefix("http://trap.example") for page in report.pages}
             assert kept == {"/", "/page/0", "/page/1", "/page/2", "/report.pdf", "/script", "/new"}
             assert max(served.requests.values()) == 1
