@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -81,7 +82,8 @@ class ActingSessions:
         self._pool = pool
         self._slots = slots
         self._sessions: dict[str, _ActingSession] = {}
-        self._opening = 0
+        self._opening: Counter[str] = Counter()
+        """Number of sessions that each caller opens now."""
         self._blockers: WeakKeyDictionary[Connection, NewWindowBlocker] = WeakKeyDictionary()
         self._reaper: asyncio.Task[None] | None = None
 
@@ -202,17 +204,25 @@ class ActingSessions:
         session = self._sessions.get(request.session_id or "")
         # The same error for the session of another caller: its existence is a secret.
         if session is None or session.principal != request.principal or session.has_expired:
-            raise errors.UnknownSessionError("There is no such session: it has ended, or its id is wrong.")
+            raise _unknown_session()
         return session
 
     @asynccontextmanager
     async def _turn(self, session: _ActingSession) -> AsyncIterator[None]:
-        """Lock and resume a session for the block; end the session if the block fails."""
+        """Lock and resume a session for the block; end the session if the block fails.
+
+        Raises:
+            BusyError: Another call used it for `TURN_WAIT_S`.
+            UnknownSessionError: Another call ended it meanwhile.
+        """
         try:
             async with asyncio.timeout(TURN_WAIT_S):
                 await session.lock.acquire()
         except TimeoutError:
             raise errors.BusyError("Another call uses this session.", retry_after_s=TURN_WAIT_S) from None
+        if session.id not in self._sessions:
+            session.lock.release()
+            raise _unknown_session()
         try:
             if session.page.is_alive:
                 await session.page.wake()
@@ -226,15 +236,16 @@ class ActingSessions:
             session.lock.release()
 
     async def _open(self, request: ActingRequest) -> _ActingSession:
-        await self._make_room(request.principal)
-        self._opening += 1
+        principal = request.principal
+        self._opening[principal] += 1
         try:
+            await self._make_room(principal)
             page, runner, handle, resources = await self._open_page(request, request.login)
         finally:
-            self._opening -= 1
+            self._opening -= Counter([principal])
         identifier = secrets.token_hex(_ID_BYTES)
         session = _ActingSession(
-            identifier, request.principal, request.mode, page, runner, handle, resources, login=request.login
+            identifier, principal, request.mode, page, runner, handle, resources, login=request.login
         )
         self._sessions[session.id] = session
         if self._reaper is None or self._reaper.done():
@@ -244,11 +255,13 @@ class ActingSessions:
     async def _make_room(self, principal: str) -> None:
         """End the caller's least recently used idle session if there are too many, never those of other callers.
 
+        Sessions that are opened now count too, with the one for which there must be room.
+
         Raises BusyError if all sessions of the caller are in use.
         """
         own = [session for session in self._sessions.values() if session.principal == principal]
-        total = len(self._sessions) + self._opening
-        if len(own) < MAX_PER_PRINCIPAL and total < MAX_SESSIONS:
+        total = len(self._sessions) + self._opening.total()
+        if len(own) + self._opening[principal] <= MAX_PER_PRINCIPAL and total <= MAX_SESSIONS:
             return
         idle = [session for session in own if not session.lock.locked()]
         if not idle:
@@ -289,6 +302,10 @@ class ActingSessions:
                 if session.has_expired:
                     log.info("session ended idle_s=%.0f", time.monotonic() - session.used_at)
                     await self._end(session)
+
+
+def _unknown_session() -> errors.UnknownSessionError:
+    return errors.UnknownSessionError("There is no such session: it has ended, or its id is wrong.")
 
 
 def _check_host(login: Login | None, host: str, url: str) -> None:

@@ -48,11 +48,32 @@ async def test_the_oldest_of_a_caller_ends_first_and_never_that_of_another(brows
         await close(browsers, session, principal)
 
 
+async def test_calls_at_once_open_no_more_sessions_than_allowed(browsers: Browsers, site: Site) -> None:
+    calls = [opened(browsers, site, "kim") for _ in range(sessions.MAX_PER_PRINCIPAL + 2)]
+    done = await asyncio.gather(*calls, return_exceptions=True)
+    busy = [one for one in done if isinstance(one, errors.BusyError)]
+    assert len(busy) == 2, done
+    for session in done:
+        if isinstance(session, str):
+            await close(browsers, session, "kim")
+
+
+async def test_a_call_that_waited_for_its_turn_does_not_revive_an_ended_session(browsers: Browsers, site: Site) -> None:
+    session = await opened(browsers, site, "lea")
+    closing, waiting = close(browsers, session, "lea"), run_steps(browsers, ["look"], session=session, principal="lea")
+    _, after = await asyncio.gather(closing, waiting, return_exceptions=True)
+    assert isinstance(after, errors.UnknownSessionError)
+
+
 async def test_an_idle_session_ends(browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await opened(browsers, site, "fay")
+    page = browsers.acting._sessions[session].page
     monkeypatch.setattr(sessions, "IDLE_S", -1.0)
     with pytest.raises(errors.UnknownSessionError):
         await run_steps(browsers, ["look"], session=session, principal="fay")
+    async with asyncio.timeout(30):
+        await page._session.ended.wait()
+    assert session not in browsers.acting._sessions
 
 
 async def test_steps_age_and_time_of_a_session_are_limited(
