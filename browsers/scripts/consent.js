@@ -13,8 +13,9 @@
     const box = element.getBoundingClientRect();
     return box.width > 4 && box.height > 4;
   };
+  // A drawing has no body, and a script may remove it: then there is nothing to walk through.
   function* walk(root) {
-    const stack = [root];
+    const stack = root ? [root] : [];
     while (stack.length) {
       const node = stack.pop();
       if (node.nodeType === Node.ELEMENT_NODE) yield node;
@@ -24,7 +25,7 @@
   }
   const textOf = (root, limit = MAX_MODAL_CHARS) => {
     let text = '';
-    const stack = [root];
+    const stack = root ? [root] : [];
     while (stack.length && text.length < limit + 1000) {
       const node = stack.pop();
       if (node.nodeType === Node.TEXT_NODE) {
@@ -147,7 +148,7 @@
     (rootOf(element) || element.querySelector('button, input, a, [role=button]'));
   const find = (isFloatingFrame) => {
     let found = [];
-    const stack = [[document.body, 0]];
+    const stack = document.body ? [[document.body, 0]] : [];
     while (stack.length) {
       const [element, depth] = stack.pop();
       // A box without elements has no button, nor has a drawing.
@@ -165,7 +166,7 @@
   };
 
   const release = () => {
-    for (const element of [document.documentElement, document.body]) {
+    for (const element of [document.documentElement, document.body].filter(Boolean)) {
       const style = getComputedStyle(element);
       if (style.overflowY === 'hidden') element.style.setProperty('overflow', 'auto', 'important');
       if (style.position === 'fixed') element.style.setProperty('position', 'static', 'important');

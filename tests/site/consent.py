@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aiohttp import web
+
 from tests.site.catalogue import Page, fixed
 from tests.site.markup import page
 from tests.site.prose import paragraphs
@@ -130,4 +132,20 @@ PAGES: tuple[Page, ...] = tuple(
     )
     for name, box in _BOXES.items()
 )
+
+
+async def _drawing(request: web.Request) -> web.Response:
+    body = '<svg xmlns="http://www.w3.org/2000/svg"><text y="20">Drawn</text></svg>'
+    return web.Response(text=body, content_type="image/svg+xml")
+
+
+_REMOVED = {
+    "no-root": "<script>document.documentElement.remove()</script>",
+    "no-body": "<script>document.body.remove()</script>",
+    # The page ends itself when the banner is refused, before the script for banners looks whether it has gone.
+    "ends-itself": _box(_TALK, "<button onclick='document.documentElement.remove()'>Reject all</button>" + _ACCEPT),
+    "empties-itself": _box(_TALK, _ACCEPT) + "<script>setInterval(() => document.body?.remove(), 1000)</script>",
+}
+PAGES += tuple(fixed(f"/consent/{name}", "a page without a body", page(name, body)) for name, body in _REMOVED.items())
+PAGES += (Page("/consent/drawing", "a page without HTML", _drawing),)
 PAGES += tuple(fixed(f"/consent/{name}", "a banner in a frame", page(name, body)) for name, body in _FRAMES.items())

@@ -10,6 +10,7 @@ import pytest
 from browsers import Browsers, Mode, Request, Snapshot, Tier
 from browsers.model import ScreenshotKind, ScreenshotRequest
 from browsers.navigation import consent
+from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.browser
 def no_exceptions(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail a test in which the script for banners throws an exception, unless its name says so."""
     yield
-    failures = [record.getMessage() for record in caplog.records if record.name == consent.__name__]
+    records = caplog.get_records("call")
+    failures = [record.getMessage() for record in records if record.name == consent.__name__]
     assert failures == [] or "exception" in request.node.name
 
 
@@ -121,3 +123,11 @@ async def test_other_boxes_stay(browsers: Browsers, site: Site, name: str) -> No
     assert 'class="box"' in snapshot.html and "display: none" not in snapshot.html
     if name != "header":
         assert pressed(snapshot) == "nothing"
+
+
+@pytest.mark.parametrize("name", ["no-root", "no-body", "ends-itself", "empties-itself", "drawing"])
+async def test_a_page_without_a_body_has_no_banner(browsers: Browsers, site: Site, name: str) -> None:
+    actor = Actor(browsers, site)
+    opened = await actor(f"open {site.url(f'/consent/{name}')}", "look")
+    assert not opened.error
+    await run_steps(browsers, ["close"], session=actor.session)
