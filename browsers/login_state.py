@@ -13,7 +13,7 @@ MAX_STATE_BYTES = 1_000_000
 """Characters of a storage state; most are ASCII."""
 _MIN_SECRET = 8
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S{16,}")
-_REDACTED = "(secret)"
+REDACTED = "(secret)"
 COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
 
 Cookie = Mapping[str, Any]
@@ -115,5 +115,5 @@ class Login:
         for cookie in self.state.cookies:
             value = str(cookie["value"])
             if len(value) >= _MIN_SECRET and (cookie.get("httpOnly") or _TOKEN.fullmatch(value)):
-                text = text.replace(value, _REDACTED)
+                text = text.replace(value, REDACTED)
         return text

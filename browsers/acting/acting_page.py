@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from html import escape
 from urllib.parse import urlsplit
 
 from browsers import errors
@@ -20,7 +21,7 @@ from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.login_state import Login
+from browsers.login_state import REDACTED, Login
 from browsers.model import Screenshot, ScreenshotRequest, ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
@@ -29,6 +30,7 @@ from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH, take_screenshots, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
+from browsers.text_quoting import clean_text, quote
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
@@ -79,6 +81,8 @@ class ActingPage:
         """Line of every reference that an outline of the current document contained."""
         self._looked_at = self._outlined_at = 0.0
         self._secrets: frozenset[str] = frozenset()
+        self._secret_values: frozenset[str] = frozenset()
+        """Values of fields for passwords, cards and codes of all documents."""
         self._had_banner_check = False
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame)
@@ -254,8 +258,8 @@ class ActingPage:
             if raw is not None and owner is not None and process.parent is not None:
                 captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
         looked_at = time.monotonic()
-        outline = await asyncio.to_thread(build_outline, captured, WINDOW_SIZE, self._secrets)
-        self._secrets = outline.secrets
+        outline = await asyncio.to_thread(build_outline, captured, WINDOW_SIZE, self._secrets, self._secret_values)
+        self._secrets, self._secret_values = outline.secrets, outline.secret_values
         self._looked_at = looked_at
         for line in outline.lines:
             for piece in line.pieces or (line,):
@@ -318,6 +322,13 @@ class ActingPage:
     def is_secret(self, ref: str) -> bool:
         """Return True for a field whose value is never shown in an outline, such as a password."""
         return ref in self._secrets
+
+    def redact(self, text: str) -> str:
+        """Return a text or HTML without the values of fields for passwords, cards and codes."""
+        for value in self._secret_values:
+            for form in (value, quote(clean_text(value))[1:-1], escape(value), escape(value, quote=False)):
+                text = text.replace(form, REDACTED)
+        return text
 
     @staticmethod
     async def _call(field: PageElement, function: str) -> bool:

@@ -107,9 +107,26 @@ def role_of(node: PageNode) -> str:
 
 
 def is_secret(node: PageNode) -> bool:
-    """Return True for fields whose value must not be shown: passwords, payment cards and one-time codes."""
+    """Return True for fields whose value must not be shown: passwords, payment cards and one-time codes.
+
+    They are recognized by their type, their `autocomplete`, dots that are painted instead of the text, and the check
+    digit of a card number.
+    """
     attributes = node.attributes
     if attributes.get("type", "").lower() == "password":
         return True
     completion = attributes.get("autocomplete", "").lower().split()
-    return bool(completion) and completion[-1].startswith(_SECRET_COMPLETIONS)
+    if completion and completion[-1].startswith(_SECRET_COMPLETIONS):
+        return True
+    if node.style is not None and node.style.text_security not in ("none", ""):
+        return True
+    return _is_card_number(node.value or "")
+
+
+def _is_card_number(value: str) -> bool:
+    """Return True for 13 to 19 digits, in groups or not, with a valid check digit (ISO/IEC 7812, Luhn)."""
+    digits = value.replace(" ", "").replace("-", "")
+    if not (13 <= len(digits) <= 19 and digits.isascii() and digits.isdecimal()):
+        return False
+    doubled = (2 * int(digit) for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(number // 10 + number % 10 for number in doubled)) % 10 == 0

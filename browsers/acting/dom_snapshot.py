@@ -37,11 +37,12 @@ class ComputedStyle(NamedTuple):
     clip: str
     filter: str
     mask_image: str
+    text_security: str
+    """Other than `none` if dots are painted instead of the text."""
 
 
-STYLES = tuple(
-    "-webkit-text-fill-color" if field == "color" else field.replace("_", "-") for field in ComputedStyle._fields
-)
+_OWN_NAMES = {"color": "-webkit-text-fill-color", "text_security": "-webkit-text-security"}
+STYLES = tuple(_OWN_NAMES.get(field, field.replace("_", "-")) for field in ComputedStyle._fields)
 """Names of the computed styles that the snapshot must have, in this order."""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 DESCRIBE_STATE = """function(left, top) {
   if (!this.isConnected) return 'gone';
-  if (this.disabled || this.closest('fieldset:disabled,[aria-disabled=true]')) return 'disabled';
+  // A fieldset does not disable its links and its legend.
+  const control = this.closest('button, input, select, textarea');
+  if ((control && control.matches(':disabled')) || this.closest('[aria-disabled=true]')) return 'disabled';
   const a = this.getBoundingClientRect();
   const ready = this.closest('a[target],area[target]') ? 'opens a window' : '';
   if (Math.abs(a.x + scrollX - left) < 1 && Math.abs(a.y + scrollY - top) < 1) return ready;
@@ -87,7 +89,7 @@ Return an empty text if one of both contains the other, or if `hit` is in the la
 FOCUS_FIELD = """function(text) {
   if (!this.isConnected) return 'gone';
   const kind = (this.type || '').toLowerCase();
-  if (this.disabled || this.closest('fieldset:disabled')) return 'disabled';
+  if (this.matches(':disabled')) return 'disabled';
   if (this.readOnly) return 'read-only';
   if (this.localName === 'input') {
     if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'no text field';
@@ -103,15 +105,20 @@ FOCUS_FIELD = """function(text) {
     return 'no text field';
   }
   this.scrollIntoView({block: 'nearest', behavior: 'instant'});
-  this.focus();
-  if (this.select) this.select();
-  else {
-    const range = document.createRange();
-    range.selectNodeContents(this);
-    const selection = getSelection();
-    selection.removeAllRanges();
-    selection.addRange(range);
+  if (this.isContentEditable) {
+    let editor = this;
+    while (editor.parentElement && editor.parentElement.isContentEditable) editor = editor.parentElement;
+    editor.focus();
+    getSelection().selectAllChildren(this);
+    return '';
   }
+  const focused = () => this.getRootNode().activeElement;
+  const before = focused();
+  this.focus();
+  const field = focused();
+  // A page may open another field instead. Otherwise the text would replace that of the field with the focus.
+  if (field !== this && (field === before || !field || !field.select)) return 'not to be focused';
+  field.select();
   return '';
 }"""
 """Focus a field and select its text; set the value of date, color and range inputs directly.
@@ -121,8 +128,8 @@ Return the reason why the field takes no text, `set` if the value was set, or an
 
 SELECT_OPTIONS = """function(...wanted) {
   if (!this.isConnected) return 'is gone';
-  if (this.localName !== 'select') return 'is no list of options';
-  if (this.disabled) return 'is disabled';
+  if (this.localName !== 'select') return 'is no native list of options: click it, then the option';
+  if (this.matches(':disabled')) return 'is disabled';
   const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();
   const names = [...this.options].map((one) => norm(one.label || one.text));
   const chosen = wanted.map((one) => {

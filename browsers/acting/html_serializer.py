@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from browsers.acting.aria_roles import is_secret
 from browsers.acting.dom_snapshot import PageNode
 from browsers.acting.outline import Outline
 from browsers.model import Frame, Snapshot
@@ -54,6 +53,7 @@ class _PageWriter:
 
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
+        self._secrets = outline.secrets
         self._with_shown = self._find_with_shown(outline.root)
         self._marks = 0
 
@@ -107,7 +107,9 @@ class _PageWriter:
         attributes = "".join(
             f' {name}="{escape(value)}"'
             for name, value in node.attributes.items()
-            if not name.startswith("data-x-") and not (name == "value" and is_secret(node)) and name != "srcdoc"
+            if not name.startswith("data-x-")
+            and not (name == "value" and node.ref in self._secrets)
+            and name != "srcdoc"
         )
         out.append(f"<{tag}{attributes}{mark}>")
         if tag in _VOID:

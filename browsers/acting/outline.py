@@ -22,11 +22,14 @@ MAX_TEXT = 120
 """Characters of a line of text. Adjacent texts share a line."""
 MAX_OPTIONS = 8
 """Options of a list that its line shows."""
+MIN_SECRET = 6
+"""Characters of the value of a password field from which it is recognized elsewhere. Shorter ones may be words."""
 _MAX_OPTION = 24
 _MAX_VALUE = 60
 _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", "invalid", "required", "readonly")
 _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
 _DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
+_FIELD_TAGS = frozenset({"input", "select", "textarea"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
 """Tags that are not controls. A label passes clicks to its control."""
 _ITEMS = frozenset({"li", "tr", "td"})
@@ -76,23 +79,33 @@ class Outline:
     """Width and height in CSS pixels."""
     secrets: frozenset[str]
     """References of fields whose values are not shown."""
+    secret_values: frozenset[str]
+    """Values of these fields with at least `MIN_SECRET` characters, of earlier outlines too."""
 
 
 def build_outline(
-    snapshots: list[ProcessSnapshot], window: tuple[int, int], secrets: frozenset[str] = frozenset()
+    snapshots: list[ProcessSnapshot],
+    window: tuple[int, int],
+    secrets: frozenset[str] = frozenset(),
+    secret_values: frozenset[str] = frozenset(),
 ) -> Outline:
     """Return the outline of a page from the snapshots of its processes, the main frame's first.
 
     `secrets` lists references of fields whose values are never shown, even if they are no longer password fields.
+    Neither is a field shown that has one of `secret_values`: a page may show a password in another field.
     """
     with paused_collector():
         root, facts = parse_snapshots(snapshots)
         nodes = list(iter_subtree(root))
         _place_areas(nodes)
         mark_visible(nodes, window)
-        secrets |= {node.ref for node in nodes if node.tag == "input" and is_secret(node)}
+        fields = [node for node in nodes if node.tag in _FIELD_TAGS]
+        secrets |= {node.ref for node in fields if is_secret(node)}
+        values = {node.value for node in fields if node.ref in secrets and node.tag != "select"}
+        secret_values |= {value for value in values if value is not None and len(value) >= MIN_SECRET}
+        secrets |= {node.ref for node in fields if node.value in secret_values}
         writer = _LineWriter(nodes, window, secrets)
-        return Outline(facts, _merge_texts(writer.lines), root, window, secrets)
+        return Outline(facts, _merge_texts(writer.lines), root, window, secrets, secret_values)
 
 
 class _LineWriter:
@@ -203,7 +216,7 @@ class _LineWriter:
 
     def _states(self, node: PageNode, role: str) -> str:
         attributes = node.attributes
-        if node.ref in self._secrets or is_secret(node):
+        if node.ref in self._secrets:
             return ' = "(filled)"' if node.value or attributes.get("value") else ""
         out = []
         if node.tag == "select":

@@ -67,10 +67,10 @@ def write_heading(outline: Outline) -> str:
 def compare_outlines(before: Outline, after: Outline) -> str | None:
     """Return the added (+), changed (~) and removed (-) lines, or None if most of the page changed.
 
-    The text is empty if nothing changed.
+    The text is empty if nothing changed. A script may change the URL without a new document.
     """
     old, new = _keyed(before), _keyed(after)
-    changes: list[str] = []
+    changes = [f"~ {write_heading(after)}"] if before.facts.url != after.facts.url else []
     added: list[str] = []
     for key, line in new.items():
         if key not in old:

@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
@@ -182,7 +182,8 @@ class ActingSessions:
         if step.verb in WRITE_VERBS:
             session.last_write = step.source[:80]
         session.used_at = time.monotonic()
-        return outcome if session.login is None else _redact(outcome, session.login)
+        outcome = _redact(outcome, session.page.redact)
+        return outcome if session.login is None else _redact(outcome, session.login.redact)
 
     async def _recover(self, session: _ActingSession, request: ActingRequest, deadline_at: float) -> StepOutcome | None:
         """Open the last URL in a new tab after a crash, if no step changed anything; else return the error."""
@@ -331,14 +332,14 @@ def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
         )
 
 
-def _redact(outcome: StepOutcome, login: Login) -> StepOutcome:
-    """Return an outcome without secrets of a login, which a dialog or a page may show."""
+def _redact(outcome: StepOutcome, redact: Callable[[str], str]) -> StepOutcome:
+    """Return an outcome without secrets, which a dialog or a page may show."""
     page = outcome.page
     return replace(
         outcome,
-        notices=tuple(login.redact(notice) for notice in outcome.notices),
-        content=login.redact(outcome.content),
-        heading=login.redact(outcome.heading),
-        error=login.redact(outcome.error),
-        page=None if page is None else replace(page, url=login.redact(page.url), html=login.redact(page.html or "")),
+        notices=tuple(redact(notice) for notice in outcome.notices),
+        content=redact(outcome.content),
+        heading=redact(outcome.heading),
+        error=redact(outcome.error),
+        page=None if page is None else replace(page, url=redact(page.url), html=redact(page.html or "")),
     )

@@ -138,10 +138,19 @@ class StepRunner:
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
         """Return the changed lines, or the whole outline and its heading if most lines changed."""
         page, before = self._page, self._shown
+        had_new_document = page.has_new_document
         try:
-            after = self._shown = await page.look()
-        except (CommandFailedError, TimeoutError, BrowsersError):
+            after = await page.look()
+            if page.has_new_document and not had_new_document:
+                # While a page loads slowly, Chromium takes no snapshot before the new document is there.
+                await page.settle()
+                after = await page.look()
+        except TimeoutError:
+            page.notice("the page did not answer in time: it may still load, so wait for words of it, or look")
             return "", ""
+        except (CommandFailedError, BrowsersError):
+            return "", ""
+        self._shown = after
         is_new, page.has_new_document = page.has_new_document or before is None, False
         if before is not None and not is_new and not (error is not None and error.shows_page):
             changes = compare_outlines(before, after)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp import web
 
 from tests.site.catalogue import Page, fixed
@@ -142,6 +144,23 @@ place.ondragover = (event) => event.preventDefault();
 place.ondrop = (event) => log('dropped ' + event.isTrusted);
 </script>"""
 
+_FOCUS = """<label>First <input value="first"></label><div inert><label>Inert <input></label></div>
+<label>Search <input onfocus="real.focus()"></label><label>Dialog <input id="real" value="old"></label>
+<label>Picker <input onfocus="blur()"></label><p>Notes</p><div contenteditable id="rich"><p>one</p><p>two</p></div>
+<fieldset disabled><legend><button onclick="log('legend')">Legend</button></legend><select aria-label="Off">
+<option>One<option>Two</select><a href="#" onclick="log('link')">Link</a></fieldset>
+<div role="combobox" tabindex="0" aria-label="Own list">Own</div>
+<button onclick="history.pushState(0, '', '/acting/focus?pushed')">Push</button><a href="/acting/slow">Slow page</a>"""
+
+_REVEALED = """<label>Password <input id="plain" type="password" value="&quot;hunter2&quot; &amp; more"></label>
+<button onclick="plain.type = 'text'">Show</button>
+<div id="holder"><label>Code <input id="code" type="password"></label></div>
+<button onclick="const {value} = code; holder.innerHTML = '<label>Code <input id=code></label>'; code.value = value">
+Replace</button><button onclick="alert('It is ' + plain.value + '.'); log(plain.value + ' and ' + code.value)">
+Tell</button><label>Dots <input style="-webkit-text-security:disc" value="dotted-secret"></label>
+<label>Card number <input value="4111 1111-1111 1111"></label>
+<label>Order <input value="4111 1111-1111 1112"></label>"""
+
 _MAP = """<div style="height:1500px"></div><img usemap="#parts" width="200" height="1200" alt="Plan"
 style="border:5px solid;padding:3px" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">
 <map name="parts"><area shape="circle" coords="50,40,30" href="#hall" alt="Hall"
@@ -176,7 +195,14 @@ tell();
 _FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:text;color:transparent">Gradient</h1>
 <p style="-webkit-text-fill-color:transparent">Transparent</p>"""
 
+
+async def _slow(request: web.Request) -> web.Response:
+    await asyncio.sleep(5)
+    return html(page("Acting slow", "<p>Arrived late</p>"))
+
+
 PAGES = (
+    Page("/acting/slow", "a page that comes after five seconds", _slow),
     _fixed(
         "late",
         "a button that comes late",
@@ -185,6 +211,8 @@ PAGES = (
     ),
     _fixed("input", "controls for keys, the mouse and dates", _LOG + _INPUT),
     _fixed("watched", "a long page that counts what its scripts notice", _LOG.replace("<p ", _FIXED_LOG) + _WATCHED),
+    _fixed("focus", "fields that take no focus, or give it to another", _LOG + _FOCUS),
+    _fixed("revealed", "fields for secrets that show them", _LOG + _REVEALED),
     _fixed("map", "an image with areas", _LOG + _MAP),
     _fixed("boxes", "fields without labels", _BOXES),
     _fixed("filled", "a heading that is painted by its background", _FILLED),

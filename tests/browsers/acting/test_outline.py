@@ -36,6 +36,19 @@ async def test_secrets_are_never_shown_also_after_they_change(actor: Actor) -> N
     assert first.count('= "(filled)"') == 2
 
 
+async def test_secrets_that_a_page_reveals_are_not_shown(actor: Actor) -> None:
+    told = [await actor("open @revealed"), await actor('type "Code" = swordfish-7'), await actor('click "Show"')]
+    told += [await actor('click "Replace"'), await actor('click "Tell"'), await actor("look")]
+    texts = [text for one in told for text in (one.content, *one.notices)]
+    for text in texts:
+        assert not re.search("hunter2|swordfish|dotted|4111 1111-1111 1111", text), text
+    assert told[-2].notices == ('alert dialog "It is (secret)." was accepted',)
+    assert "log: (secret) and (secret)" in texts[-1] and '"4111 1111-1111 1112"' in texts[-1]
+    assert texts[-1].count(' textbox "') == 5 and texts[-1].count('= "(filled)"') == 4
+    read = await actor("read")
+    assert read.page is not None and not re.search("hunter2|swordfish|dotted", read.page.html)
+
+
 async def test_a_page_cannot_forge_a_line(actor: Actor) -> None:
     content = (await actor("open @hostile")).content
     assert all(LINE.fullmatch(line) for line in content.split("\n")), content

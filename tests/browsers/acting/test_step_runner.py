@@ -104,6 +104,40 @@ async def test_a_field_that_is_replaced_on_each_key_is_typed_into(actor: Actor) 
     assert "log: two" in await actor.log()
 
 
+async def test_text_goes_to_no_field_but_the_one_that_was_meant(actor: Actor) -> None:
+    await actor("open @focus", 'click "First"')
+    for name in ("Inert", "Picker"):
+        assert (await actor(f'type "{name}" = x')).error.endswith(f'textbox "{name}" is not to be focused')
+    assert 'textbox "First" = "first"' in (await actor("look first")).content
+    moved = await actor('type "Search" = kettle')
+    assert re.fullmatch(r'~ e\d+ textbox "Dialog" = "kettle"', moved.content)
+    assert 'textbox "Notes" = "three"' in (await actor('type "Notes" = three')).content
+
+
+async def test_what_a_fieldset_disables_is_not_used(actor: Actor) -> None:
+    await actor("open @focus")
+    assert (await actor('select "Off" = Two')).error.endswith("is disabled")
+    for name, logged in (("Legend", "legend"), ("Link", "link")):
+        assert not (await actor(f'click "{name}"')).error
+        assert f"log: {logged}" in await actor.log()
+    assert (await actor('select "Own list" = Own')).error.endswith("click it, then the option")
+
+
+async def test_a_page_that_loads_slowly_is_awaited_or_reported(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = await actor("open @focus", 'click "Slow page"')
+    assert slow.heading.startswith('page "Acting slow"') and "Arrived late" in slow.content
+    monkeypatch.setattr(acting_page, "SNAPSHOT_LIMIT_S", 0.5)
+    late = await actor("open @focus", 'click "Slow page"')
+    assert late.notices == ("the page did not answer in time: it may still load, so wait for words of it, or look",)
+    monkeypatch.undo()
+    assert not (await actor("wait Arrived late")).error
+
+
+async def test_a_url_that_a_script_changes_is_reported(actor: Actor) -> None:
+    pushed = await actor("open @focus", 'click "Push"')
+    assert pushed.content.startswith('~ page "Acting focus" http://site.example/acting/focus?pushed · ')
+
+
 async def test_more_presses_until_all_is_there(actor: Actor) -> None:
     done = await actor("open @list", 'more "Show more"')
     assert done.notices == ("pressed 3 times",) and "Entry 20" in (await actor("look entry 20")).content
