@@ -20,6 +20,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
+from scraper.cli.message_rewriting import rewrite_message
 from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
 from scraper.settings import Settings, SettingsError
@@ -27,7 +28,7 @@ from scraper.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
     from scraper.bulk.model import JobSpec
-    from scraper.bulk.report import JobReport
+    from scraper.bulk.report import ErrorSummary, JobReport
 
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
@@ -149,12 +150,19 @@ def run_job(
             # The interpreter would wait for the threads of Ray.
             os._exit(ExitCode.INTERRUPTED)
         return ExitCode.INTERRUPTED
+    report = dataclasses.replace(report, errors=tuple(map(_rewrite_examples, report.errors)))
     click.echo(json.dumps(dataclasses.asdict(report)) + "\n" if as_json else format_report(report), nl=False)
     if report.complete:
         return ExitCode.INCOMPLETE if report.failed else ExitCode.SUCCESS
     left = report.pages - report.written
     click.echo(f"Stopped: {left:,} pages are left. The same command continues the job:\n  {_command()}", err=True)
     return ExitCode.INTERRUPTED
+
+
+def _rewrite_examples(kind: ErrorSummary) -> ErrorSummary:
+    """Return the errors with messages that name commands instead of tools."""
+    examples = tuple((url, rewrite_message(message)) for url, message in kind.examples)
+    return dataclasses.replace(kind, examples=examples)
 
 
 def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +17,7 @@ from scraper.cli.tool_output import run_and_print, run_and_print_pages, wants_js
 from scraper.urls import guess_urls
 
 _RENDER = click.Choice(["auto", "http", "browser"])
+_LISTS = click.Choice(["headings", "links", "images"])
 _URL_FILE = "Read the URLs from a file, one per line; - is stdin."
 
 _SUFFIXES = frozenset(".pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .epub .rtf .csv .txt .md .json .xml".split())
@@ -34,6 +37,7 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
         "fetch example.com",
         "fetch https://example.com/article -o article.md",
         "fetch example.com/app --render browser --json",
+        "fetch example.com --json --include links",
         'fetch example.com/terms --question "How do I cancel?" --tokens 300',
     ],
 )
@@ -46,13 +50,21 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
 @_question_option
 @_tokens_option
 @_profile_option
+@click.option("--include", type=_LISTS, multiple=True, help="With --json: add this list; may be repeated.")
 @with_output_options()
 @with_settings(READ | {"max_answer_tokens", "profile_key"})
-def fetch(**flags: Any) -> int:
+def fetch(include: tuple[str, ...], **flags: Any) -> int:
     """Read one page and print it as Markdown.
 
     Prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
     """
+    if include:
+        if not wants_json(flags):
+            raise click.UsageError("--include needs --json.")
+        flags["include"] = ",".join(include)
+    if _is_document_file(Path(flags["url"])):
+        command = shlex.join(["search-mcp", "read-doc", flags["url"]])
+        raise click.UsageError(f"{flags['url']} is a file. Read it with: {command}")
     return _print_page("fetch", flags, "url", is_whole=flags["question"] is None)
 
 
@@ -101,7 +113,7 @@ def read_doc(**flags: Any) -> int:
     """
     is_whole = not flags["outline"] and flags["question"] is None
     file = Path(flags["document_root"] or "", flags["source"]).expanduser()
-    if file.is_file():
+    if os.path.isfile(file):
         if flags["document_root"] is None:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))
@@ -191,6 +203,11 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) 
     other_urls = {url: others[0]} if others else {}
     plain = whole_text(flags) if is_whole else None
     return run_and_print(tool, call, plain=plain, other_urls=other_urls)
+
+
+def _is_document_file(path: Path) -> bool:
+    """Return True for a file of a name that hosts do not have."""
+    return path.suffix.lower() in _SUFFIXES and os.path.isfile(path)
 
 
 def _is_url(source: str) -> bool:

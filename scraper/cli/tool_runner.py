@@ -7,12 +7,14 @@ import contextlib
 import logging
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import InvalidUrlError, format_error, is_unreachable
+from scraper.errors import HostDownError, InvalidUrlError, format_error, is_unreachable
 from scraper.settings import Settings, SettingsError
 from scraper.urls import parse_target
 
@@ -89,14 +91,18 @@ async def _run(
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
+            began = time.monotonic()
             call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress, resume_key=resume_key)
             answer = await tool.run(services, arguments, call)
             unreachable = _unreachable_urls(answer)
             others = {url: other for url, other in other_urls.items() if _canonical(url) in unreachable}
             if not others:
                 return answer
-            second = await tool.run(services, _replace_urls(arguments, others), call)
-            return second if len(_unreachable_urls(second)) < len(unreachable) else answer
+            left_s = settings.tool_timeout_s - (time.monotonic() - began)
+            if left_s < 1:
+                return answer
+            second = await tool.run(services, _replace_urls(arguments, others), replace(call, deadline_s=left_s))
+            return second if _got_further(second, answer) else answer
 
 
 def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
@@ -107,6 +113,12 @@ def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
 def _unreachable_urls(answer: ToolAnswer) -> set[str]:
     """Return the canonical URLs that could not be reached."""
     return {failure.target for failure in answer.failures if is_unreachable(failure)}
+
+
+def _got_further(second: ToolAnswer, first: ToolAnswer) -> bool:
+    """Return True if the answer for the other scheme is better: it has fewer failures, or it reached the hosts."""
+    counts = [len(_unreachable_urls(answer)) for answer in (second, first)]
+    return counts[0] < counts[1] or not any(isinstance(one, HostDownError) for one in second.failures)
 
 
 def _canonical(url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shlex
 import sys
 
 
@@ -10,5 +11,6 @@ def install_command(extra: str) -> str:
     """Return the command that installs an extra into the running Python, also in a checkout."""
     # An environment created by uv has no pip.
     has_pip = importlib.util.find_spec("pip") is not None
-    pip = f"{sys.executable} -m pip install" if has_pip else f"uv pip install --python {sys.executable}"
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if has_pip else f"uv pip install --python {python}"
     return f"{pip} 'search-mcp[{extra}]'"

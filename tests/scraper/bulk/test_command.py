@@ -91,7 +91,7 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
     report = json.loads((out / "report.json").read_text())
     assert (report["pages"], report["lines"], report["repeated"], report["complete"]) == (5, 6, 1, True)
     assert {kind["code"]: kind["pages"] for kind in report["errors"]}.keys() >= {"bad_url", "http_error"}
-    assert "5 of 5 pages written" in told.out
+    assert "5 of 5 pages written" in told.out and "use `search-mcp search`" in told.out
 
 
 @pytest.mark.browser

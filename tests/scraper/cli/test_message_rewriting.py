@@ -19,6 +19,7 @@ from scraper.tools import registry
         ('Try render="http", which is quick.', "Try --render http, which is quick."),
         ("To go on, call fetch again with start=432.", "To go on, run `search-mcp fetch` again with --start 432."),
         ("Ask with force_refresh=true.", "Ask with --force-refresh."),
+        ('Try engines=["brave", "bing"].', "Try --engine brave --engine bing."),
         ("Use `start` and `length`.", "Use `--start` and `--length`."),
         ("A query: use the `search` tool.", "A query: use `search-mcp search`."),
         ("A page: `fetch` is the tool for it.", "A page: `search-mcp fetch` is the command for it."),

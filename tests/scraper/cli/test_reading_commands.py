@@ -12,9 +12,12 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 
+import click
 import psutil
 import pytest
 
+from scraper.cli.reading_commands import fetch
+from scraper.render.page import LISTS
 from tests.growth import full_size
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.in_process import command_output
@@ -65,6 +68,32 @@ def test_each_open_step_tries_https_then_http_and_earlier_steps_run_once(site: S
     assert "http://site.example/acting/list" in output.err and "http://other.example/plain" in output.err
     assert output.err.count("step 2") == 1 and 'step 4 ("open nowhere.invalid") failed' in output.err
     assert output.code == 4
+
+
+def test_the_lists_of_a_page_are_added_to_json(site: Site, here: dict[str, str]) -> None:
+    output = command_output("fetch", site.url("/"), "--json", "--include", "links", "--include", "headings", env=here)
+    page = json.loads(output.out)
+    assert page["links"] and page["headings"] and "images" not in page
+    output = command_output("fetch", site.url("/"), "--include", "links")
+    assert (output.code, "--include needs --json" in output.err) == (2, True)
+    (option,) = (one for one in fetch.params if one.name == "include")
+    assert isinstance(option.type, click.Choice) and set(option.type.choices) == set(LISTS)
+
+
+def test_a_file_is_not_taken_for_a_host(note: str) -> None:
+    output = command_output("fetch", note)
+    assert output.code == 2 and f"search-mcp read-doc '{note}'" in output.err
+
+
+@pytest.mark.parametrize("command", ["fetch", "read-doc"])
+def test_a_url_longer_than_file_names_may_be_is_no_file(command: str) -> None:
+    output = command_output(command, f"http://nowhere.invalid/{'a' * 300}.pdf")
+    assert output.code == 4 and "nowhere.invalid" in output.err
+
+
+def test_if_both_schemes_fail_the_error_is_of_the_one_that_reached_the_host(site: Site, here: dict[str, str]) -> None:
+    output = command_output("fetch", "site.example/redirect-loop", env=here)
+    assert output.code == 4 and "redirect" in output.err and "TLS" not in output.err
 
 
 def test_the_hint_for_a_private_address_names_the_option() -> None:

@@ -17,3 +17,8 @@ from scraper.settings.optional_dependencies import install_command
 def test_it_is_for_this_python_and_for_what_it_has(monkeypatch: pytest.MonkeyPatch, has_pip: bool, begins: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object() if has_pip else None)
     assert install_command("shared") == f"{begins}'search-mcp[shared]'"
+
+
+def test_a_path_with_spaces_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/my tools/python")
+    assert "'/my tools/python'" in install_command("bulk")
