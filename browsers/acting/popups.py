@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from browsers.cdp.session import Event, Session
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -12,6 +14,7 @@ MAX_NOTICES = 12
 _MAX_URL = 160
 _MAX_MESSAGE = 200
 _MAX_FILE_NAME = 80
+_PAGE_SCHEMES = frozenset({"http", "https", "about", "blob", "data", "file", "javascript"})
 _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
@@ -36,6 +39,7 @@ class PopupHandler:
         session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
         session.on("Page.windowOpen", self._on_window)
+        session.on("Page.frameScheduledNavigation", self._on_navigation)
         session.on("Page.downloadWillBegin", self._on_download)
 
     def begin_step(self) -> None:
@@ -75,6 +79,12 @@ class PopupHandler:
     def _on_window(self, event: Event) -> None:
         self.popup_url = str(event["url"])
         self.notice(_window_notice(self.popup_url))
+
+    def _on_navigation(self, event: Event) -> None:
+        """Report a link for a program of the machine, which `acting.js` does not open."""
+        url = str(event["url"])
+        if urlsplit(url).scheme not in _PAGE_SCHEMES:
+            self.notice(f"refused: a link for another program, {quote(truncate(clean_text(url), _MAX_URL))}")
 
     def _on_download(self, event: Event) -> None:
         name = quote(truncate(clean_text(str(event.get("suggestedFilename", ""))), _MAX_FILE_NAME))

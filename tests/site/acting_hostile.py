@@ -47,6 +47,11 @@ _REQUESTS = "".join(
         "Paste": "tell(navigator.clipboard.readText())",
         "Full screen": "tell(document.documentElement.requestFullscreen())",
         "Pointer": "tell(document.body.requestPointerLock())",
+        "Screen": "tell(navigator.mediaDevices.getDisplayMedia({video: true}))",
+        "Device": "tell(navigator.usb.requestDevice({filters: []}))",
+        "Input device": "tell(navigator.hid.requestDevice({filters: []}))",
+        "Port": "tell(navigator.serial.requestPort())",
+        "Program": "location = 'custom-program://open'",
         "Passkey": "tell(navigator.credentials.get({publicKey: {challenge: new Uint8Array(8)}}))",
         "Cookie": "alert(document.cookie)",
     }.items()
@@ -125,7 +130,7 @@ addEventListener('beforeunload', (event) => { event.preventDefault(); event.retu
 
 _PAGES = {
     "away": _AWAY,
-    "requests": _LOG + _REQUESTS + "<a href='/acting/basic'>Sign in</a>",
+    "requests": _LOG + _REQUESTS + "<a href='/acting/basic'>Sign in</a><a href='tel:12345'>Phone</a>",
     "moving": _LOG + _MOVING,
     "injected": _INJECTED,
     "endless": _ENDLESS,

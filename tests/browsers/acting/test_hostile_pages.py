@@ -44,12 +44,18 @@ async def test_what_only_a_person_may_allow_is_denied_and_ends_no_step(actor: Ac
         "Pointer": "denied NotAllowedError",
         "Notify": "denied NotifyError",
         "Camera": "denied",
+        "Screen": "denied NotAllowedError",
+        "Device": "denied NotFoundError",
+        "Input device": "denied NotFoundError",
+        "Port": "denied NotFoundError",
         "Passkey": "",
         "Paste": "denied NotAllowedError",
     }.items():
         await actor('click "Reset"')
         assert not (await actor(f'click "{name}"')).error, name
         assert not log or not (await actor(f"wait log: {log}")).error, name
+    for name, url in {"Program": "custom-program://open", "Phone": "tel:12345"}.items():
+        assert (await actor(f'click "{name}"')).notices == (f'refused: a link for another program, "{url}"',)
     await actor('click "Full screen"')
     assert "dismissed" in (await actor('click "Prompt"')).notices[0]
 
