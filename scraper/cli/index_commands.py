@@ -1,4 +1,4 @@
-"""Commands `index create`, `index add` and `index search`, and `find-tools`."""
+"""Commands `index create`, `add`, `search` and `list`, and `find-tools`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.message_rewriting import get_command_name
-from scraper.cli.setting_options import LOG_SETTINGS, Command, with_settings
-from scraper.cli.tool_output import run_and_print, with_output_options
+from scraper.cli.setting_options import LOG_SETTINGS, Command, load_settings, with_settings
+from scraper.cli.store_access import with_store
+from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
 
+_PRINCIPAL = "local"
 _INDEX_SETTINGS = LOG_SETTINGS | {"data_dir", "database_url"}
 _TOOL_LINE = re.compile(r"^- (\w+)\(([^)]*)\): ", re.MULTILINE)
 
 
 @click.group()
 def index() -> None:
-    """Create, fill and search indexes of your own texts."""
+    """Create, fill, search and list indexes of your own texts."""
 
 
 @index.command(cls=Command, examples=["index create notes", "index create code --min-length 1 --case-sensitive"])
@@ -96,6 +98,24 @@ def search_texts(name: str, **flags: Any) -> int:
 
     code = run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
     return ExitCode.INCOMPLETE if found == [0] else code
+
+
+@index.command("list", cls=Command, examples=["index list", "index list --json"])
+@with_output_options(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def list_indexes(**flags: Any) -> int:
+    """Print the indexes with their numbers of texts, also those that `crawl` has created."""
+    found = with_store(load_settings(flags), lambda store: store.indexes.names(principal=_PRINCIPAL))
+    # Indexes in memory are those of a running server.
+    rows = [{"name": one.name, "documents": one.documents} for one in found if one.backend != "memory"]
+    if wants_json(flags):
+        text = json.dumps(rows)
+    elif rows:
+        text = "\n".join(f"{row['name']}: {row['documents']:,} texts" for row in rows)
+    else:
+        text = "There are no indexes. Create one: search-mcp index create NAME"
+    print_text(text, flags["output"])
+    return ExitCode.SUCCESS
 
 
 @click.command(cls=Command, examples=['find-tools "read a PDF"', 'find-tools "pages about tides" --kind resources'])

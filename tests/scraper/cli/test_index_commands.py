@@ -27,6 +27,15 @@ def test_texts_are_added_and_found_by_later_commands(here: dict[str, str], tmp_p
     assert [hit["doc_id"] for hit in json.loads(as_json.out)["results"]] == ["sun.md"]
 
 
+def test_indexes_are_listed_with_their_sizes(here: dict[str, str]) -> None:
+    listed = command_output("index", "list", env=here)
+    assert (listed.code, listed.out) == (0, "There are no indexes. Create one: search-mcp index create NAME\n")
+    command_output("index", "create", "notes", env=here)
+    command_output("index", "add", "notes", "-", "--id", "one", env=here, stdin=b"low tide")
+    assert command_output("index", "list", env=here).out == "notes: 1 texts\n"
+    assert json.loads(command_output("index", "list", "--json", env=here).out) == [{"name": "notes", "documents": 1}]
+
+
 def test_a_text_comes_from_standard_input(here: dict[str, str]) -> None:
     command_output("index", "create", "notes", env=here)
     metadata = ("--metadata", '{"from": "me"}')
