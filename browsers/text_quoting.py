@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
+_PRINTABLE_BUT_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+"""Fillers and variation selectors, which `str.isprintable` accepts."""
+
 
 def clean_text(text: str) -> str:
-    """Return the text on one line, without unprintable characters."""
-    if not text.isprintable():
-        text = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(text.split())
+    """Return the text on one line, without unprintable and invisible characters."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    # A space in place of an invisible character would show where it was.
+    text = "".join(one if one.isprintable() else " " * one.isspace() for one in text)
+    return " ".join(_PRINTABLE_BUT_INVISIBLE.sub("", text).split())
 
 
 def truncate(text: str, limit: int) -> str:

@@ -84,7 +84,8 @@ def _format_text(media_type: str, text: str) -> str:
     if media_type in _PROSE_TYPES:
         return fence(text.strip("\n"), "text") if _has_layout(text) else text.strip()
     if _is_json(media_type):
-        return fence(format_json(text), "json")
+        # Escapes in JSON become characters.
+        return fence(sanitize.clean(format_json(text))[0], "json")
     language = "xml" if _is_xml(media_type) else _LANGUAGES.get(media_type, "text")
     return fence(text.strip("\n"), language)
 

@@ -87,7 +87,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
             thread_extraction.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas
         )
         markdown = f"{markdown}\n\n{comments.markdown}"
-    body, controls = sanitize.clean(markdown[:MAX_CHARACTERS])
+    body, controls = markdown_structure.clean_markdown(markdown[:MAX_CHARACTERS])
     # The plain text of a thread has neither the headings of posts nor text that was not selected.
     text, _ = sanitize.clean((content.text if is_thread else text)[:MAX_CHARACTERS])
     # A date in the text of a list belongs to one of its items.

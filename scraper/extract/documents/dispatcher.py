@@ -18,7 +18,8 @@ from scraper.extract.documents.model import (
 )
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.markdown.plain_text import strip_markdown
-from scraper.extract.text.sanitize import clean, clean_line
+from scraper.extract.text.markdown_structure import clean_markdown
+from scraper.extract.text.sanitize import clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 """Read one format; raise `ScraperError` if the document cannot be read."""
@@ -95,7 +96,7 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
     """
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
-    markdown, _ = clean(parsed.markdown)
+    markdown, _ = clean_markdown(parsed.markdown)
     if not markdown.strip():
         if parsed.ocr_pages and request.keep_pictures:
             return parsed

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.math.tex_delimiters import MAX_TEX
-from scraper.extract.text.sanitize import clean_line
+from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Heading
 
 MAX_HEADINGS = 500
@@ -42,6 +42,40 @@ def find_headings(markdown: str) -> tuple[Heading, ...]:
             plain = clean_line(_MARKUP.sub("", labels), _MAX_HEADING_TEXT)
             headings.append(Heading(len(hashes), plain, match.start()))
     return tuple(headings)
+
+
+_SPACES_IN_LINE = re.compile(r"(?<=\S) {2,}(?=\S)")
+
+
+def clean_markdown(markdown: str) -> tuple[str, int]:
+    """Remove invisible characters, and the white space that they leave outside of code, which could carry a message.
+
+    Returns:
+        The text, and the number of removed invisible characters.
+    """
+    cleaned, removed = clean(markdown)
+    if cleaned == markdown:
+        return cleaned, removed
+    lines, fence = [], ""
+    for line in cleaned.split("\n"):
+        mark = _FENCE_LINE.match(line)
+        if mark is not None and mark["mark"] != _FORMULA_MARK:
+            closes = mark["mark"].startswith(fence) and not mark["info"].strip()
+            fence = "" if fence and closes else fence or mark["mark"]
+        elif not fence:
+            line = _normalize_spaces(line)
+            if not line and lines and not lines[-1]:
+                continue
+        lines.append(line)
+    return "\n".join(lines), removed
+
+
+def _normalize_spaces(line: str) -> str:
+    """Return a line without spaces that Markdown ignores: a single one at its start or end, further ones in it."""
+    text = line.rstrip(" ")
+    if text.startswith(" ") and not text.startswith("  "):
+        text = text[1:]
+    return _SPACES_IN_LINE.sub(" ", text) + ("  " if text and len(line) - len(line.rstrip(" ")) > 1 else "")
 
 
 _MAX_TABLE_HEAD = 1_000

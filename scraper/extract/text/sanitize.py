@@ -33,6 +33,8 @@ _REPEATED = re.compile(f"([{_CONTEXTUAL}])\\1+")
 _LATIN = "cp1252"
 """Western European letters with typographic punctuation. Of the suspects it only contains `_LATIN_SUSPECTS`."""
 _LATIN_SUSPECTS = bytes(code for code in (*range(32), 127, 0xA0, 0xAD) if chr(code) not in "\t\n")
+_BLANK_PATTERN = "\u2800"
+"""Braille pattern without dots, which looks like a space."""
 _JOINERS = "\u200c\u200d"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
 _ARABIC = "\u0606-\u061b\u061d-\u06dc\u06de-\u088f\u0892-\u08e1\u08e3-\u08ff\ufb50-\ufdff\ufe70-\ufefc"
@@ -49,7 +51,24 @@ _JOINING = re.compile(
     "\ufb50-\ufdff\ufe70-\ufefc]"
 )
 _BESIDE_NUMBER_MARK = re.compile(f"[{_ARABIC}]")
-_EMOJI_CATEGORIES = frozenset({"So", "Sk"})
+_VIRAMA = 9
+"""Canonical combining class of the marks beside which a zero-width joiner changes a letter's form."""
+_PEOPLE = "👦👧👨👩🧑🧒"
+_ROLES = "⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰"
+_GENDERED = "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟"
+_JOINED_EMOJI = (
+    (_PEOPLE, _PEOPLE + _ROLES + "❤🤝🐰"),
+    ("❤", _PEOPLE + "💋🔥🩹"),
+    ("💋🤝🐰", _PEOPLE),
+    (_GENDERED, "♀♂"),
+    ("♀♂🏃🚶🧎🦯🦼🦽", "➡"),
+    ("🏳", "🌈⚧"),
+    ("🐦", "⬛🔥"),
+    ("🙂", "↔↕"),
+    *(tuple(pair) for pair in "🏴☠ 🐕🦺 🐈⬛ 🐻❄ 👁🗨 😮💨 😵💫 😶🌫 🍋🟩 🍄🟫 ⛓💥 🫱🫲".split()),
+)
+"""Emoji that a joiner connects with the following ones to one picture (emoji-zwj-sequences.txt of Unicode)."""
+_EMOJI_MODIFIERS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
 _NOT_LETTERS_OR_DIGITSCAP = "\u20e3"
 _TEXT_OR_EMOJI = re.compile(
     "[©®‼⁉™ℹ↔-↙↩↪⌨⏏⏭-⏯⏱⏲⏸-⏺Ⓜ▪▫▶◀◻◼☀-☄☎☑☘☝☠☢☣☦☪☮☯☸-☺♀♂♟♠♣♥♦♨♻♾⚒⚔-⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷-⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅-⬇〰〽㊗㊙"
@@ -92,6 +111,9 @@ def _replacements(characters: str) -> dict[int, str | None]:
     """Return the replacements of the characters that no person sees, except those of `_SUSPECT`."""
     found: dict[int, str | None] = {}
     for character in characters:
+        if character == _BLANK_PATTERN:
+            found[ord(character)] = " "
+            continue
         if character.isprintable() or character in "\n\r\t" or _SUSPECT.match(character):
             continue
         category = unicodedata.category(character)
@@ -126,14 +148,9 @@ def _filter_suspect(match: re.Match[str]) -> str:
     after = text[at + 1 : at + 2]
     if character in _JOINERS:
         joins_letters = _JOINING.match(before) and _JOINING.match(after)
-        joins_emoji = (
-            character == "\u200d"
-            and before
-            and after
-            and (before == "\ufe0f" or _is_emoji(before))
-            and _is_emoji(after)
-        )
-        is_allowed = bool(joins_letters or joins_emoji)
+        if character == "\u200d":
+            joins_letters = joins_letters and _VIRAMA in (unicodedata.combining(before), unicodedata.combining(after))
+        is_allowed = bool(joins_letters) or (character == "\u200d" and _joins_emoji(text, at, after))
     elif character in _DIRECTION_MARKS:
         is_first = not any(mark in text[max(0, at - _DIRECTION_MARK_GAP) : at] for mark in _DIRECTION_MARKS)
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
@@ -147,11 +164,12 @@ def _filter_suspect(match: re.Match[str]) -> str:
     return character if is_allowed else ""
 
 
-def _is_emoji(character: str) -> bool:
-    """Return True for characters of emoji that joiners connect."""
-    if character >= "\U0001f000":
-        return unicodedata.category(character) in _EMOJI_CATEGORIES
-    return character == "⬛" or _TEXT_OR_EMOJI.match(character) is not None
+def _joins_emoji(text: str, at: int, after: str) -> bool:
+    """Return True if the joiner at a position connects two emoji to one picture."""
+    before = text[at - 1] if at else ""
+    if _EMOJI_MODIFIERS.match(before):
+        before = text[at - 2] if at > 1 else ""
+    return bool(before and after) and any(before in first and after in second for first, second in _JOINED_EMOJI)
 
 
 _MOJIBAKE = re.compile(

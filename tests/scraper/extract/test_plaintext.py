@@ -127,3 +127,8 @@ def test_external_entities_are_not_loaded() -> None:
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "9" * 100_000, '"\\ud800"'])
 def test_hostile_json_is_shown_as_text(text: str) -> None:
     assert reader.read(served("application/json", text)).markdown.startswith("```json\n")
+
+
+def test_escapes_in_json_become_no_invisible_characters() -> None:
+    text = '{"a\\u2060b": "c\\udb40\\udc41\\u180bd", "e": "\\ud800"}'
+    assert '"ab": "cd"' in reader.read(served("application/json", text)).markdown

@@ -23,6 +23,7 @@ from tests.scraper.soon import soon
         "❤\ufe0f\u200d🔥",
         "🏳\ufe0f\u200d🌈",
         "1\ufe0f\u20e3",
+        "👩\u200d❤\ufe0f\u200d💋\u200d👨 🏃🏽\u200d♀\ufe0f\u200d➡\ufe0f 🏴\u200d☠\ufe0f",
         "🐈\u200d⬛ 👩🏽\u200d⚕\ufe0f 🙂\u200d↔\ufe0f ☀\ufe0f",
         "\u0663\u06dd",  # an Arabic digit with the mark of a verse
         "\ue000",  # private use: icons of fonts
@@ -55,6 +56,9 @@ def test_visible_characters_stay(text: str) -> None:
         ("a\u180b\u180c\u180d\u180fb", "ab", 4),
         ("a\U0001bca0\U0001bca3\ufff0\ufff8b", "ab", 4),
         ("a\u06ddb", "ab", 1),
+        ("😀\u200d😀\u200d🚀👩\u200d😀☀\ufe0f\u200d☀", "😀😀🚀👩😀☀\ufe0f☀", 4),
+        ("سل\u200dام क\u200dष", "سلام कष", 2),
+        ("a\u2800b", "a b", 0),
         ("a\u00a0b\u2003c\u3000d\u2028e", "a b c d e", 0),
         ("a\ud800b", "a\ufffdb", 0),
         ("ב\u200f\u200f\u200fa", "ב\u200fa", 2),
