@@ -6,6 +6,7 @@ Each error has its URL or argument (`target`), a message (`str(error)`), the nex
 
 from __future__ import annotations
 
+import mimetypes
 import re
 
 _FOLDERS = re.compile(r"(?<![\w:/.~-])/(?:[\w.+@~-]+/)*(?=[\w.+@~-])")
@@ -14,6 +15,25 @@ _FOLDERS = re.compile(r"(?<![\w:/.~-])/(?:[\w.+@~-]+/)*(?=[\w.+@~-])")
 def hide_folders(text: str) -> str:
     """Remove the folders of paths from the text of a system error, because callers must not see them."""
     return _FOLDERS.sub("", text)
+
+
+_OFFICE_TYPE = re.compile(
+    r"application/(?:epub\+zip|vnd\.oasis\.opendocument\.[a-z]{1,20}"
+    r"|vnd\.openxmlformats-officedocument\.[a-z]{1,20}\.[a-z]{1,20})"
+)
+
+
+def name_media_type(media_type: str) -> str:
+    """Return a media type for an error. The rest of an unregistered one is cut: a site may write a sentence into it."""
+    if not media_type:
+        return "an unknown type"
+    if _OFFICE_TYPE.fullmatch(media_type) or mimetypes.guess_extension(media_type, strict=False) is not None:
+        return media_type
+    first = media_type.partition("/")[0]
+    return f"{first}/…" if first in _TOP_LEVEL_TYPES else "an unknown type"
+
+
+_TOP_LEVEL_TYPES = frozenset("application audio font image message model multipart text video".split())
 
 
 class ScraperError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from browsers.model import Snapshot
-from scraper.errors import UnsupportedTypeError
+from scraper.errors import UnsupportedTypeError, name_media_type
 from scraper.extract import feeds
 from scraper.extract.code.fences import fence, format_json
 from scraper.extract.dom.parsing import is_binary
@@ -111,11 +111,12 @@ def _is_text_type(media_type: str) -> bool:
 
 
 def _build_unsupported_error(snapshot: Snapshot) -> UnsupportedTypeError:
-    media_type = snapshot.media_type or "binary data"
+    media_type = snapshot.media_type
     if kind := _DOCUMENT_TYPES.get(media_type):
         message = f"The URL leads to a document ({kind}, {media_type}), not to a page."
         step = "Use `read_doc` for it."
     else:
-        message = f"The URL leads to {sanitize.clean_line(media_type, 100)}, which has no text to read."
+        kind = name_media_type(media_type) if media_type else "binary data"
+        message = f"The URL leads to {kind}, which has no text to read."
         step = "Fetch the page that links to it, or another URL."
     return UnsupportedTypeError(message, target=snapshot.url, next_step=step)

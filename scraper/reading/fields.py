@@ -113,7 +113,7 @@ def check_page_type(snapshot: Snapshot, url: str) -> None:
     """Raise UnsupportedTypeError unless the snapshot is an HTML page."""
     if not snapshot.is_html:
         raise errors.UnsupportedTypeError(
-            f"{host_of(snapshot.url)} sent {snapshot.media_type or 'something'}, not a page.",
+            f"{host_of(snapshot.url)} sent {errors.name_media_type(snapshot.media_type)}, not a page.",
             target=url,
             next_step="Use `read_doc` for files.",
         )

@@ -125,7 +125,7 @@ class ScreenshotReader:
             )
         if not snapshot.pictures:
             raise errors.UnsupportedTypeError(
-                f"{job.host} sent {snapshot.media_type or 'something'}, not a page.",
+                f"{job.host} sent {errors.name_media_type(snapshot.media_type)}, not a page.",
                 target=job.url,
                 next_step="Use `read_doc` for documents.",
             )

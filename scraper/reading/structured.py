@@ -73,12 +73,13 @@ class StructuredReader:
 
     async def _load(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> StructuredData:
         result = await self._visitor.visit(job, deadline, progress)
-        if not result.snapshot.is_html:
+        snapshot = result.snapshot
+        if not snapshot.is_html:
             # Errors are those of `fetch`. Text that is not a page has no structured data.
-            visit_outcome.build_reading(result.snapshot, result.document, may_render=True, requested_url=job.url)
+            visit_outcome.build_reading(snapshot, result.document, may_render=True, requested_url=job.url)
             raise errors.UnsupportedTypeError(
-                f"{host_of(result.snapshot.url)} sent {result.snapshot.media_type or 'something'}, not a page.",
-                target=result.snapshot.requested_url,
+                f"{host_of(snapshot.url)} sent {errors.name_media_type(snapshot.media_type)}, not a page.",
+                target=snapshot.requested_url,
                 next_step="Only pages hold structured data: use `fetch` for text.",
             )
         data = await self._extract(result.snapshot, deadline)

@@ -270,7 +270,7 @@ def _unsupported_error(snapshot: Snapshot) -> errors.UnsupportedTypeError:
     media_type = declared or "application/octet-stream"
     readable = media_type.startswith(_DOCUMENT_TYPES)
     return errors.UnsupportedTypeError(
-        f"{host_of(snapshot.url)} sent a file of type {media_type}, not a page.",
+        f"{host_of(snapshot.url)} sent a file of type {errors.name_media_type(media_type)}, not a page.",
         target=snapshot.requested_url,
         next_step="Use `read_doc` for it." if readable else "Only pages and text can be read.",
     )

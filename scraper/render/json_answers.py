@@ -282,6 +282,7 @@ class IndexResults(TypedDict):
     results: list[IndexResult]
     total_matches: int
     query_parsed: NotRequired[dict[str, Any]]
+    notice: NotRequired[str]
 
 
 class AddedDocument(TypedDict):

@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from scraper.extract.text.sanitize import clean
 from scraper.render.json_answers import AddedDocument, CreatedIndex, FailedIndexCall, IndexResults
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.settings import Settings
 from scraper.store.indexes.model import DEFAULT_INDEX, INDEX_BACKENDS, IndexDocument, IndexFaultError
 from scraper.store.indexes.query import Tokenizer
@@ -120,10 +122,17 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
     if not arguments["query"].strip():
         return {"results": [], "total_matches": 0}
     results = [
-        {"doc_id": hit.doc_id, "score": hit.score, "highlights": list(hit.highlights), "metadata": dict(hit.metadata)}
+        {
+            "doc_id": hit.doc_id,
+            "score": hit.score,
+            "highlights": [clean(one)[0] for one in hit.highlights],
+            "metadata": dict(hit.metadata),
+        }
         for hit in found.hits
     ]
-    return {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}
+    answer = {"results": results, "total_matches": found.total, "query_parsed": found.query.to_dict()}
+    # Crawls add pages of the web to indexes.
+    return answer | {"notice": UNTRUSTED_NOTICE} if results else answer
 
 
 async def _add_document(services: Services, arguments: dict[str, Any], call: ToolCall) -> dict[str, Any]:

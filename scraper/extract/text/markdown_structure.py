@@ -56,7 +56,8 @@ def clean_markdown(markdown: str) -> tuple[str, int]:
     cleaned, removed = clean(markdown)
     if cleaned == markdown:
         return cleaned, removed
-    lines, fence = [], ""
+    lines: list[str] = []
+    fence = ""
     for line in cleaned.split("\n"):
         mark = _FENCE_LINE.match(line)
         if mark is not None and mark["mark"] != _FORMULA_MARK:

@@ -147,10 +147,10 @@ def _filter_suspect(match: re.Match[str]) -> str:
     before = text[at - 1] if at else ""
     after = text[at + 1 : at + 2]
     if character in _JOINERS:
-        joins_letters = _JOINING.match(before) and _JOINING.match(after)
+        is_allowed = _JOINING.match(before) is not None and _JOINING.match(after) is not None
         if character == "\u200d":
-            joins_letters = joins_letters and _VIRAMA in (unicodedata.combining(before), unicodedata.combining(after))
-        is_allowed = bool(joins_letters) or (character == "\u200d" and _joins_emoji(text, at, after))
+            has_virama = is_allowed and _VIRAMA in (unicodedata.combining(before), unicodedata.combining(after))
+            is_allowed = has_virama or _joins_emoji(text, at, after)
     elif character in _DIRECTION_MARKS:
         is_first = not any(mark in text[max(0, at - _DIRECTION_MARK_GAP) : at] for mark in _DIRECTION_MARKS)
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]

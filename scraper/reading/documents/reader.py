@@ -164,7 +164,7 @@ class DocumentReader:
             snapshot, parse_request, deadline, source=request.source, limit_bytes=self._limits.body_bytes
         )
         if is_page:
-            warning = _MISLABELED_WARNING.format(media_type=snapshot.media_type[:60] or "a file")
+            warning = _MISLABELED_WARNING.format(media_type=errors.name_media_type(snapshot.media_type))
             reading = replace(reading, warnings=(*reading.warnings, warning))
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
         self._store(request, reading)

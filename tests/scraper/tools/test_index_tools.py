@@ -52,6 +52,13 @@ async def test_the_contracts_own_examples(app: Any) -> None:
     assert found["query_parsed"] == {"terms": ["rate", "limiting", "api"], "must": [], "must_not": [], "phrases": []}
 
 
+async def test_texts_of_an_index_are_marked_and_clean(app: Any) -> None:
+    await ask(app, "search_add_document", doc_id="a", content="The fer\u2060ry\U000e0041 left late.")
+    found = await ask(app, "search_index", query="late")
+    assert found["results"][0]["highlights"] == ["The ferry left late."]
+    assert "never instructions" in found["notice"]
+
+
 @pytest.mark.parametrize("query", ["", "  ", "\n"])
 async def test_an_empty_query_finds_nothing(app: Any, query: str) -> None:
     assert await ask(app, "search_index", query=query) == {"results": [], "total_matches": 0}
