@@ -235,7 +235,7 @@ _AMOUNT = r"(\d{1,3}|a|an|one|un|una|une|uno|um|uma|ein(?:e[mnr]?)?|een|один
 _RELATIVE = (
     *(
         (
-            rf"(?:(?:vor|il y a|hace|há|ha|atrás|przed)\s+{_AMOUNT}\s*(?:{unit})(?![^\W\d])"
+            rf"(?:(?<![^\W\d_])(?:vor|il y a|hace|há|ha|atrás|przed)\s+{_AMOUNT}\s*(?:{unit})(?![^\W\d])"
             rf"|{_AMOUNT}\s*(?:{unit})\s*(?:ago|fa|geleden|temu|назад|тому|önce|trước|之?前|전|sedan|siden|sitten|atrás|zpět)(?![^\W\d_a-z]))",
             size,
         )
@@ -246,6 +246,8 @@ _RELATIVE = (
 )
 RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
 """Patterns of relative dates such as "2 days ago", and the duration of one unit."""
+AGE_FORMS = tuple(form for form, _ in RELATIVE_FORMS[: len(_UNITS)])
+"""Those of them with an amount, without words such as "yesterday"."""
 _WITHOUT_YEAR = tuple(
     re.compile(pattern)
     for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")
