@@ -236,7 +236,8 @@ class ActingPage:
         """Refuse the consent banners that are on the page now, and report them. Return True if there was one."""
         self._had_banner_check = True
         _, *frames = self.processes.all()
-        done = await refuse_consent(self._session, {frame.frame_id: frame.session for frame in frames})
+        sessions = {frame.frame_id: frame.session for frame in frames}
+        done = await refuse_consent(self._session, sessions, tuple(self.guard.unloaded))
         for sentence in done:
             self.notice(sentence)
         return bool(done)
@@ -373,7 +374,7 @@ class ActingPage:
         self._readiness.on_new_document(frame["loaderId"])
         self._known.clear()
         self._secrets = frozenset()
-        self.guard.is_touched = False
+        self.guard.begin_document()
         self.has_new_document = True
         self._had_banner_check = False
 

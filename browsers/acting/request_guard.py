@@ -54,6 +54,8 @@ class RequestGuard:
         """Hosts to which the main frame was not allowed to navigate in this step."""
         self.refused_frames: dict[str, None] = {}
         """Hosts whose frames were not loaded in this step."""
+        self.unloaded: set[str] = set()
+        """Ids of the frames of the current document whose documents were refused."""
         self.is_touched = False
         """True if a step acted on the current document."""
         self.follows_redirects = False
@@ -79,6 +81,11 @@ class RequestGuard:
     def is_allowed(self, host: str) -> bool:
         """Return True if documents of this host may be loaded."""
         return covers_host(self._hosts, host)
+
+    def begin_document(self) -> None:
+        """Forget the frames and steps of the document before."""
+        self.is_touched = False
+        self.unloaded.clear()
 
     def begin_step(self) -> None:
         """Forget the refusals of earlier steps."""
@@ -171,23 +178,24 @@ class RequestGuard:
         if parts.scheme not in ("http", "https"):
             if url in ("about:blank", "about:srcdoc"):
                 return False
-            self._refuse_host(f"{parts.scheme[:20]}:", is_main)
+            self._refuse_host(f"{parts.scheme[:20]}:", event, is_main)
             return True
         host = parts.hostname or ""
         is_redirect = is_main and self.follows_redirects and "redirectedRequestId" in event
         if not self.is_allowed(host) and not is_redirect:
-            self._refuse_host(host, is_main)
+            self._refuse_host(host, event, is_main)
             return True
         if is_read_only and self._is_write(event):
             self._refuse_write(method, url)
             return True
         return False
 
-    def _refuse_host(self, host: str, is_main: bool) -> None:
+    def _refuse_host(self, host: str, event: Event, is_main: bool) -> None:
         if is_main:
             self.refused_hosts.append(host)
         else:
             self.refused_frames[host] = None
+            self.unloaded.add(event.get("frameId", ""))
 
     def _refuse_write(self, method: str, url: str) -> None:
         self.refused_writes.append(_describe(method, url))

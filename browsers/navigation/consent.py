@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any
 
 from browsers.cdp.session import CommandFailedError, Event, Session
@@ -27,33 +27,45 @@ MAX_PRESSES = 2
 LIMIT_S = 8.0
 """Seconds for all banners of a page."""
 _WORLD = "consent"
+_UNLOADED = "A box over the page was hidden: its frame of another host was not loaded."
 _HIDDEN = "A consent banner was hidden, because it cannot be refused."
 _COMMAND_LIMIT_S = 4.0
 """Seconds for one command. A frame with a new process answered after 3.7 s at load 17."""
 _MAX_EXCEPTION = 300
 """Characters of an exception of the script in the log."""
+_MAX_CLOSED_ROOTS = 3
+"""Levels of closed shadow roots in which a banner is looked for."""
 _PAUSE_S = 0.05
 _MOVING_S = 0.6
 _GONE_S = 0.8
 """Seconds in which a banner must disappear after a click."""
 
 
-async def refuse_consent(session: Session, others: Mapping[str, Session] | None = None) -> tuple[str, ...]:
+async def refuse_consent(
+    session: Session, others: Mapping[str, Session] | None = None, unloaded: Collection[str] = ()
+) -> tuple[str, ...]:
     """Refuse the consent banners of a page and its frames; return one sentence for each banner.
 
     A refusal is clicked if there is one; otherwise the settings are saved without categories, or the banner is closed.
     A banner that has no such button, or stays, is hidden together with its backdrop. Failed commands and the time limit
     end the search early and are not raised. `others` are the sessions of frames with a process of their own, by frame
-    id.
+    id. `unloaded` are the ids of frames whose documents were refused: if one covers the page, it is hidden, because a
+    banner of another host cannot be answered there.
     """
     done: list[str] = []
     with contextlib.suppress(TimeoutError, CommandFailedError):
         async with asyncio.timeout(LIMIT_S):
-            async for frame in _iter_frames(session, others or {}):
+            tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
+            main = _BannerFrame(session, tree["frame"]["id"])
+            async for frame in _iter_frames(main, tree, others or {}):
                 # The frame navigates or does not answer, or the page loads again with the answer.
                 with contextlib.suppress(CommandFailedError, TimeoutError):
                     async for step in _press_buttons(session, frame):
                         done.append(step)  # noqa: PERF401  # a failure must not lose the steps before it
+            for frame_id in unloaded:
+                with contextlib.suppress(CommandFailedError, TimeoutError):
+                    if await main.hide_unloaded(frame_id):
+                        done.append(_UNLOADED)
     if done:
         # Also at the limit: a banner that was pressed may have left the page locked.
         with contextlib.suppress(TimeoutError, CommandFailedError):
@@ -126,6 +138,16 @@ class _BannerFrame:
         else:
             await self.call("hide()")
 
+    async def hide_unloaded(self, frame_id: str) -> bool:
+        """Hide a frame of this document that was not loaded, with the box around it, if it covers the page.
+
+        Raises:
+            CommandFailedError: The frame no longer exists, or is in another document.
+        """
+        await self.call("isGone()")  # the script may not be there yet
+        owner = await self.send("DOM.getFrameOwner", frameId=frame_id)
+        return bool(await self.call("hideUnloaded(arguments[0])", await self._resolve(owner["backendNodeId"])))
+
     async def open_closed_roots(self) -> bool:
         """Give the script the closed shadow roots in which a banner may be; return True if there is one."""
         hosts = await self._call_function("return this.hosts();", returnByValue=False)
@@ -190,10 +212,8 @@ def _log_exception(expression: str, answer: Event) -> bool:
     return True
 
 
-async def _iter_frames(session: Session, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:
+async def _iter_frames(main: _BannerFrame, tree: Event, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:
     """Yield the main frame and the visible frames below it, at most `MAX_FRAMES`."""
-    tree = (await session.send("Page.getFrameTree", limit_s=_COMMAND_LIMIT_S))["frameTree"]
-    main = _BannerFrame(session, tree["frame"]["id"])
     yield main
     known = {tree["frame"]["id"]}
     inner = [(main, node["frame"]["id"], node, 1) for node in tree.get("childFrames", [])]
@@ -214,7 +234,7 @@ async def _iter_frames(session: Session, others: Mapping[str, Session]) -> Async
         known.add(frame_id)
         if depth < MAX_FRAME_DEPTH:
             inner += [(frame, one["frame"]["id"], one, depth + 1) for one in node.get("childFrames", [])]
-            inner += [(frame, other, None, depth + 1) for other in others if frame.session is not session]
+            inner += [(frame, other, None, depth + 1) for other in others if frame.session is not main.session]
         yield frame
 
 
@@ -271,7 +291,9 @@ async def _press_until_gone(session: Session, frame: _BannerFrame, plan: dict[st
 async def _find_still_button(frame: _BannerFrame, has_opened_settings: bool) -> dict[str, Any] | None:
     """Return the next step, once its button no longer moves: banners slide into the window."""
     plan = await _plan(frame, has_opened_settings)
-    if plan is None and await frame.open_closed_roots():
+    for _ in range(_MAX_CLOSED_ROOTS):
+        if plan is not None or not await frame.open_closed_roots():
+            break
         plan = await _plan(frame, has_opened_settings)
     if plan is None:
         return None

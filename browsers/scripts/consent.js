@@ -116,7 +116,9 @@
     const isNeither = (labels) => !labels.some((label) => accepts(label) || refuses(label, isAboutCookies));
     const opens = (test) => pick((labels, one) => test.test(labels[0]) && isNeither(labels) && !SAVE.test(labels[0]) && isInPlace(one));
     const settings = opens(SETTINGS) || opens(MORE);
-    const offersBoth = refuse && accept && EVERYTHING.test(`${labelsOf(refuse)[0]} ${labelsOf(accept)[0]}`);
+    // "3 requests: accept all, reject all" answers for what a list has selected.
+    const isAboutItems = !isAboutCookies && !PRIVACY.test(text) && /\d/.test(text);
+    const offersBoth = refuse && accept && !isAboutItems && EVERYTHING.test(`${labelsOf(refuse)[0]} ${labelsOf(accept)[0]}`);
     // The content of the page stays, unless it is nothing but the question.
     const asksAlone = refuse && accept && text.length < MAX_ALONE_CHARS && (isModal || offersBoth);
     if (element.querySelector('main, h1') && !asksAlone && !isWholeFrame && isMoreOfPage(text.length, 0.3)) return null;
@@ -237,6 +239,13 @@
       return false;
     },
     hideFrame(frame) { hide(boxOfFrame(frame)); },
+    // Hide the box of a frame that was not loaded and covers the page, which would take all clicks.
+    hideUnloaded(frame) {
+      const {width, height} = boxOfFrame(frame).getBoundingClientRect();
+      if (!this.isFloatingFrame(frame) || width * height < innerWidth * innerHeight / 2) return false;
+      this.hideFrame(frame);
+      return true;
+    },
     // Elements that may have a closed shadow root, which only the browser can open.
     hosts() {
       const found = [];

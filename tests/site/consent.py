@@ -103,6 +103,20 @@ _BOXES = {
       setTimeout(() => {{ document.body.insertAdjacentHTML('beforeend', `{
         _box(_TALK, _ACCEPT + _button("Reject all", "refuse"), "position:fixed;inset:0;background:#eee;z-index:99")
     }`); wire(document); }}, 1500);</script>""",
+    "closed-twice": f"""<outer-box></outer-box><script>
+      customElements.define('inner-box', class extends HTMLElement {{ constructor() {{
+        super();
+        const root = this.attachShadow({{mode: 'closed'}});
+        root.innerHTML = `{_box(_TALK, _ACCEPT + _button("Reject all", "refuse"))}`; wire(root);
+      }} }});
+      customElements.define('outer-box', class extends HTMLElement {{ constructor() {{
+        super();
+        this.attachShadow({{mode: 'closed'}}).innerHTML = '<inner-box></inner-box>';
+      }} }});</script>""",
+    "not-loaded": """<button onclick="note('clicked')">Press</button><div class="box" style="position:fixed;inset:0">
+      <iframe style="width:100%;height:100%" src="http://other.example/consent/answer-frame"></iframe></div>
+      <iframe id="chat" style="position:fixed;right:0;bottom:0" src="http://third.example/"></iframe>""",
+    "selected": _box("3 requests selected", _button("Accept all", "accept") + _button("Reject all", "refuse")) + _WIRE,
     "article": f'<div class="box" style="{_STYLE}"><main><h1>How sites ask for consent</h1>'
     f"{paragraphs('consent-inside', 0, 8)}<p>You may accept or reject cookies.</p></main>"
     f"{_ACCEPT}{_button('Reject all', 'refuse')}</div>" + _WIRE,

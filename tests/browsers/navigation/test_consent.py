@@ -56,7 +56,7 @@ def pressed(snapshot: Snapshot) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding", "research", "closed"]
+    "name", ["bar", "german", "japanese", "without-topic", "shadow", "sliding", "research", "closed", "closed-twice"]
 )
 async def test_a_banner_is_refused_by_a_real_click(browsers: Browsers, site: Site, name: str) -> None:
     snapshot = await visit(browsers, site, name)
@@ -116,13 +116,24 @@ async def test_content_inside_a_banner_stays(browsers: Browsers, site: Site) -> 
     assert "How sites ask for consent" in snapshot.html and "display: none" not in snapshot.html
 
 
-@pytest.mark.parametrize("name", ["sign-in", "basket", "age", "chat", "header"])
+@pytest.mark.parametrize("name", ["sign-in", "basket", "age", "chat", "header", "selected"])
 async def test_other_boxes_stay(browsers: Browsers, site: Site, name: str) -> None:
     snapshot = await visit(browsers, site, name)
     assert snapshot.consent == ()
     assert 'class="box"' in snapshot.html and "display: none" not in snapshot.html
     if name != "header":
         assert pressed(snapshot) == "nothing"
+
+
+async def test_a_frame_that_a_session_does_not_load_covers_nothing(browsers: Browsers, site: Site) -> None:
+    actor = Actor(browsers, site)
+    opened = await actor(f"open {site.url('/consent/not-loaded')}")
+    assert "A box over the page was hidden: its frame of another host was not loaded." in opened.notices
+    assert any("frames of other.example, third.example" in notice for notice in opened.notices)
+    assert "pressed: clicked" in (await actor('click "Press"')).content
+    # A small frame hinders nothing.
+    assert "iframe" in (await actor("look iframe")).content
+    await run_steps(browsers, ["close"], session=actor.session)
 
 
 @pytest.mark.parametrize("name", ["no-root", "no-body", "ends-itself", "empties-itself", "drawing"])
