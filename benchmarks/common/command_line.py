@@ -40,14 +40,18 @@ class Goal:
 
 
 def run(
-    description: str, measure: Callable[[Options], Coroutine[None, None, Figures]], *, optional_peers: bool = False
+    description: str,
+    measure: Callable[[Options], Coroutine[None, None, Figures]],
+    *,
+    optional_peers: bool = False,
+    required: Sequence[Goal] = (),
 ) -> None:
     """Parse the command line, run the benchmark and write the figures to the `--json` file.
 
     With `optional_peers`, the command line has `--peers`.
 
     Raises:
-        SystemExit: a peer or a corpus is missing; the message tells how to get it.
+        SystemExit: a peer or a corpus is missing (the message tells how to get it), or a goal of `required` is missed.
     """
     options = _parse(description, optional_peers)
     try:
@@ -57,6 +61,8 @@ def run(
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(figures, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    if missed := [goal.key for goal in required if not (goal.key in figures and goal.reached(figures[goal.key]))]:
+        raise SystemExit(f"Missed: {', '.join(missed)}")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -91,3 +91,13 @@ def test_source_files_that_the_docs_name_exist() -> None:
         for name in re.findall(r"`([\w./]+\.py)`", file.read_text("utf-8"))
     }
     assert named and not [one for one in named if not any(path.endswith(f"/{one[1]}") for path in sources)]
+
+
+def test_each_threat_has_a_guard_and_a_test_that_exists() -> None:
+    table = (ROOT / "SECURITY.md").read_text("utf-8").split("| threat | guard | test |\n|---|---|---|\n")[1]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    assert len(rows) > 10
+    for threat, guard, tests in rows:
+        named = re.findall(r"`((?:tests|\.github)/[^`]+)`", tests)
+        assert threat and guard and named, threat
+        assert not [name for name in named if not (ROOT / name).exists()], threat

@@ -28,6 +28,22 @@ def test_a_run_writes_its_figures_to_the_named_file(tmp_path: Path, monkeypatch:
     assert json.loads(file.read_text()) == {"peek.cpu_ms": 8.5}
 
 
+@pytest.mark.parametrize(("figures", "is_reached"), [({"crashed": 0}, True), ({"crashed": 1}, False), ({}, False)])
+def test_a_missed_required_goal_is_a_failure(
+    figures: Figures, is_reached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def measure(options: Options) -> Figures:
+        return figures
+
+    monkeypatch.setattr(sys, "argv", ["benchmark"])
+    required = (Goal("crashed", at_most=0),)
+    if is_reached:
+        command_line.run("A benchmark.", measure, required=required)
+    else:
+        with pytest.raises(SystemExit, match="Missed: crashed"):
+            command_line.run("A benchmark.", measure, required=required)
+
+
 def test_a_missing_figure_does_not_reach_its_goal(capsys: pytest.CaptureFixture[str]) -> None:
     goals = (Goal("a", at_most=1), Goal("b", at_least=2), Goal("c", at_most=1))
     command_line.print_goals({"a": 1.0, "b": 1.0}, goals)
