@@ -55,6 +55,10 @@ _SIZES = ("width", "height", "inline-size", "block-size")
 _MOVING = ("transition", "animation", "transform", "will-change")
 """Properties of animations. A page that fades text in starts it at opacity 0; such text is visible later."""
 
+_TOP_COMMA = re.compile(r",(?![^()]*\))")
+"""A comma outside of inner parentheses."""
+_SHARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)%\s*$")
+
 Color = tuple[float, float, float, float]
 """Red, green and blue from 0 to 255, and alpha from 0 to 1."""
 
@@ -62,7 +66,8 @@ _HEX_BY_COLOR = dict(
     color.split("#")
     for color in (
         "white#fff black#000 transparent#0000 red#f00 green#008000 blue#00f yellow#ff0 gray#808080 grey#808080 "
-        "silver#c0c0c0 navy#000080 ivory#fffff0 snow#fffafa whitesmoke#f5f5f5 ghostwhite#f8f8ff"
+        "silver#c0c0c0 navy#000080 ivory#fffff0 snow#fffafa whitesmoke#f5f5f5 ghostwhite#f8f8ff "
+        "canvas#fff field#fff window#fff canvastext#000 fieldtext#000 windowtext#000"
     ).split()
 )
 
@@ -240,12 +245,16 @@ def parse_color(value: str) -> Color | None:
     value = value.strip().lower()
     if value.startswith("#"):
         return _parse_hex(value[1:])
+    if value.startswith(("light-dark(", "color-mix(")):
+        return _parse_color_of_colors(value)
     parts = [_parse_number(part) for part in _PART.findall(value.partition("(")[2])]
     if len(parts) not in {3, 4} or None in parts:
         return _parse_hex(_HEX_BY_COLOR.get(value, ""))
     first, second, third, alpha = (*(part or 0.0 for part in parts), 1.0)[:4]
     if value.startswith("rgb"):
         return (first, second, third, alpha)
+    if value.startswith("color(srgb"):
+        return (first * 255, second * 255, third * 255, alpha)
     if value.startswith("hsl"):
         red, green, blue = colorsys.hls_to_rgb(first / 360 % 1, min(third, 1.0), min(second, 1.0))
         return (red * 255, green * 255, blue * 255, alpha)
@@ -256,6 +265,27 @@ def parse_color(value: str) -> Color | None:
         # Of the opaque ones, only white and black hide text.
         return None if 0.01 < lightness < 0.99 else (255, 255, 255, 1) if lightness > 0.5 else (0, 0, 0, 1)
     return None
+
+
+def _parse_color_of_colors(value: str) -> Color | None:
+    """Return the first color of `light-dark()`, or the mean of two in `color-mix()`, which is exact for sRGB only."""
+    name, _, inner = value.removesuffix(")").partition("(")
+    arguments = [argument.strip() for argument in _TOP_COMMA.split(inner)]
+    if name == "light-dark":
+        return parse_color(arguments[0])
+    colors: list[tuple[Color, float | None]] = []
+    for argument in arguments[1:3]:
+        share = _SHARE.search(argument)
+        color = parse_color(_SHARE.sub("", argument))
+        if color is None:
+            return None
+        colors.append((color, float(share[1]) / 100 if share else None))
+    if len(colors) != 2:
+        return None
+    (first, own), (second, other) = colors
+    weight = own if own is not None else 1 - other if other is not None else 0.5
+    red, green, blue, alpha = (one * weight + two * (1 - weight) for one, two in zip(first, second, strict=True))
+    return (red, green, blue, alpha)
 
 
 def _parse_hex(digits: str) -> Color | None:

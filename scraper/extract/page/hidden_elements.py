@@ -31,7 +31,7 @@ _MARKED = attribute_selector(HIDDEN_ATTRIBUTE)
 _STYLED = attribute_selector("style")
 _HIDDEN = attribute_selector("hidden")
 _POPOVERS = attribute_selector("popover")
-_NEVER_DISPLAYED = ("rp", "defs", "symbol", "clippath", "mask", "marker", "noembed", "noframes")
+_NEVER_DISPLAYED = ("rp", "defs", "symbol", "clippath", "mask", "marker", "mphantom", "noembed", "noframes")
 _DRAWING_ATTRIBUTES = ("display", "visibility", "opacity", "font-size", "transform")
 _MAX_STYLES = 10_000
 """Different inline styles that are parsed, at some 30 us each; a page with more is hostile or a spreadsheet."""
@@ -54,8 +54,8 @@ class RemovedText(NamedTuple):
     """Number of elements with text."""
     is_doubtful: bool
     """True if an inline style sheet may hide more text."""
-    has_external_sheet: bool
-    """True if there are rules that were not read: of an external style sheet, or at the end of a long inline one."""
+    is_styled: bool
+    """True if style sheets, inline styles or scripts may hide text that was not found."""
 
 
 def remove_styled(root: Element) -> RemovedText:
@@ -75,7 +75,8 @@ def remove_styled(root: Element) -> RemovedText:
     hidden += by_rules.elements
     hidden += [*root.iter(*_NEVER_DISPLAYED), *filter(_is_empty_picture, root.iter("svg"))]
     hidden += filter(_is_hidden_drawing, root.iter("g", "text", "tspan"))
-    return RemovedText(_remove_all(mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_external)
+    is_styled = has_sheet or bool(candidates) or next(root.iter("script"), None) is not None
+    return RemovedText(_remove_all(mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_styled)
 
 
 def _remove_all(hidden: list[Element]) -> int:

@@ -74,8 +74,8 @@ class PageTree:
     hidden_removed: int = 0
     may_hide_text: bool = False
     """True if a rule that only a browser can evaluate may hide text of a page as served."""
-    has_external_sheet: bool = False
-    """True if the page as served has an external style sheet, which was not read."""
+    is_styled: bool = False
+    """True if style sheets, inline styles or scripts of the page as served may hide text that was not found."""
     degraded: bool = False
     binary: bool = False
     """True if the page is declared as HTML, but is not text."""
@@ -103,13 +103,13 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     may_hold_formulas = formulas.normalize_formulas(root, classes)
     media_placeholders.resolve_lazy_media(root, base)
     removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
-    is_doubtful = has_external_sheet = False
+    is_doubtful = is_styled = False
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
         classes = collect_class_names(root) if snapshot.frames else classes
     else:
-        count, is_doubtful, has_external_sheet = hidden_elements.remove_styled(root)
+        count, is_doubtful, is_styled = hidden_elements.remove_styled(root)
         removed += count
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
@@ -124,7 +124,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         head,
         hidden_removed=removed,
         may_hide_text=is_doubtful,
-        has_external_sheet=has_external_sheet,
+        is_styled=is_styled,
         degraded=parsed.degraded or is_flattened,
         asks_for_scripts=asks_for_scripts,
         embeds=embeds,

@@ -220,7 +220,7 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
         return "frames"
     if signals.scripted and signals.hollow:
         return "hollow"
-    if page.may_hide_text or (page.has_external_sheet and _addresses_model(signals.text)):
+    if page.may_hide_text or (page.is_styled and _addresses_model(signals.text)):
         return "hidden"
     return "" if signals.words else "empty"
 

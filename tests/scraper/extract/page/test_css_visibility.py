@@ -104,6 +104,16 @@ def test_styles_with_comments_and_escapes_are_parsed(style: str) -> None:
         ("oklab(0 0 0)", False),
         ("oklch(from white l c h)", False),
         ("hsl(none none none)", False),
+        ("Canvas", True),
+        ("CanvasText", False),
+        ("light-dark(white, black)", True),
+        ("light-dark(rgb(0 0 0), #fff)", False),
+        ("color-mix(in srgb, white 90%, snow)", True),
+        ("color-mix(in srgb, rgb(255 255 255), black 40%)", False),
+        ("color-mix(in srgb, var(--unknown), white)", False),
+        ("color-mix(in srgb, white)", False),
+        ("color(srgb 1 1 1)", True),
+        ("color(srgb 0 0 1)", False),
     ],
 )
 def test_white_is_detected_in_other_notations(color: str, is_white: bool) -> None:
