@@ -13,7 +13,7 @@ from scraper.extract.outlinks import Outlink
 from scraper.reading.robots import RobotsRules
 from scraper.site.page_ranking import split_stems
 from scraper.site.url_normalization import is_action, is_file
-from scraper.site.url_patterns import is_looping
+from scraper.site.url_patterns import find_section, is_looping
 from scraper.site_model import ExcludedUrls
 
 _MIN_MAZE_PAGES = 6
@@ -22,6 +22,10 @@ _MIN_NEW_LINKS = 3
 """New URLs of its own section to which a page of a maze leads on average."""
 _MAX_NAMED = 0.2
 """Largest share of pages in a maze whose title has a word of the link text."""
+_MIN_ENDLESS_DEPTH = 5
+"""Pages of a section in a row, each found on the one before, without which it is not known to be endless."""
+_MAX_CROSS_LINKS = 0.02
+"""Largest share of links of an endless section that lead to pages which another page named first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +103,25 @@ class ExclusionCounter:
 class MazeDetector:
     """Recognize sections of random pages that lead to ever more pages of their own, as in traps for robots.
 
-    The titles of such pages have no words of the links to them. A section is a first folder, such as `/blog/`.
+    The titles of pages in a maze have no words of the links to them. In an endless section, each page leads only to new
+    pages of the section, down to some depth: people link pages of one topic to each other. A section is a first folder,
+    such as `/blog/`.
     """
 
     def __init__(self) -> None:
         """Start without sections."""
         self._sections: defaultdict[str, _Section] = defaultdict(_Section)
 
-    def learn(self, key: str, title: str, texts: Iterable[str], links: Iterable[tuple[str, bool]]) -> None:
+    def learn(
+        self,
+        key: str,
+        title: str,
+        texts: Iterable[str],
+        links: Iterable[tuple[str, bool]],
+        *,
+        depth: int = 0,
+        cross_links: int = 0,
+    ) -> None:
         """Learn from a visited page.
 
         Args:
@@ -114,14 +129,21 @@ class MazeDetector:
             title: Its title.
             texts: Texts of links to it that are used for few pages.
             links: Keys of its links; True for URLs that were not known before.
+            depth: Pages of its section in a row that led to it.
+            cross_links: Its links to pages that another page of the section named first, except its ancestors.
         """
-        name = _find_section(key)
+        name = find_section(key)
         section = self._sections[name]
         section.pages += 1
+        known = section.new_links
         for link_key, is_new in links:
-            if link_key != key and _find_section(link_key) == name:
+            if link_key != key and find_section(link_key) == name:
                 section.links += 1
                 section.new_links += is_new
+        section.cross_links += cross_links
+        section.has_leaf = section.has_leaf or section.new_links == known
+        section.depth = max(section.depth, depth)
+        section.is_endless = section.is_endless or (section.may_be_endless and section.depth >= _MIN_ENDLESS_DEPTH)
         words, named = {word for text in texts for word in split_stems(text)}, set(split_stems(title))
         if words and named:
             section.texts += 1
@@ -129,8 +151,18 @@ class MazeDetector:
 
     def contains(self, key: str) -> bool:
         """Return True if a URL is in a maze."""
-        section = self._sections.get(_find_section(key))
+        section = self._sections.get(find_section(key))
         return section is not None and section.is_maze
+
+    def is_endless(self, key: str) -> bool:
+        """Return True if a URL is in an endless section."""
+        section = self._sections.get(find_section(key))
+        return section is not None and section.is_endless
+
+    def may_be_endless(self, key: str) -> bool:
+        """Return True if the section of a URL is endless, unless its deeper pages are different."""
+        section = self._sections.get(find_section(key))
+        return section is not None and section.may_be_endless and not section.is_endless
 
 
 @dataclass(slots=True)
@@ -143,16 +175,22 @@ class _Section:
     """Pages whose title was compared with the texts of links to them."""
     named: int = 0
     """Pages whose title has a word of these texts."""
+    cross_links: int = 0
+    depth: int = 0
+    """Largest depth of its pages."""
+    has_leaf: bool = False
+    """True if a page led to no new page of the section."""
+    is_endless: bool = False
+    """True if it was found to be endless. Its links are left out then, so its counts say nothing anymore."""
+
+    @property
+    def may_be_endless(self) -> bool:
+        is_growing = self.new_links >= _MIN_NEW_LINKS * self.pages
+        has_cross_links = self.cross_links > _MAX_CROSS_LINKS * self.links
+        return self.pages >= _MIN_MAZE_PAGES and is_growing and not has_cross_links and not self.has_leaf
 
     @property
     def is_maze(self) -> bool:
         is_growing = self.new_links >= _MIN_NEW_LINKS * self.pages and 2 * self.new_links >= self.links
         is_known = min(self.pages, self.texts) >= _MIN_MAZE_PAGES
         return is_known and is_growing and self.named <= _MAX_NAMED * self.texts
-
-
-def _find_section(key: str) -> str:
-    """Return the first folder of a URL; pages with parameters are in the folder of their path."""
-    path, mark, _ = key.partition("?")
-    parts = path.split("/")
-    return parts[1] + mark if len(parts) > 2 or mark else ""

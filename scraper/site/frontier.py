@@ -22,6 +22,7 @@ from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
+from scraper.site.url_patterns import find_section
 from scraper.site_model import ExcludedUrls
 
 _RETRY_STATUSES = (429, 503)
@@ -100,6 +101,8 @@ class CrawlFrontier:
     def next(self) -> str | None:
         """Return the URL with the highest value, or None if none is left or all remaining values are low."""
         while (candidate := self._choose()) is not None:
+            if self._mazes.may_be_endless(candidate.key):
+                candidate = self._find_deepest(candidate)
             candidate.is_done = True
             if reason := self._find_late_reason(candidate):
                 self._left_out.add(reason, candidate.url)
@@ -120,7 +123,19 @@ class CrawlFrontier:
             return _LANGUAGE
         if self._identity.has_other_version(candidate.key, self._done, self._known):
             return _VERSION
-        return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
+        is_in_maze = not candidate.is_listed and self._is_in_maze(candidate.key, candidate.parent)
+        return _MAZE if is_in_maze else ""
+
+    def _is_in_maze(self, key: str, source: CrawlCandidate | None) -> bool:
+        """Return True if a URL is in a maze, or was found on a page of its own endless section."""
+        is_own = source is not None and find_section(source.key) == find_section(key)
+        return self._mazes.contains(key) or (is_own and self._mazes.is_endless(key))
+
+    def _find_deepest(self, candidate: CrawlCandidate) -> CrawlCandidate:
+        """Return the waiting URL of the section of a candidate that the longest row of its pages leads to."""
+        section = find_section(candidate.key)
+        waiting = (one for one in self._kinds.iter_all_waiting() if find_section(one.key) == section)
+        return max(waiting, key=lambda one: one.section_depth, default=candidate)
 
     def _is_copy_in_other_language(self, key: str) -> bool:
         originals = self._languages.find_originals(key)
@@ -199,7 +214,7 @@ class CrawlFrontier:
         is_listed = link.place == "listed"
         if not reason and (self._languages.is_translation(key) or (not is_listed and self._languages.is_in_menu(key))):
             reason = _LANGUAGE
-        if not reason and not is_listed and self._mazes.contains(key):
+        if not reason and not is_listed and self._is_in_maze(key, source):
             reason = _MAZE
         if not reason and len(self._known) >= _MAX_KNOWN:
             reason = "beyond the limit of URLs"
@@ -318,6 +333,7 @@ class CrawlFrontier:
         barren = 0 if content else candidate.barren + 1
         found: list[CrawlCandidate] = []
         offered: list[tuple[str, bool]] = []
+        cross_links = 0
         for link, key in links:
             if link.language:
                 self._languages.add_translation(link.language, link.url)
@@ -325,17 +341,33 @@ class CrawlFrontier:
             offered.append((key, new is not None))
             if new is not None:
                 found.append(new)
+            else:
+                cross_links += self._is_cross_link(candidate, key)
         if barren and self._leads_to_proven(candidate, links):
             for one in found:
                 one.barren = 0
         if content:
             # A list may lead to many new lists, such as those of filters, without being a maze.
-            self._mazes.learn(candidate.key, page.title, self._ranking.select_titles(candidate), offered)
+            self._mazes.learn(
+                candidate.key,
+                page.title,
+                self._ranking.select_titles(candidate),
+                offered,
+                depth=candidate.section_depth,
+                cross_links=cross_links,
+            )
         for url in page.outlinks.hidden:
             self._left_out.add("hidden link", url)
         if page.cut_links:
             self._left_out.add("link beyond the limits of a page", page.final_url, page.cut_links)
         return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
+
+    def _is_cross_link(self, candidate: CrawlCandidate, key: str) -> bool:
+        """Return True if a known URL was found first on another page of the section of a page, and is no ancestor."""
+        known = self._known.get(self._identity.shorten(key))
+        if known is None or known.parent is None or known.parent is candidate:
+            return False
+        return known.section_depth > 0 and all(one is not known for one in candidate.iter_section())
 
     def _leads_to_proven(self, candidate: CrawlCandidate, links: Sequence[tuple[Outlink, str]]) -> bool:
         found = (self._known.get(self._identity.shorten(key)) for _, key in links)

@@ -137,6 +137,10 @@ class UrlKindTable:
             if not kind.is_closed and (candidate := kind.best()) is not None:
                 yield kind, candidate
 
+    def iter_all_waiting(self) -> Iterator[CrawlCandidate]:
+        """Yield the waiting candidates of all open kinds."""
+        return (one for one in self._pushed if not one.is_done and not self.get(one.kind).is_closed)
+
     def count_waiting(self) -> int:
         """Return the number of waiting candidates, including those of closed kinds."""
         return sum(not candidate.is_done for candidate in self._pushed)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from scraper.site.url_patterns import find_section
 
 _LINK_WEIGHTS = {"body": 1.0, "paging": 1.0, "listed": 0.95, "nav": 0.9, "side": 0.6, "footer": 0.5}
 """Weight of a link by its position on the page."""
@@ -79,6 +82,19 @@ class CrawlCandidate:
             return False
         self.place = place
         return True
+
+    def iter_section(self) -> Iterator[CrawlCandidate]:
+        """Yield the page and its ancestors in a row that are in its section; nothing for a page outside of folders."""
+        section = find_section(self.key)
+        one: CrawlCandidate | None = self
+        while one is not None and section and find_section(one.key) == section:
+            yield one
+            one = one.parent
+
+    @property
+    def section_depth(self) -> int:
+        """Number of pages of its section in a row that led to it; 0 outside of folders."""
+        return max(0, sum(1 for _ in self.iter_section()) - 1)
 
     @property
     def place_value(self) -> float:

@@ -84,6 +84,13 @@ def is_number(segment: str) -> bool:
     return _segment_shape(segment) in ("{n}", "{id}")
 
 
+def find_section(key: str) -> str:
+    """Return the first folder of a URL; pages with parameters are in the folder of their path."""
+    path, mark, _ = key.partition("?")
+    parts = path.split("/")
+    return parts[1] + mark if len(parts) > 2 or mark else ""
+
+
 class PathWords:
     """Words at each position of the paths of a site, of which many are one placeholder.
 

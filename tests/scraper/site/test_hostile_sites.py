@@ -22,7 +22,7 @@ from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
 from scraper.site.url_patterns import SessionIdSegments
 from tests.scraper.site.test_frontier import START, Manual, page_of, read_main, visit_all
-from tests.site.traps.made_site import MadeSite, Response
+from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
 from tests.site.traps.ordinary import Robots
 
 
@@ -307,3 +307,66 @@ def test_a_listed_page_of_a_language_menu_is_visited() -> None:
     frontier.take(menu(("/de/", "Deutsch"), ("/de/seite", "Seite")))
     frontier.add_facts([SitemapEntry("https://site.example/de/seite")], ())
     assert visit_all(frontier, {}) == ["https://site.example/de/seite"]
+
+
+class TitledMaze(MadeSite):
+    """Pages beside a maze whose titles are the texts of the links to them, and whose pages link back."""
+
+    name = "titled_maze"
+    size = 10**9
+    """Pages of the maze; a site with few is a tree."""
+
+    def build(self) -> None:
+        """Add the pages."""
+        pages = self.add_pages("/page/{}", 20)
+        self.nav += link("/list", "List") + link("/hall/1", "Hall")
+        self.home(self.list_pages(pages[:5]))
+        found = links((f"/hall/{7_000 + at}", f"Hall {at}") for at in range(3 if self.size > 7_000 else 0))
+        self.route("/list", lambda query: build_page("List", self.list_pages(pages) + found, nav=self.nav))
+        self.route(r"(/page/\d+)", lambda query, name: self.show(name))
+        self.route(r"/hall/(\d+)", lambda query, at: self.show_hall(int(at)))
+
+    def show_hall(self, at: int) -> Response:
+        """Return a page of the maze, which leads to four new ones and back."""
+        rows = [(f"/hall/{one}", Prose(one).title()) for one in range(4 * at, 4 * at + 4) if one < self.size]
+        body = Prose(("hall", at)).paragraphs() + links([*rows, (f"/hall/{at // 4}", "Back")])
+        return build_page(Prose(at).title(), body, nav=self.nav, page=f"/hall/{at}")
+
+
+async def visit_halls(site: TitledMaze) -> tuple[set[str], set[str]]:
+    """Return the pages and the halls that a crawl of a site reads."""
+    reader, frontier = make_reader(site), CrawlFrontier(CrawlScope(f"{site.origin}/"))
+    await run(site, reader, frontier)
+    read = {visit.page for visit in reader.visits} - {""}
+    return read & set(site.pages), read - set(site.pages)
+
+
+async def test_a_section_whose_pages_lead_only_to_new_ones_is_left() -> None:
+    site = TitledMaze()
+    pages, halls = await visit_halls(site)
+    assert pages == set(site.pages) and len(halls) <= 40
+    # Those that a page outside of the section names are read nevertheless.
+    assert {f"/hall/{7_000 + at}" for at in range(3)} <= halls
+
+
+async def test_a_tree_of_pages_without_other_links_is_read_to_its_leaves() -> None:
+    class Tree(TitledMaze):
+        size = 100
+
+    pages, halls = await visit_halls(Tree())
+    assert len(pages) == 20 and len(halls) >= 99
+
+
+async def test_a_section_whose_pages_link_each_other_is_no_maze() -> None:
+    class Related(TitledMaze):
+        size = 2_000
+
+        def show_hall(self, at: int) -> Response:
+            # Pages of one topic have related pages in common.
+            rows = [(f"/hall/{at // 8 * 8 + step}", Prose(at // 8 * 8 + step).title()) for step in range(8)]
+            rows += [(f"/hall/{4 * at + step}", Prose(4 * at + step).title()) for step in range(4)]
+            body = Prose(("hall", at)).paragraphs() + links(rows)
+            return build_page(Prose(at).title(), body, nav=self.nav, page=f"/hall/{at}")
+
+    _, halls = await visit_halls(Related())
+    assert len(halls) > 100
