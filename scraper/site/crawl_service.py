@@ -142,6 +142,7 @@ class CrawlService:
         deadline = Deadline.within(deadline_s - _RESERVE_S)
         index = _index_name(crawl.scope.start)
         documents: dict[str, Document] = {}
+        faults: list[str] = []
         lock = asyncio.Lock()
 
         async def store(page: CrawledPage, document: Document | None) -> None:
@@ -151,7 +152,7 @@ class CrawlService:
                 crawl.frontier.take(page)
                 if document is not None and len(crawl.frontier.kept) > known:
                     documents[page.final_url] = document
-                    await self._add_to_index(index, crawl.id, page, document, principal)
+                    faults.extend(await self._add_to_index(index, crawl.id, page, document, principal))
                 await self._append(crawl, principal, dump_page(page))
             visited = crawl.frontier.visits - before
             message = f"read {visited}, kept {len(crawl.frontier.kept) - kept_before}: {host_of(crawl.scope.start)}"
@@ -162,7 +163,8 @@ class CrawlService:
         crawler = Crawler(reader, crawl.frontier, store, deadline, crawl.facts)
         self._running.add(crawl.id)
         try:
-            warnings = await self._prepare_index(index, principal)
+            warnings: tuple[str, ...] = ()
+            index_fault = await self._prepare_index(index, principal)
             if not crawl.records:
                 crawl.facts = await crawler.begin(
                     lambda facts: self._append(
@@ -182,20 +184,23 @@ class CrawlService:
             raise _store_error() from None
         finally:
             self._running.discard(crawl.id)
+        if faults:
+            warnings += (f"{len(faults):,} pages are not in the index: {index_fault or faults[0]}.",)
         return await self._report(crawl, index, documents, kept_before, warnings, principal)
 
-    async def _prepare_index(self, name: str, principal: str) -> tuple[str, ...]:
-        """Create the index of the site if it does not exist; return a warning if it cannot be used."""
+    async def _prepare_index(self, name: str, principal: str) -> str:
+        """Create the index of the site if it does not exist; return the reason if it cannot be created, or ""."""
         try:
             if name not in {one.name for one in await self._indexes.names(principal=principal)}:
                 await self._indexes.create(name, principal=principal, backend="sqlite")
         except IndexFaultError as error:
-            return (f"The pages are not in an index: {error}.",)
-        return ()
+            return str(error)
+        return ""
 
     async def _add_to_index(
         self, name: str, crawl_id: str, page: CrawledPage, document: Document, principal: str
-    ) -> None:
+    ) -> list[str]:
+        """Add a page to the index of the site; return the reason if that fails, or an empty list."""
         metadata = {"title": page.title, "url": page.final_url, "crawl": crawl_id}
         if document.published is not None:
             metadata["date"] = document.published.date().isoformat()
@@ -204,6 +209,8 @@ class CrawlService:
             await self._indexes.add(name, IndexDocument(page.final_url[:512], content, metadata), principal=principal)
         except IndexFaultError as error:
             log.warning("a page of a crawl is not in the index %s: %s", name, error)
+            return [str(error)]
+        return []
 
     async def _append(self, crawl: _Crawl, principal: str, data: bytes) -> None:
         await self._records.append(principal, log_of_crawl(crawl.id), crawl.records, data)

@@ -14,6 +14,7 @@ from scraper.call_context import ProgressCallback
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site_model import CrawlRequest
+from scraper.store.indexes import index_service
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.pdf import pdf
@@ -59,6 +60,19 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
             assert "/open/7" in hits.text
             assert "Robots" not in hits.text
             assert "/open/7" in (await call(app, "cache_search", query=title)).text
+
+
+async def test_pages_that_are_not_in_the_index_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Robots) as (_, served):
+        async with Services.open(settings(tmp_path, served)) as app:
+            both = [app.crawls.start(CrawlRequest(served.url), pages=2) for _ in range(2)]
+            # Both create the index, and only one can.
+            assert [report.warnings for report in await asyncio.gather(*both)] == [(), ()]
+            monkeypatch.setattr(index_service, "DOCUMENTS_LIMIT", 5)
+            report = await app.crawls.start(CrawlRequest(served.url), pages=12)
+            count = len(await app.indexes.list_documents(report.index, principal="local", limit=200))
+            assert report.kept == 12 and count == 5
+            assert report.warnings == ("7 pages are not in the index: Index is full: trap-example (5 documents).",)
 
 
 @pytest.mark.full_size
