@@ -85,7 +85,9 @@ class ActingPage:
         """Values of fields for passwords, cards and codes of all documents."""
         self._had_banner_check = False
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
-        self.processes = FrameProcesses(tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame)
+        self.processes = FrameProcesses(
+            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.guard.watch
+        )
 
     @property
     def is_alive(self) -> bool:

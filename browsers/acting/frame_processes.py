@@ -58,32 +58,34 @@ class FrameProcess:
 class FrameProcesses:
     """Renderer processes of one page. Each is attached before its first script runs."""
 
-    def __init__(self, session: Session, frame_id: str, *, flat: bool, on_frame: Callable[[Session], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        frame_id: str,
+        *,
+        flat: bool,
+        on_frame: Callable[[Session], None],
+        on_worker: Callable[[Session], None],
+    ) -> None:
         """Create the list with the process of the main frame. Call `attach` to find other processes.
 
-        `on_frame` prepares the session of a frame before it runs.
+        `on_frame` prepares the session of a frame before it runs, and `on_worker` that of a worker.
         """
         self.main = FrameProcess(session, frame_id)
         self._flat = flat
         self._on_frame = on_frame
+        self._on_worker = on_worker
         self._others: dict[str, FrameProcess] = {}
         """Processes by session id."""
         self._prefixes: dict[str, str] = {}
         """Prefixes by frame id: a frame has the same prefix after it moves to another process."""
 
     def attach(self, process: FrameProcess | None = None) -> None:
-        """Attach to all frames that a process opens later; the default is the main process."""
+        """Attach to all frames and workers that a process starts later; the default is the main process."""
         process = process or self.main
-        session = process.session
-        session.on("Target.attachedToTarget", lambda event: self._on_attached(process, event))
-        session.on("Target.detachedFromTarget", self._on_detached)
-        session.post(
-            "Target.setAutoAttach",
-            autoAttach=True,
-            waitForDebuggerOnStart=True,
-            flatten=self._flat,
-            filter=[{"type": "iframe"}],
-        )
+        process.session.on("Target.attachedToTarget", lambda event: self._on_attached(process, event))
+        process.session.on("Target.detachedFromTarget", self._on_detached)
+        self._attach_below(process.session)
 
     def all(self) -> list[FrameProcess]:
         """Return the processes that run: the main frame's first, each frame after the frame that contains it."""
@@ -128,6 +130,9 @@ class FrameProcesses:
     def _on_attached(self, parent: FrameProcess, event: Event) -> None:
         info = event["targetInfo"]
         session = parent.session.child(event["sessionId"])
+        if info["type"] == "worker":
+            self._prepare_worker(session)
+            return
         if len(self._others) >= MAX_FRAME_PROCESSES:
             session.post("Runtime.runIfWaitingForDebugger")
             return
@@ -138,4 +143,21 @@ class FrameProcesses:
         session.on("Page.frameNavigated", lambda event: process.forget_world(event["frame"]["id"]))
         self._on_frame(session)
         self.attach(process)
+        session.post("Runtime.runIfWaitingForDebugger")
+
+    def _attach_below(self, session: Session) -> None:
+        session.post(
+            "Target.setAutoAttach",
+            autoAttach=True,
+            waitForDebuggerOnStart=True,
+            flatten=self._flat,
+            # Chromium pauses workers also if the filter leaves them out.
+            filter=[{"type": "iframe"}, {"type": "worker"}],
+        )
+
+    def _prepare_worker(self, session: Session) -> None:
+        """Prepare a worker, and the workers that it starts, and let it run."""
+        session.on("Target.attachedToTarget", lambda event: self._prepare_worker(session.child(event["sessionId"])))
+        self._attach_below(session)
+        self._on_worker(session)
         session.post("Runtime.runIfWaitingForDebugger")

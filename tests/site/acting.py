@@ -152,6 +152,22 @@ _FOCUS = """<label>First <input value="first"></label><div inert><label>Inert <i
 <div role="combobox" tabindex="0" aria-label="Own list">Own</div>
 <button onclick="history.pushState(0, '', '/acting/focus?pushed')">Push</button><a href="/acting/slow">Slow page</a>"""
 
+_SEND = "fetch('/acting/sent', {method: 'POST', body: '1'}).then(() => 'sent', () => 'refused')"
+_WORKER_SCRIPTS = {
+    "own": f"{_SEND}.then(postMessage)",
+    "nested": "new Worker('/acting/worker/own').onmessage = (event) => postMessage(event.data)",
+    "shared": f"onconnect = ({{ports: [port]}}) => {_SEND}.then((done) => port.postMessage(done))",
+    "service": f"onmessage = ({{source}}) => {_SEND}.then((done) => source.postMessage(done))",
+}
+"""Scripts of workers that send data and tell whether it was sent."""
+_WORKERS = """<script>const told = (name) => (event) => log(name + ' ' + event.data);</script>
+<button onclick="new Worker('/acting/worker/own').onmessage = told('own')">Own</button>
+<button onclick="new Worker('/acting/worker/nested').onmessage = told('nested')">Nested</button>
+<button onclick="new SharedWorker('/acting/worker/shared').port.onmessage = told('shared')">Shared</button>
+<button onclick="navigator.serviceWorker.onmessage = told('service');
+navigator.serviceWorker.register('/acting/worker/service').then((one) => one.installing.postMessage(1))">
+Service</button>"""
+
 _REVEALED = """<label>Password <input id="plain" type="password" value="&quot;hunter2&quot; &amp; more"></label>
 <button onclick="plain.type = 'text'">Show</button>
 <div id="holder"><label>Code <input id="code" type="password"></label></div>
@@ -196,12 +212,18 @@ _FILLED = """<h1 style="background:linear-gradient(red,blue);background-clip:tex
 <p style="-webkit-text-fill-color:transparent">Transparent</p>"""
 
 
+async def _worker(request: web.Request) -> web.Response:
+    return web.Response(text=_WORKER_SCRIPTS[request.match_info["kind"]], content_type="text/javascript")
+
+
 async def _slow(request: web.Request) -> web.Response:
     await asyncio.sleep(5)
     return html(page("Acting slow", "<p>Arrived late</p>"))
 
 
 PAGES = (
+    Page("/acting/worker/{kind}", "scripts of workers", _worker, example="/acting/worker/own"),
+    _fixed("workers", "workers that send data", _LOG + _WORKERS),
     Page("/acting/slow", "a page that comes after five seconds", _slow),
     _fixed(
         "late",

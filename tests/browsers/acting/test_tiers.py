@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings
+from browsers.acting.request_guard import ActingMode
 from browsers.model import Mode, Request, Tier
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
@@ -86,3 +87,22 @@ async def test_windows_and_downloads_of_frames_of_other_hosts_are_reported(tier_
     assert opened.notices == ('refused: a new window of "http://other.example/acting/found?framed"',)
     assert site.hits("/acting/found") == before
     assert (await tier_actor('click "Frame file"')).notices == ('refused: a download of "framed.csv"',)
+
+
+@pytest.mark.parametrize("mode", list(ActingMode))
+async def test_workers_run_and_send_what_the_page_may_send(
+    tier_browsers: Browsers, site: Site, mode: ActingMode
+) -> None:
+    actor = Actor(tier_browsers, site, mode)
+    before = site.hits("/acting/sent")
+    # Only pages over TLS have service workers.
+    await actor("open https://secure.example/acting/workers")
+    # Shared workers are not checked in the light tier.
+    tier = tier_browsers.acting._sessions[actor.session or ""].handle.chromium.tier
+    names = ("Own", "Nested", "Shared", "Service") if tier is Tier.FULL else ("Own", "Nested")
+    for name in names:
+        await actor(f'click "{name}"')
+        waited = await actor(f"wait log: {name.lower()} {'sent' if mode is ActingMode.ACT else 'refused'}")
+        assert not waited.error, (name, waited.error)
+    assert site.hits("/acting/sent") == before + (len(names) if mode is ActingMode.ACT else 0)
+    await run_steps(tier_browsers, ["close"], session=actor.session)
