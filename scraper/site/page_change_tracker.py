@@ -14,12 +14,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
 
+import ada_url
+
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
+from scraper.extract.text.page_blocks import shares_blocks
 from scraper.extract.text.page_changes import PageComparison, compare_pages
 from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
+from scraper.site.crawled_page import Soft404Page, link_texts
+from scraper.site.site_discovery import build_missing_url
 from scraper.site.url_normalization import page_key
 from scraper.site_model import PageChange
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
@@ -106,10 +111,8 @@ class PageChangeTracker:
         before = _choose_version(records, since)
         render = _RENDER.get(before.method, "auto") if before else "auto"
 
-        async def read() -> Reading:
-            request = ReadRequest(
-                target, render=render, cache=REFRESH, principal=principal, deadline_s=deadline.left_s()
-            )
+        async def read(url: str = target) -> Reading:
+            request = ReadRequest(url, render=render, cache=REFRESH, principal=principal, deadline_s=deadline.left_s())
             return await self._fetcher.fetch(request)
 
         try:
@@ -121,6 +124,8 @@ class PageChangeTracker:
         new = PageVersion(
             reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
         )
+        if before is not None and latest is not None and await _is_missing_page(reading, latest.markdown, read):
+            return PageChange(url, "gone", time.time(), before.at)
         if latest is None or latest.markdown != new.markdown or latest.reader != new.reader:
             await self._store(principal, log, records, new)
         title = reading.document.title or ""
@@ -151,6 +156,20 @@ class PageChangeTracker:
             pass  # Another call has just stored a version of the page.
         except RecordsUnavailableError:
             raise _store_error() from None
+
+
+async def _is_missing_page(reading: Reading, latest: str, read: Callable[[str], Awaitable[Reading]]) -> bool:
+    """Return True if nothing of the latest version is left, and the site answers a missing URL with this page."""
+    document = reading.document
+    if latest == document.markdown or await asyncio.to_thread(shares_blocks, latest, document.markdown):
+        return False
+    url = build_missing_url(ada_url.URL(reading.url).origin)
+    try:
+        missing = (await read(url)).document
+    except errors.ScraperError:
+        return False
+    page = Soft404Page(url, missing.text, link_texts(missing))
+    return page.is_like(document.text, reading.url, link_texts(document))
 
 
 async def _markdown_of(reading: Awaitable[Reading]) -> str:

@@ -65,9 +65,14 @@ async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> 
     return SiteFacts(robots, listed, missing_page, left_out.summary())
 
 
+def build_missing_url(origin: str) -> str:
+    """Return a random URL of a site that does not exist."""
+    return f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
+
+
 async def _probe(reader: SiteReader, origin: str) -> Soft404Page | None:
     """Return the site's page for a URL that does not exist, or None after an error status or another failure."""
-    url = f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
+    url = build_missing_url(origin)
     try:
         loaded = await reader.load_page(url)
     except errors.OfflineError:

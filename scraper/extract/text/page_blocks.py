@@ -59,6 +59,12 @@ def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Bloc
     return blocks
 
 
+def shares_blocks(old: str, new: str) -> bool:
+    """Return True if two Markdown texts have a block in common."""
+    keys: dict[str, str] = {}
+    return not {one.key for one in split_blocks(old, keys)}.isdisjoint(one.key for one in split_blocks(new, keys))
+
+
 def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
     """Yield the text and the kind of each block."""
     lines: list[str] = []

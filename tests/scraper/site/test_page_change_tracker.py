@@ -63,6 +63,10 @@ class Journal(MadeSite):
                 return Response(403, WALL.encode())
             if self.state == "consent":
                 return Response(body=CONSENT.encode())
+            if self.state == "soft":
+                return self.answer_unknown("/")
+            if self.state == "new":
+                return build_page("News", Prose("news").paragraphs())
             if self.state == "empty":
                 return Response(body=b"")
             if self.state == "moved":
@@ -81,7 +85,12 @@ class Journal(MadeSite):
 
         self.route("/", page)
         self.route("/new-place", moved)
+        self.route(r"/[0-9a-f]+-does-not-exist/", lambda query: self.answer_unknown("/x"))
         self.route("/missing", lambda query: missing())
+
+    def answer_unknown(self, url: str) -> Response:
+        """Answer with a page for missing URLs that has status 200."""
+        return build_page("Oh no", "<p>The text that you look for is not in this journal. Begin at its first page.</p>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +195,17 @@ async def test_a_page_that_is_gone_or_moved_says_so(world: World) -> None:
     world.made.state = "moved"
     moved = await world.compare()
     assert moved.status == "moved" and moved.new_url == f"{world.url}new-place"
+
+
+async def test_a_page_for_missing_urls_is_gone_and_no_version(world: World) -> None:
+    await world.compare()
+    world.made.state = "soft"
+    assert (await world.compare()).status == "gone"
+    world.made.state = "text"
+    assert (await world.compare()).status == "same"
+    # A page that was replaced is no page for missing URLs.
+    world.made.state = "new"
+    assert (await world.compare()).status == "changed"
 
 
 async def test_an_earlier_version_is_chosen_by_date(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
