@@ -105,13 +105,22 @@ def search_texts(name: str, **flags: Any) -> int:
 @with_settings(_INDEX_SETTINGS)
 def list_indexes(**flags: Any) -> int:
     """Print the indexes with their numbers of texts, also those that `crawl` has created."""
-    found = with_store(load_settings(flags), lambda store: store.indexes.names(principal=_PRINCIPAL))
+    from scraper.store.indexes.model import IndexFaultError
+
+    try:
+        found = with_store(
+            load_settings(flags), lambda store: store.indexes.names(principal=_PRINCIPAL, needs_store=True)
+        )
+    except IndexFaultError:
+        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
     # Indexes in memory are those of a running server.
     rows = [{"name": one.name, "documents": one.documents} for one in found if one.backend != "memory"]
     if wants_json(flags):
         text = json.dumps(rows)
     elif rows:
-        text = "\n".join(f"{row['name']}: {row['documents']:,} texts" for row in rows)
+        text = "\n".join(
+            f"{row['name']}: {row['documents']:,} {'text' if row['documents'] == 1 else 'texts'}" for row in rows
+        )
     else:
         text = "There are no indexes. Create one: search-mcp index create NAME"
     print_text(text, flags["output"])

@@ -146,7 +146,7 @@ def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
     from scraper.render.json_truncation import compact_json
 
     if answer.structured is None:
-        return json.dumps({"result": answer.text}, ensure_ascii=False)
+        return json.dumps({"result": answer.text if is_marked else rewrite_answer(answer.text)}, ensure_ascii=False)
     return answer.text if is_marked else compact_json(rewrite_json(answer.structured))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import re
@@ -117,9 +116,13 @@ class IndexService:
         """Return ids in the order of adding, from position `after` on."""
         return await self._run(lambda: list(self._index(name, principal).sizes)[after : after + limit])
 
-    async def names(self, *, principal: str) -> list[IndexSummary]:
-        """Return the indexes of one principal by name."""
-        return await self._run(lambda: self._list_names(principal))
+    async def names(self, *, principal: str, needs_store: bool = False) -> list[IndexSummary]:
+        """Return the indexes of one principal by name.
+
+        Raises:
+            IndexFaultError: The store cannot be used, and `needs_store` is True; else its indexes are left out.
+        """
+        return await self._run(lambda: self._list_names(principal, needs_store=needs_store))
 
     async def close(self) -> None:
         """Close the index store."""
@@ -186,16 +189,19 @@ class IndexService:
                 hits.append(IndexHit(doc_id, score, pieces, document.metadata))
         return IndexHits(tuple(hits), total, query)
 
-    def _list_names(self, principal: str) -> list[IndexSummary]:
+    def _list_names(self, principal: str, *, needs_store: bool = False) -> list[IndexSummary]:
         summary = {
             name: IndexSummary(name, index.backend, len(index.words))
             for (owner, name), index in self._loaded.items()
             if owner == principal
         }
         summary.setdefault(DEFAULT_INDEX, IndexSummary(DEFAULT_INDEX, "memory", 0))
-        stored: list[StoredIndex] = []
-        with contextlib.suppress(IndexFaultError):  # without the store, only the indexes in memory are available
+        try:
             stored = self._file.find(principal)
+        except IndexFaultError:
+            if needs_store:
+                raise
+            stored = []
         for name in [persistent.name for persistent in stored]:
             index = self._index(name, principal)
             summary[name] = IndexSummary(name, index.backend, len(index.words))

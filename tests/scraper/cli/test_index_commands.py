@@ -32,8 +32,14 @@ def test_indexes_are_listed_with_their_sizes(here: dict[str, str]) -> None:
     assert (listed.code, listed.out) == (0, "There are no indexes. Create one: search-mcp index create NAME\n")
     command_output("index", "create", "notes", env=here)
     command_output("index", "add", "notes", "-", "--id", "one", env=here, stdin=b"low tide")
-    assert command_output("index", "list", env=here).out == "notes: 1 texts\n"
+    assert command_output("index", "list", env=here).out == "notes: 1 text\n"
     assert json.loads(command_output("index", "list", "--json", env=here).out) == [{"name": "notes", "documents": 1}]
+
+
+def test_indexes_of_an_unusable_store_are_not_listed_as_none(here: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    output = command_output("index", "list", env=here | {"SEARCH_MCP_DATA": str(tmp_path / "file")})
+    assert (output.code, output.out) == (1, "") and "The store cannot be used" in output.err
 
 
 def test_a_text_comes_from_standard_input(here: dict[str, str]) -> None:

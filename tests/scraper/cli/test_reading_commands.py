@@ -96,6 +96,12 @@ def test_if_both_schemes_fail_the_error_is_of_the_one_that_reached_the_host(site
     assert output.code == 4 and "redirect" in output.err and "TLS" not in output.err
 
 
+def test_json_of_steps_names_no_session_because_it_has_ended(site: Site, here: dict[str, str]) -> None:
+    output = command_output("browse", f"open {site.url('/plain')}", "--json", env=here)
+    result = json.loads(output.out)["result"]
+    assert output.code == 0 and "step 1" in result and "Session" not in result
+
+
 def test_the_hint_for_a_private_address_names_the_option() -> None:
     output = command_output("fetch", "localhost:8080")
     assert output.code == 3 and "--allow-nets 127.0.0.0/8" in output.err and "operator" not in output.err
