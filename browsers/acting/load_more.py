@@ -23,13 +23,15 @@ _GROWTH_S = 1.0
 """Seconds without growth after which a page is at its end: many pages load more after a timer."""
 _TO_END = """(() => {
   let page = document.scrollingElement || document.documentElement;
-  if (page.scrollHeight <= innerHeight + 50) {
+  if (page && page.scrollHeight <= innerHeight + 50) {
     const isLarge = (one) => one.clientWidth * one.clientHeight >= innerWidth * innerHeight / 2;
     const scrolls = (one) => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
-    page = [...document.querySelectorAll('body *')].find((one) => isLarge(one) && scrolls(one)) || page;
+    const inside = (one) => one.shadowRoot ? below(one.shadowRoot) : [];
+    const below = (root) => [...root.querySelectorAll('*')].flatMap((one) => [one, ...inside(one)]);
+    page = (document.body ? below(document.body) : []).find((one) => isLarge(one) && scrolls(one)) || page;
   }
-  page.scrollTo({top: page.scrollHeight, behavior: 'instant'});
-  return page.scrollHeight;
+  page?.scrollTo({top: page.scrollHeight, behavior: 'instant'});
+  return page ? page.scrollHeight : 0;
 })()"""
 """Script that scrolls the page to its end, or a large element that scrolls instead of the page; returns the height."""
 

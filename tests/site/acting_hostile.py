@@ -97,6 +97,10 @@ addEventListener('scroll', () => {
     timer = setTimeout(() => { timer = 0; add(); }, 400);
 }, true);
 </script>"""
+_IN_SHADOW = """<div id="host"></div><script>
+host.attachShadow({mode: 'open'}).innerHTML = '<div style="height:800px;overflow:auto"></div>';
+const rows = host.shadowRoot.firstChild;
+"""
 _CUSTOM = """<div id="color" role="combobox" tabindex="0" aria-label="Color" onclick="colors.hidden = false">Pick</div>
 <ul id="colors" role="listbox" hidden><li role="option" onclick="log('red')">Red</li>
 <li role="option" onclick="log('blue')">Blue</li></ul>
@@ -138,6 +142,10 @@ _PAGES = {
     "growing-box": _GROWING.replace("<div", '<div style="height:800px;overflow:auto"', 1).replace(
         "page = document.scrollingElement", "page = rows"
     ),
+    "growing-shadow": _IN_SHADOW
+    + _GROWING.partition("<script>")[2]
+    .replace("document.scrollingElement", "rows")
+    .replace("addEventListener", "rows.addEventListener"),
     "custom": _LOG + _CUSTOM,
     "many": _LOG + _MANY,
     "leaving": _LEAVING,

@@ -151,7 +151,7 @@ async def test_a_page_that_grows_or_paints_forever_ends_a_step(actor: Actor, mon
     assert not (await actor('click "Repaint"')).error
 
 
-@pytest.mark.parametrize("name", ["growing", "growing-box"])
+@pytest.mark.parametrize("name", ["growing", "growing-box", "growing-shadow"])
 async def test_the_end_of_a_page_that_grows_after_a_timer_is_reached(actor: Actor, name: str) -> None:
     await actor(f"open @{name}", "scroll end")
     assert "Row 60" in (await actor("look row 60")).content
