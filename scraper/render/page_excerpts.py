@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from scraper.extract.text import token_estimate
+from scraper.extract.text.language import detect_language
 from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import PageExcerpts, Reading
@@ -108,7 +109,9 @@ def _build_text(page: PageExcerpts, reading: Reading, tokens: int, *, linked: bo
 
 def _explain_no_match(reading: Reading) -> str:
     """Return a sentence that no passage matches, with the language of the page if it is known."""
-    language = clean_line(reading.document.language or "", _MAX_LANGUAGE)
+    document = reading.document
+    # Documents declare no language.
+    language = clean_line(document.language or detect_language(document.text or document.markdown) or "", _MAX_LANGUAGE)
     return NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
 
 

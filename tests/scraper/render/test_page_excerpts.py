@@ -37,3 +37,10 @@ def test_without_a_match_the_language_of_the_page_is_named() -> None:
     outcome = replace(page.outcome, document=replace(page.outcome.document, language="en"))
     answer = page_as_json(replace(page, outcome=outcome, excerpts=()), tokens=200)
     assert "The language of the page is `en`." in str(answer["warnings"])
+
+
+def test_the_language_of_a_document_that_declares_none_is_that_of_its_text() -> None:
+    german = "\n\n".join(f"Die Fähre {number} kommt am Morgen in den Hafen und bringt Fisch." for number in range(9))
+    page = page_of(german, "storage", 200)
+    answer = page_as_json(replace(page, excerpts=()), tokens=200)
+    assert "The language of the page is `de`." in str(answer["warnings"])
