@@ -5,17 +5,19 @@ The best sentences are joined where they are adjacent. Near copies of a page cou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.extract.text.sanitize import name_key
+from scraper.extract.text.terms import split_terms
 from scraper.model import Document, Excerpt
 from scraper.retrieval.near_duplicates import find_near_duplicates
 from scraper.retrieval.sentence_features import Question
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
-from scraper.retrieval.sentences import split_sentences
+from scraper.retrieval.sentences import Sentence, split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 
 LINK_TOKENS = 60
@@ -90,9 +92,9 @@ def select_passages(
         costs = (token_estimate.estimate(excerpt.text) + link_tokens for excerpts in chosen for excerpt in excerpts)
         excess = sum(costs) - budget
         if excess <= 0:
-            return chosen if any(chosen) else _cut_best(pages, chosen, budget)
+            return chosen if any(chosen) else _cut_best(pages, chosen, budget, wordings)
         allowance -= excess
-    return _cut_best(pages, [[] for _ in pages], budget)
+    return _cut_best(pages, [[] for _ in pages], budget, wordings)
 
 
 class _Page:
@@ -221,27 +223,52 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
     for page in pages:
         gaps = [at + 1 for at in sorted(page.chosen) if at + 2 in page.chosen and at + 1 not in page.chosen]
         left = page.select_affordable((at for at in gaps if page.price(at) <= 0), left)
-    empty_pages = [page for page in pages if not page.chosen]
+    # A relevant sentence that is too long is cut, not replaced by the beginning of its page.
+    is_cut = not any(page.chosen for page in pages) and any(page.rank_sentences() for page in pages)
+    empty_pages = [page for page in pages if not page.chosen and not is_cut]
     for remaining, page in zip(range(len(empty_pages), 0, -1), empty_pages, strict=True):
         left -= left // remaining - page.select_affordable(page.leading_sentences(), left // remaining)
 
 
-def _cut_best(pages: Sequence[_Page], chosen: list[list[Excerpt]], budget: int) -> list[list[Excerpt]]:
-    """Return the beginning of the best sentence if the budget is too small for each sentence."""
+def _cut_best(
+    pages: Sequence[_Page], chosen: list[list[Excerpt]], budget: int, wordings: Sequence[Question]
+) -> list[list[Excerpt]]:
+    """Return the beginning of the best sentence if the budget is too small for each sentence.
+
+    Of several lines, such as a code block, the part begins with the line that has most words of the question.
+    """
     best = max((page for page in pages if page.sentences), key=lambda page: max(page.scores), default=None)
     if best is None:
         return chosen
     at = max(range(len(best.sentences)), key=lambda at: best.scores[at])
     sentence = best.sentences[at]
-    length = token_estimate.fit_prefix(best.markdown[: sentence.end], sentence.text_start, budget - best.link_tokens)
-    end = sentence.text_start + length
-    pause = best.markdown.rfind(" ", sentence.text_start + length // 2, end)
+    code = find_atomic_blocks(best.markdown, len(best.markdown))
+    fence = next((one for one in code if one.start <= sentence.text_start < one.end), None)
+    start = _find_best_line(best.markdown, sentence, fence, wordings)
+    around = token_estimate.estimate(_complete_excerpt(best.markdown, start, start + 1, code)) if fence else 0
+    length = token_estimate.fit_prefix(best.markdown[: sentence.end], start, budget - best.link_tokens - around)
+    end = start + length
+    pause = best.markdown.rfind("\n" if fence else " ", start + length // 2, end)
     end = pause if pause > 0 and end < sentence.end else end
-    text = best.markdown[sentence.text_start : end].rstrip()
+    text = best.markdown[start:end].rstrip()
     if text:
-        cut = Excerpt(text, sentence.text_start, best.scores[at], end=sentence.text_start + len(text))
-        chosen[list(pages).index(best)] = [cut]
+        whole = _complete_excerpt(best.markdown, start, start + len(text), code) if fence else text
+        chosen[list(pages).index(best)] = [Excerpt(whole, start, best.scores[at], end=start + len(text))]
     return chosen
+
+
+def _find_best_line(markdown: str, sentence: Sentence, fence: AtomicBlock | None, wordings: Sequence[Question]) -> int:
+    """Return the offset of the line of a sentence that has most words of the question, without marks of a fence."""
+    words = {word for wording in wordings for word in wording.content}
+    starts = [sentence.text_start]
+    starts += [line.end() for line in re.finditer("\n", markdown[: sentence.end]) if line.end() > sentence.text_start]
+    if fence and len(starts) > 1 and starts[0] == fence.start:
+        starts = starts[1:]
+    ends = [*(start - 1 for start in starts[1:]), sentence.end]
+    counts = [
+        len(words.intersection(split_terms(markdown[start:end]))) for start, end in zip(starts, ends, strict=True)
+    ]
+    return starts[counts.index(max(counts))]
 
 
 def _runs(places: Sequence[int]) -> Iterator[list[int]]:

@@ -96,7 +96,9 @@ def test_rdfa_of_equal_nodes_is_the_same_each_time() -> None:
         "<b property='seller' typeof='Organization'><i property='name'>Quay Ltd</i></b></div>"
         for price in (5, 4, 4)
     )
-    product = f"<div typeof='Product'><h1 property='name'>Kettle</h1>{offers}<meta property='color' content='red'></div>"
+    product = (
+        f"<div typeof='Product'><h1 property='name'>Kettle</h1>{offers}<meta property='color' content='red'></div>"
+    )
     html = f"<body vocab='http://schema.org/'>{product}{product}<i typeof='Thing'></i><i typeof='Thing'></i></body>"
     # The library sorts by random names of blank nodes.
     assert len({json.dumps(extract(html).rdfa) for _ in range(12)}) == 1

@@ -48,6 +48,16 @@ def test_the_passage_that_answers_is_found_wherever_it_stands(passage: str, ques
     assert passage in shown(excerpts)
 
 
+def test_a_code_block_that_is_too_long_is_cut_at_the_line_of_the_question() -> None:
+    code = "\n".join(f"step{number} --quux {number}" for number in range(30))
+    text = page("First.", f"## Install\n\n```bash\n{code}\n```", "Last.")
+    for budget in (60, 100):
+        (excerpt,) = select_passages([text], "quux step17", budget, link_tokens=QUOTE_TOKENS)[0]
+        assert excerpt.text.startswith("```bash\nstep17 --quux 17\n") and excerpt.text.endswith("\n```")
+        assert excerpt.score > 0 and token_estimate.estimate(excerpt.text) + QUOTE_TOKENS <= budget
+        assert text[excerpt.start : excerpt.end] in excerpt.text
+
+
 def test_heading_counts_for_the_chunks_below_it() -> None:
     text = page("First.", "## Opening hours on Sundays\n\nFrom nine to five, closed at noon.", "Last.")
     excerpts = of(text, "opening hours sunday")
