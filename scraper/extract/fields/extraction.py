@@ -27,6 +27,9 @@ _AMBIGUOUS = (
     "The example of `{name}` is at several places of the page; the first is used. "
     "If values of other pages are wrong, give an example from one of them with this recipe."
 )
+_OTHERS_DO_NOT_FIT = (
+    "The recipe does not fit this page, so fields without an example have no value: add them to the example."
+)
 _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
 
@@ -70,7 +73,9 @@ def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request:
         if missing:
             return [PageFields(page.page.url, missing=missing) for page in pages]
     found = [_read_values(recipe, finder) for finder in finders] if recipe else []
-    if request.example:
+    if recipe and request.example:
+        if found[at].misfit:
+            found[at] = _read_example_only(recipe, request.example, finders[at])
         new = {name: value for name, value in request.example.items() if name not in known.places}
         unclear = extraction_recipes.find_unclear(finders[at], new)
         notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
@@ -121,6 +126,18 @@ def _read_values(recipe: ExtractionRecipe, finder: ValuePlaceFinder) -> PageFiel
     clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
     warnings = (_REDESIGNED,) if found.is_likely else ()
     return PageFields(url, clean, evidence, extraction_recipes.to_text(recipe), warnings=warnings)
+
+
+def _read_example_only(recipe: ExtractionRecipe, example: Iterable[str], finder: ValuePlaceFinder) -> PageFields:
+    """Return the values of an example on its page, where the other places of the recipe do not fit; these have none."""
+    taught = replace(recipe, places={name: recipe.places[name] for name in example})
+    found = _read_values(taught, finder)
+    return replace(
+        found,
+        values=dict.fromkeys(recipe.places) | dict(found.values),
+        recipe=extraction_recipes.to_text(recipe),
+        warnings=(*found.warnings, _OTHERS_DO_NOT_FIT),
+    )
 
 
 def _read_names(

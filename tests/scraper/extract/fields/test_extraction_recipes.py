@@ -164,6 +164,14 @@ def test_an_example_of_the_new_design_makes_a_recipe_fit_both(recipe: str) -> No
     ).misfit
 
 
+def test_fields_without_an_example_have_no_value_where_the_recipe_does_not_fit(recipe: str) -> None:
+    article = "<body><h2>Tides</h2>" + "".join(f"<p>Words about the sea, part {n}.</p>" for n in range(9)) + "</body>"
+    found = by_second_example(article, recipe, {"name": "Tides"})
+    assert found.values == {"name": "Tides", "price": None, "maker": None, "weight": None} and not found.misfit
+    assert "add them to the example" in found.warnings[0]
+    assert by_recipe(LAMP, found.recipe).values["price"] == "$7.00"
+
+
 def test_a_recipe_that_would_be_too_long_keeps_the_newest_example_only() -> None:
     def table(word: str) -> tuple[str, dict[str, str]]:
         rows = {f"field {number}": f"{word} {number} of the tables" for number in range(40)}
