@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,10 +16,12 @@ from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.message_rewriting import rewrite_answer, rewrite_json, rewrite_message
 from scraper.cli.setting_options import load_settings
+from scraper.errors import ScraperError
 from scraper.settings import SettingsError, setting_table
 from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
+    from scraper.extract.fields.model import PageFields
     from scraper.tools.model import ToolAnswer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,6 +30,8 @@ Plain = Callable[["ToolAnswer"], str]
 
 _FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
+_MAX_URL = 200
+"""Characters of a URL in a warning."""
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
 
 
@@ -89,8 +93,9 @@ def run_and_print(
             message = _text(answer, lambda _: _rewrite_for_people(str(fault or answer.text)), is_marked=is_marked)
         click.echo(message, err=True)
         return code_of_answer(answer)
-    if writes_rows and output is not None and isinstance(answer.structured, dict):
-        text = as_table(answer.structured, output)
+    if writes_rows and output is not None:
+        text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
+        _warn_about_rows(answer)
     elif as_json:
         text = _json_text(answer, is_marked=is_marked)
     else:
@@ -177,22 +182,32 @@ def is_table(output: Path | None) -> bool:
     return output is not None and output.suffix.lower() in _TABLE_SUFFIXES
 
 
-def as_table(answer: Mapping[str, Any], output: Path) -> str:
-    """Return the records of an answer as CSV or JSON lines; without records, one row of fields for each page."""
-    rows = _rows(answer)
+def as_table(pages: Iterable[PageFields], output: Path) -> str:
+    """Return all records of some pages as CSV or JSON lines; without records, one row of fields for each page."""
+    # Imported late, so that help is printed without loading the renderers.
+    from scraper.render.fields import csv_cell
+
+    rows: list[Mapping[str, Any]] = []
+    for page in pages:
+        rows += page.records or [{"url": page.url, **page.values}]
     if output.suffix.lower() == ".jsonl":
-        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    else:
+        table = io.StringIO()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(map(csv_cell, names))
+        writer.writerows([csv_cell(row.get(name)) for name in names] for row in rows)
+        text = table.getvalue()
+    # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _rows(answer: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    if "pages" in answer:
-        return [row for page in answer["pages"] for row in _rows(page)]
-    if "records" in answer:
-        return list(answer["records"])
-    return [{"url": answer["url"], **answer.get("values", {})}]
+def _warn_about_rows(answer: ToolAnswer) -> None:
+    """Print the errors and warnings of pages to stderr: a table has no place for them."""
+    from scraper.extract.text.sanitize import clean_line
+    from scraper.render.untrusted_text import error_sentence
+
+    for url, found in answer.fields:
+        for note in (error_sentence(found),) if isinstance(found, ScraperError) else found.warnings:
+            click.echo(f"Warning: {clean_line(url, _MAX_URL)}: {rewrite_message(note)}", err=True)

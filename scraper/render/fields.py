@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ _MAX_URL = 2_000
 _MAX_WARNING = 300
 _MAX_CELL = 300
 _HEADER_TOKENS = 150
+_SIGNED_NUMBER = re.compile(r"[+-][\d\s.,()/%€$£¥-]*")
 
 
 def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
@@ -139,6 +141,16 @@ def _cut(value: Any, name: str) -> Any:
     is_url = name in ("url", "image") or (isinstance(value, str) and value.startswith(("http://", "https://")))
     limit = _MAX_URL if is_url else _MAX_CELL
     return value if not isinstance(value, str) or len(value) <= limit else value[: limit - 1].rstrip() + "…"
+
+
+def csv_cell(value: Any) -> str:
+    """Return a value for CSV. A text that a spreadsheet would run as a formula begins with an apostrophe.
+
+    Amounts and phone numbers with a sign are no formulas.
+    """
+    text = "" if value is None else str(value)
+    is_signed = text.startswith(("+", "-")) and not _SIGNED_NUMBER.fullmatch(text)
+    return f"'{text}" if is_signed or text.startswith(("=", "@", "\t", "\r")) else text
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -30,6 +30,7 @@ from scraper.values.types import (
 )
 
 if TYPE_CHECKING:
+    from scraper.extract.fields.model import PageFields
     from scraper.model import Reading
     from scraper.services import Services
 
@@ -189,6 +190,8 @@ class ToolAnswer:
     """Images and files that follow the text."""
     reading: Reading | None = field(default=None, compare=False)
     """Complete page or document of which the text shows a part."""
+    fields: tuple[tuple[str, PageFields | ScraperError], ...] = field(default=(), compare=False)
+    """Fields or all records of each URL, of which the text shows a part."""
 
 
 Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]

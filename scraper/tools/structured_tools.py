@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.extract.fields.model import MAX_FIELDS, FieldRequest
+from scraper.extract.fields.model import MAX_FIELDS, FieldRequest, PageFields
 from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import StructuredAnswer
@@ -197,16 +198,19 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
         outcomes = [
             one if isinstance(one, ScraperError) else replace(one, warnings=(*one.warnings, note)) for one in outcomes
         ]
-    budget, is_json = body_budget(services.settings), arguments["format"] == "json"
-    if len(outcomes) == 1:
-        (found,) = outcomes
+    rows = tuple(zip(arguments["url"], outcomes, strict=True))
+    return replace(_render(rows, body_budget(services.settings), is_json=arguments["format"] == "json"), fields=rows)
+
+
+def _render(rows: Sequence[tuple[str, PageFields | ScraperError]], budget: int, *, is_json: bool) -> ToolAnswer:
+    if len(rows) == 1:
+        ((_, found),) = rows
         if isinstance(found, ScraperError):
             raise found
         if is_json:
             return json_answer(render_fields.as_json(found, budget=budget))
         return ToolAnswer(render_fields.as_markdown(found, region=new_region(), budget=budget))
-    rows = list(zip(arguments["url"], outcomes, strict=True))
-    failures = tuple(found for found in outcomes if isinstance(found, ScraperError))
+    failures = tuple(found for _, found in rows if isinstance(found, ScraperError))
     is_empty = len(failures) == len(rows)
     if is_json:
         answer = json_answer(render_fields.pages_as_json(rows, budget=budget))

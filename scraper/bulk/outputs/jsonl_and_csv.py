@@ -11,6 +11,7 @@ from typing import Any
 
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
+from scraper.render.fields import csv_cell
 
 FILE_BYTES = 1 << 30
 """Bytes at which a new file is started, for tools that load a whole file."""
@@ -87,10 +88,10 @@ class CsvOutput(RollingOutput):
         writer = csv.writer(text, lineterminator="\n")
         if not file.offset:
             first, last = (f"page_{name}" if name in self._fields else name for name in ("url", "error"))
-            writer.writerow([first, *self._fields, last])
+            writer.writerow([first, *map(csv_cell, self._fields), last])
         for outcome in outcomes:
             row = outcome.row
             error = f"{row.error.code}: {row.error.message}" if row.error else ""
             for values in row.records or (row.fields or {},):
-                writer.writerow([row.url, *(values.get(name) or "" for name in self._fields), error])
+                writer.writerow([row.url, *(csv_cell(values.get(name)) for name in self._fields), error])
         return text.getvalue().encode("utf-8", "replace")
