@@ -102,9 +102,10 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
 
 def find_sitemaps(robots: str, url: str) -> list[str]:
     """Return the sitemaps listed in the text of a robots.txt at `url`; none if it is an HTML page."""
-    if robots.lstrip("\ufeff \t\r\n").startswith("<"):
+    text = robots.lstrip("\ufeff \t\r\n")
+    if text.startswith("<"):
         return []
-    named = (join_url(url, match.group(1)) for match in _ROBOTS_LINE.finditer(robots))
+    named = (join_url(url, match.group(1)) for match in _ROBOTS_LINE.finditer(text))
     return list(dict.fromkeys(address for address in named if _URL_LINE.match(address)))
 
 

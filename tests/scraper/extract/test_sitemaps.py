@@ -228,3 +228,9 @@ def test_sitemaps_of_robots() -> None:
         "https://cdn.example/b.xml",
     ]
     assert find_sitemaps("<html>Sitemap: /a.xml", "https://site.example/robots.txt") == []
+
+
+def test_a_byte_order_mark_of_robots_is_no_part_of_its_first_sitemap() -> None:
+    assert find_sitemaps("\ufeffSitemap: /a.xml\r\n", "https://site.example/robots.txt") == [
+        "https://site.example/a.xml"
+    ]

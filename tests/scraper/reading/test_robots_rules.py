@@ -80,3 +80,8 @@ def test_agents_are_parsed_as_by_protego() -> None:
             allowed = alone.can_fetch(HOST + path, USER_AGENT_NAME)
             assert (found.find_disallow_rule(HOST + path) is None) == allowed, text
         assert found.gap_s == alone.crawl_delay(USER_AGENT_NAME), text
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
+    rules = RobotsRules("\ufeffUser-agent: *\r\nDisallow: /private\r\nCrawl-delay: 2\r\n")
+    assert not rules.allows("https://site.example/private/a") and rules.gap_s == 2
