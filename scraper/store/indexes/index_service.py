@@ -91,6 +91,8 @@ class IndexService:
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._bytes: Counter[str] = Counter()
         """Bytes of documents by principal."""
+        self._counted: set[str] = set()
+        """Principals whose persistent indexes are all loaded, so that they count."""
         # One thread is enough, since numpy and SQLite are fast; the next search finds an added document.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="indexes")
 
@@ -243,6 +245,9 @@ class IndexService:
     def _check_room(self, name: str, index: _Index, doc_id: str, size: int, principal: str) -> None:
         if doc_id not in index.words and len(index.words) >= DOCUMENTS_LIMIT:
             raise IndexFaultError(f"Index is full: {name} ({DOCUMENTS_LIMIT:,} documents)")
+        if principal not in self._counted:
+            self._list_names(principal)
+            self._counted.add(principal)
         more = size - index.sizes.get(doc_id, 0)
         if self._bytes[principal] + more > CALLER_BYTES:
             raise IndexFaultError(f"Your indexes are full: {CALLER_BYTES:,} bytes is the limit of one caller")

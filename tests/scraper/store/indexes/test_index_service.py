@@ -246,6 +246,19 @@ async def test_what_a_document_takes_counts_for_the_limit(
     assert added >= count // 4
 
 
+async def test_stored_indexes_count_for_the_limit_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_service, "CALLER_BYTES", 1_000)
+    async with opened(tmp_path) as indexes:
+        await indexes.create("kept", principal=ME, backend="sqlite")
+        await indexes.add("kept", IndexDocument("a", "word " * 30), principal=ME)
+    async with opened(tmp_path) as indexes:
+        await indexes.add("default", IndexDocument("a", "word"), principal="other")
+        with pytest.raises(IndexFaultError, match="limit of one caller"):
+            await indexes.add("default", IndexDocument("a", "word"), principal=ME)
+
+
 async def test_a_damaged_file_is_moved_away(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"no database " * 1_000)
     async with opened(tmp_path) as indexes:
