@@ -37,7 +37,11 @@ def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
 
 
 def format_chart(parts: ZipParts, name: str) -> str:
-    """Return title, type, titles of axes and data tables of a chart; empty if it cannot be read."""
+    """Return title, type, titles of axes and data tables of a chart; empty if it cannot be read.
+
+    The title of the category axis is the header of the first column. A title that repeats the name of a series is left
+    out.
+    """
     try:
         root = parts.xml_or_none(name)
     except ScraperError:
@@ -49,10 +53,22 @@ def format_chart(parts: ZipParts, name: str) -> str:
     if not plots:
         return title
     kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _KIND.search(str(plot.tag))))
-    axes = [text for axis in root.iter(_C + "*") if str(axis.tag).endswith("Ax") and (text := _title(axis))]
+    axes = [axis for axis in root.iter(_C + "*") if str(axis.tag).endswith("Ax")]
+    category_axis = next(filter(_is_category_axis, axes), None)
     heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
     series = [one for plot in plots for one in plot.findall(_C + "ser")]
-    return "\n\n".join(filter(None, (title, heading, f"Axes: {', '.join(axes)}" if axes else "", *_tables(series))))
+    tables = list(_tables(series, _title(category_axis)))
+    known = {_name(one) for one in series} | ({_title(category_axis)} if tables else set())
+    values = [text for axis in axes if (text := _title(axis)) and text not in known]
+    return "\n\n".join(filter(None, (title, heading, f"Axes: {', '.join(values)}" if values else "", *tables)))
+
+
+def _is_category_axis(axis: Element) -> bool:
+    """Return True for an axis of categories or dates, and for the horizontal one of two axes of values."""
+    position = axis.find(_C + "axPos")
+    return str(axis.tag) in (_C + "catAx", _C + "dateAx") or (
+        position is not None and position.get("val") in ("b", "t")
+    )
 
 
 def _title(element: Element | None) -> str:
@@ -60,7 +76,7 @@ def _title(element: Element | None) -> str:
     return "" if title is None else " ".join("".join(text.text or "" for text in title.iter(_A + "t")).split())
 
 
-def _tables(series: Sequence[Element]) -> Iterator[str]:
+def _tables(series: Sequence[Element], category_title: str) -> Iterator[str]:
     """Yield a table for each group of series with the same categories."""
     columns = [(_points(one, "cat", "xVal"), column) for one in series for column in _columns(one)]
     for labels, group in groupby(columns, key=itemgetter(0)):
@@ -68,15 +84,19 @@ def _tables(series: Sequence[Element]) -> Iterator[str]:
         indexes = sorted(set(labels).union(*(values for _, values in found)))[:_MAX_POINTS]
         if indexes:
             rows = [[labels.get(index, ""), *(values.get(index, "") for _, values in found)] for index in indexes]
-            yield pipe_table([["", *(name for name, _ in found)], *rows])
+            yield pipe_table([[category_title, *(name for name, _ in found)], *rows])
 
 
 def _columns(series: Element) -> Iterator[tuple[str, dict[int, str]]]:
     """Yield the name and the values of a series, and the sizes of its bubbles."""
-    name = next(iter(_points(series, "tx").values()), series.findtext(f"{_C}tx/{_C}v", ""))
+    name = _name(series)
     yield name, _points(series, "val", "yVal")
     if sizes := _points(series, "bubbleSize"):
         yield f"{name} (size)".strip(), sizes
+
+
+def _name(series: Element) -> str:
+    return next(iter(_points(series, "tx").values()), series.findtext(f"{_C}tx/{_C}v", ""))
 
 
 def _points(series: Element, *names: str) -> dict[int, str]:

@@ -16,12 +16,11 @@ from python_calamine import CalamineWorkbook
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_charts import read_charts
-from scraper.extract.documents.ooxml_parts import find_related_parts, iter_sheet_parts
+from scraper.extract.documents.ooxml_parts import iter_sheet_parts
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
+from scraper.extract.documents.sheet_comments import read_sheet_comments
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
-from scraper.extract.dom.xpath import text_of
-from scraper.extract.text.sanitize import clean_line
 
 MAX_CELLS = 5_000_000
 """Cells between the first and the last used one; calamine allocates all of them."""
@@ -39,10 +38,6 @@ _MAX_SHEETS = 200
 _MAX_MERGED_RANGES = 5_000
 _MAX_MERGED_CELLS = 100
 """Cells. A larger merged cell is a title over a page, and appears once."""
-_MAX_COMMENTS = 500
-_MAX_COMMENT_CHARS = 2_000
-
-_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _SMALLER = "Look for a smaller copy, or for its data as CSV."
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _SHARED = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
@@ -75,7 +70,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     sections: list[str] = []
     warnings: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
-    comments = _read_comments(parts) if parts is not None else {}
+    comments = read_sheet_comments(parts) if parts is not None else {}
     hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
     for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
         mark = " (hidden sheet)" if name in hidden else ""
@@ -234,32 +229,3 @@ def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
                 if not _OMITTED.match(name) and not name.endswith("/"):
                     archive.writestr(name, sheets[name] if name in sheets else parts.read(name))
         return file.getvalue()
-
-
-def _read_comments(parts: ZipParts) -> dict[str, list[str]]:
-    """Return the comments by sheet name, each as one list."""
-    found: dict[str, list[str]] = {}
-    for name, part in iter_sheet_parts(parts):
-        comments = find_related_parts(parts, part, "comments")
-        lines = [line for comment_part in comments for line in _format_comments(parts, comment_part)]
-        if lines:
-            found[name] = ["\n".join(["Comments:", "", *lines[:_MAX_COMMENTS]])]
-    return found
-
-
-def _format_comments(parts: ZipParts, part: str) -> Iterator[str]:
-    root = parts.xml_or_none(part)
-    if root is None:
-        return
-    authors = [text_of(author) for author in root.iter(_S + "author")]
-    for comment in root.iter(_S + "comment"):
-        element = comment.find(_S + "text")
-        text = "" if element is None else text_of(element)
-        if text.startswith("[Threaded comment]"):  # Excel's hint for older editions.
-            text = text.partition("Comment:\n")[2]
-        text = clean_line(text, _MAX_COMMENT_CHARS)
-        number = str(comment.get("authorId", ""))
-        author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
-        name = "" if not author or author.startswith("tc=") else f" ({clean_line(author, 100)})"
-        if text:
-            yield f"- {comment.get('ref', '')}{name}: {text}"

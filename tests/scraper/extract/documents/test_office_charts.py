@@ -44,8 +44,15 @@ def test_chart_of_two_types_has_all_series_and_the_titles_of_its_axes() -> None:
     two = f"<c:ser><c:tx><c:v>Mean</c:v></c:tx>{points('cat', 'a', 'b')}{points('val', '3', '4')}</c:ser>"
     axes = f"<c:catAx>{title('Town')}</c:catAx><c:valAx>{title('Boats')}</c:valAx>"
     assert chart(f"<c:barChart>{one}</c:barChart><c:lineChart>{two}</c:lineChart>{axes}") == (
-        "Bar and line chart\n\nAxes: Town, Boats\n\n"
-        "|  | Sum | Mean |\n| --- | --- | --- |\n| a | 1 | 3 |\n| b | 2 | 4 |"
+        "Bar and line chart\n\nAxes: Boats\n\n| Town | Sum | Mean |\n| --- | --- | --- |\n| a | 1 | 3 |\n| b | 2 | 4 |"
+    )
+
+
+def test_titles_of_axes_that_repeat_a_series_or_belong_to_two_axes_of_values() -> None:
+    series = f"<c:ser><c:tx><c:v>Rain</c:v></c:tx>{points('xVal', '1')}{points('yVal', '5')}</c:ser>"
+    axes = f"<c:valAx>{title('Rain')}<c:axPos val='l'/></c:valAx><c:valAx>{title('Hour')}<c:axPos val='b'/></c:valAx>"
+    assert chart(f"<c:scatterChart>{series}</c:scatterChart>{axes}") == (
+        "Scatter chart\n\n| Hour | Rain |\n| --- | --- |\n| 1 | 5 |"
     )
 
 

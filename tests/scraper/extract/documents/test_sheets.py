@@ -52,20 +52,72 @@ def test_huge_sheet_shows_its_first_rows_and_counts_the_rest() -> None:
     assert "| 20000 |\n\n<!-- page 2 -->\n\n## Few\n\nx" in parsed.markdown
 
 
-def test_text_boxes_over_a_sheet_are_shown() -> None:
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+MICROSOFT = "http://schemas.microsoft.com/office"
+THREADS = f'xmlns="{MICROSOFT}/spreadsheetml/2018/threadedcomments"'
+
+
+def workbook_with(relations: dict[str, str], parts: dict[str, str]) -> bytes:
+    """Build a workbook of one sheet with these relations (type to target) and parts."""
     with zipfile.ZipFile(io.BytesIO(builders.xlsx(("A", row(1, "1"))))) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    relation = f'<Relationship Id="r1" Type="{office}/drawing" Target="../drawings/drawing1.xml"/>'
+        known = {name: archive.read(name) for name in archive.namelist()}
+    links = "".join(
+        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(relations.items())
+    )
+    rels = {"xl/worksheets/_rels/sheet1.xml.rels": f"<Relationships>{links}</Relationships>"}
+    return builders.zipped({**known, **rels, **parts})
+
+
+def test_text_boxes_over_a_sheet_are_shown() -> None:
     names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
     drawing = f"<d {names}><a:p><a:r><a:t>Only </a:t></a:r><a:r><a:t>in a box</a:t></a:r></a:p></d>"
+    relations = {f"{OFFICE}/drawing": "../drawings/drawing1.xml"}
+    assert parse(workbook_with(relations, {"xl/drawings/drawing1.xml": drawing})).markdown.endswith("\n\nOnly in a box")
+
+
+NOTES = (
+    '<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    "<authors><author>Ada</author><author>tc={1}</author></authors><commentList>"
+    '<comment ref="B2" authorId="0"><text><t>Why?</t></text></comment>'
+    '<comment ref="F7" authorId="1"><text><t>[Threaded comment]\n\nYour version of Excel ...\n\nComment:\n    Too low'
+    "\nReply:\n    By far</t></text></comment></commentList></comments>"
+)
+
+
+def test_threads_of_comments_have_authors_dates_and_replies() -> None:
+    threads = (
+        f"<ThreadedComments {THREADS}>"
+        '<threadedComment ref="F7" dT="2026-06-18T17:12:37.41" personId="{a}" id="{1}" done="1"><text>Too low</text>'
+        '</threadedComment><threadedComment ref="F7" dT="2026-06-19T08:00:00" personId="{b}" id="{2}" parentId="{1}">'
+        '<text>By far</text></threadedComment><threadedComment ref="G1" id="{3}" parentId="{missing}">'
+        "<text>Alone</text></threadedComment></ThreadedComments>"
+    )
+    people = (
+        f'<personList {THREADS}><person displayName="Bo" id="{{a}}"/><person displayName="Cy" id="{{b}}"/></personList>'
+    )
+    links = f'<Relationship Id="r1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+    links += f'<Relationship Id="r2" Type="{MICROSOFT}/2017/10/relationships/person" Target="persons/person.xml"/>'
     parsed = parse(
-        builders.zipped(
+        workbook_with(
             {
-                **parts,
-                "xl/worksheets/_rels/sheet1.xml.rels": f"<Relationships>{relation}</Relationships>",
-                "xl/drawings/drawing1.xml": drawing,
-            }
+                f"{OFFICE}/comments": "../comments1.xml",
+                f"{MICROSOFT}/2017/10/relationships/threadedComment": "../threadedComments/threadedComment1.xml",
+            },
+            {
+                "xl/comments1.xml": NOTES,
+                "xl/threadedComments/threadedComment1.xml": threads,
+                "xl/persons/person.xml": people,
+                "xl/_rels/workbook.xml.rels": f"<Relationships>{links}</Relationships>",
+            },
         )
     )
-    assert parsed.markdown.endswith("\n\nOnly in a box")
+    assert parsed.markdown.endswith(
+        "Comments:\n\n- B2 (Ada): Why?\n- F7 (Bo, 2026-06-18, resolved): Too low\n  - Cy, 2026-06-19: By far\n"
+        "- G1: Alone"
+    )
+
+
+def test_copies_of_threads_are_read_where_the_threads_are_missing() -> None:
+    parsed = parse(workbook_with({f"{OFFICE}/comments": "../comments1.xml"}, {"xl/comments1.xml": NOTES}))
+    assert parsed.markdown.endswith("- B2 (Ada): Why?\n- F7: Too low Reply: By far")
