@@ -28,6 +28,7 @@ _MAX_OPTION = 24
 _MAX_VALUE = 60
 _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", "invalid", "required", "readonly")
 _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
+_STATE_ATTRIBUTES = _NATIVE_STATES.union(f"aria-{state}" for state in _STATES)
 _DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
 _FIELD_TAGS = frozenset({"input", "select", "textarea"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
@@ -229,7 +230,8 @@ class _LineWriter:
                 out.append(f" = {quote(truncate(clean_text(value), _MAX_VALUE))}")
         if node.checked and role in ("checkbox", "radio", "switch"):
             out.append(" [checked]")
-        for state in _STATES:
+        # Most controls have none of them.
+        for state in () if _STATE_ATTRIBUTES.isdisjoint(attributes) else _STATES:
             stated = attributes.get(f"aria-{state}")
             if stated is None and state in _NATIVE_STATES:
                 stated = attributes.get(state)
