@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS :=
 WORKERS := 3
+FAST_WORKERS := 2
 IMAGE := search-mcp
 CORPORA := corpora
 # Each process that a test starts would compile all modules again.
@@ -54,7 +55,7 @@ test: $(VENV)/.training $(VENV)/.chromium
 
 # Tests without a browser or another program.
 test-fast: $(VENV)/.training
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
+	$(BIN)/python -m pytest -n $(FAST_WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 
 # Hostile inputs at full size and clients of other makes too; only these with ARGS="-m full_size".
 test-all: $(VENV)/.training $(VENV)/.chromium

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -29,18 +30,29 @@ STARTERS = frozenset(
 )
 """Fixtures, functions and modules through which tests start programs."""
 
-# Use the same examples on every machine, without a time limit for busy ones.
-hypothesis.settings.register_profile(
-    "same-everywhere", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("same-everywhere")
+_MODULE_WITH_BROWSER = re.compile(r"^pytestmark = \[?pytest\.mark\.browser\b", re.MULTILINE)
 
+EXAMPLES, EXAMPLES_AT_FULL_SIZE = 25, 200
+"""Examples of a property-based test in `make test` and in `make test-all`."""
 
 _BEGUN_S = time.monotonic()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seconds", type=float, help="skip the tests that have not begun after so many seconds")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Use the same examples on every machine, without a time limit for busy ones."""
+    is_full = "full_size" in config.getoption("markexpr")
+    hypothesis.settings.register_profile(
+        "same-everywhere",
+        deadline=None,
+        derandomize=True,
+        max_examples=EXAMPLES_AT_FULL_SIZE if is_full else EXAMPLES,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+    hypothesis.settings.load_profile("same-everywhere")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -54,7 +66,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore modules whose tests all have full size: to import them takes seconds."""
+    """Ignore modules whose tests all have full size or need a browser, if this run has none: imports take seconds."""
+    if collection_path.suffix != ".py":
+        return None
+    if "not (browser" in config.getoption("markexpr") and _MODULE_WITH_BROWSER.search(collection_path.read_text()):
+        return True
     is_full = collection_path.name.endswith("_full_size.py")
     return True if is_full and "full_size" not in config.getoption("markexpr") else None
 
@@ -68,6 +84,16 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send few messages from a process of pytest-xdist."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    from tests.scheduling import run_with_few_messages
+
+    run_with_few_messages(item, nextitem)
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)

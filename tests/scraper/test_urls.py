@@ -3,7 +3,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidUrlError
@@ -151,7 +151,6 @@ def test_local_paths_are_not_taken_for_queries() -> None:
     assert "is a path, not a URL" in refusal("C:\\Users\\x.html")
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=string.printable + "é例\u202e\x00@\\", max_size=60))
 def test_accepted_urls_are_canonical_http_without_user_or_control_characters(text: str) -> None:
     try:

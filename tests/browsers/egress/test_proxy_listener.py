@@ -40,6 +40,7 @@ from tests.browsers.egress.wire import (
     sockets_at,
     through,
 )
+from tests.growth import full_size
 
 
 async def test_bytes_are_relayed_in_both_directions_and_counted(open_listener: OpenListener) -> None:
@@ -149,14 +150,15 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: Open
     names.speak.set()
 
 
-async def test_a_thousand_short_connections_leave_no_socket_open(open_listener: OpenListener) -> None:
+@pytest.mark.parametrize("count", [200, full_size(1_000, id="1,000")])
+async def test_many_short_connections_leave_no_socket_open(open_listener: OpenListener, count: int) -> None:
     async with served(hello) as port:
         listener = await open_listener(test_hosts=at(port))
-        for _ in range(50):
+        for _ in range(count // 20):
             await asyncio.gather(*(_fetch(listener) for _ in range(20)))
         # Count the sockets of this listener only: browsers that other tests share open and close others.
         await settled(lambda: not listener._connections and sockets_at(listener.port, port) == 0)
-        assert listener.traffic.connections == 1000
+        assert listener.traffic.connections == count
 
 
 async def _fetch(listener: ProxyListener) -> None:

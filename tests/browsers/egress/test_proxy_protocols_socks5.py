@@ -7,7 +7,7 @@ import os
 import socket
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from browsers.egress import proxy_protocols
@@ -115,7 +115,6 @@ async def test_invalid_data_closes_only_its_connection(open_listener: OpenListen
 
 
 @given(st.binary(max_size=600))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 def test_any_bytes_are_parsed_rejected_or_incomplete(data: bytes) -> None:
     for understand in (proxy_protocols.parse_socks5_greeting, proxy_protocols.parse_socks5_request):
         try:

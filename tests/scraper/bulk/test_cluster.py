@@ -18,8 +18,6 @@ import pytest
 
 from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner
 from scraper.bulk.cluster.outcome_collector import OutcomeCollector
-from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
-from scraper.bulk.cluster.runner import block_size, iter_blocks
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Format, JobPage, JobRate, PageOutcome
@@ -41,6 +39,8 @@ def pages_of(host: str, numbers: range) -> list[JobPage]:
 
 
 async def test_a_host_is_in_one_block(tmp_path: Path) -> None:
+    from scraper.bulk.cluster.runner import iter_blocks  # imports Ray, which takes a second
+
     urls = [f"http://large.example/{number}" for number in range(300)]
     urls += [f"http://host{number % 30}.example/{number}" for number in range(300)]
     async with BulkJob.open(order_of(tmp_path, urls)) as job:
@@ -53,6 +53,8 @@ async def test_a_host_is_in_one_block(tmp_path: Path) -> None:
 
 
 def test_blocks_are_small_and_many() -> None:
+    from scraper.bulk.cluster.runner import block_size
+
     assert block_size(5_000, 2) == 78
     assert block_size(10, 2) == 16
     assert block_size(10_000_000, 8) == 256
@@ -330,6 +332,8 @@ async def test_cancellation_does_not_wait_for_blocks(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("fails", [True, False])
 async def test_a_daemon_thread_reports_its_outcome(fails: bool) -> None:
+    from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
+
     def work() -> None:
         if fails:
             raise ZeroDivisionError
@@ -341,6 +345,8 @@ async def test_a_daemon_thread_reports_its_outcome(fails: bool) -> None:
 
 
 async def test_the_program_ends_without_waiting_for_a_daemon_thread() -> None:
+    from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
+
     over, ended = threading.Event(), threading.Event()
 
     def work() -> None:

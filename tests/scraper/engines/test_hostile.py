@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.engines.model import EngineOutcome
+from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.engines.registry import ENGINES
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.engines.pages import FACES, ROWS, page, read
-from tests.scraper.soon import soon
 
 _SOON_S = 5.0
 """Real pages take 5 to 60 ms; this only proves that the time is bounded."""
@@ -17,26 +17,37 @@ _SOON_S = 5.0
 _SIZE = 350_000
 _LINK = "<div class='result'><h2><a href='https://h{0}.example/{0}'>Title {0}</a></h2><p>Text of {0}.</p></div>"
 
-_HOSTILE = {
-    "links": "".join(_LINK.format(n) for n in range(_SIZE // 100)),
-    "bare links": "".join(f"<a href='https://h{n}.example/'>t</a>" for n in range(_SIZE // 40)),
-    "deep": "<div>" * 30_000 + "".join(_LINK.format(n) for n in range(50)),
-    "deep rows": "".join("<div>" * 150 + _LINK.format(n) for n in range(200)),
-    "nested links": "".join(f"<a href='https://h{n}.example/'><h2>" for n in range(5_000)),
-    "one long text": "<p>" + "no results for " * (_SIZE // 15),
-    "many runs": "<i>no</i><br>" * (_SIZE // 13),
-    "long attributes": f"<a href='https://x.example/{'a' * _SIZE}'>t</a>" + "".join(_LINK.format(n) for n in range(5)),
-    "classes": f"<div class='{'result ' * (_SIZE // 7)}'><a class='result__a' href='https://x.example/'>t</a></div>",
-    "unclosed": "<table><tr><td><a class='result-link' href='https://x.example/'>" * 5_000,
-}
+
+def _links(count: int) -> str:
+    return "".join(_LINK.format(n) for n in range(count))
 
 
-@pytest.mark.parametrize("name", _HOSTILE)
-def test_a_hostile_page_costs_bounded_time(name: str) -> None:
-    for engine in ("duckduckgo", "bing"):
-        with soon(_SOON_S):
-            response = read(engine, f"<title>x</title><div id='links'>{_HOSTILE[name]}</div>")
-        assert len(response.results) <= 200
+@hostile_inputs(
+    {
+        "links": (_SIZE // 100, _links),
+        "bare links": (
+            _SIZE // 40,
+            lambda size: "".join(f"<a href='https://h{n}.example/'>t</a>" for n in range(size)),
+        ),
+        "deep": (30_000, lambda size: "<div>" * size + _links(50)),
+        "deep rows": (200, lambda size: "".join("<div>" * 150 + _LINK.format(n) for n in range(size))),
+        "nested links": (5_000, lambda size: "".join(f"<a href='https://h{n}.example/'><h2>" for n in range(size))),
+        "one long text": (_SIZE // 15, lambda size: "<p>" + "no results for " * size),
+        "many runs": (_SIZE // 13, lambda size: "<i>no</i><br>" * size),
+        "long attributes": (_SIZE, lambda size: f"<a href='https://x.example/{'a' * size}'>t</a>" + _links(5)),
+        "classes": (
+            _SIZE // 7,
+            lambda size: f"<div class='{'result ' * size}'><a class='result__a' href='https://x.example/'>t</a></div>",
+        ),
+        "unclosed": (5_000, lambda size: "<table><tr><td><a class='result-link' href='https://x.example/'>" * size),
+    }
+)
+@pytest.mark.parametrize("engine", ["duckduckgo", "bing"])
+def test_a_hostile_page_costs_bounded_time(engine: str, hostile: Hostile[str]) -> None:
+    def parse(rows: str) -> EngineResponse:
+        return read(engine, f"<title>x</title><div id='links'>{rows}</div>")
+
+    assert len(hostile.run(parse, limit_s=_SOON_S).results) <= 200
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -46,7 +57,6 @@ def test_broken_pages_are_taken(engine: str) -> None:
         assert read(engine, html[:cut]).outcome in EngineOutcome
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(FACES), st.text(max_size=60), st.text(max_size=60), st.integers(0, 5_000))
 def test_anything_written_into_a_page_is_taken(face: tuple[str, str], first: str, second: str, at: int) -> None:
     html = page(*face)

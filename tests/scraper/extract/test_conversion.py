@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.dom import parsing
@@ -41,7 +41,6 @@ def soup(draw: st.DrawFn) -> tuple[str, list[str]]:
     return "".join(pieces), words
 
 
-@settings(deadline=None, max_examples=100)
 @given(soup())
 def test_any_tag_soup_converts_and_keeps_every_word(page: tuple[str, list[str]]) -> None:
     html, words = page
@@ -50,7 +49,6 @@ def test_any_tag_soup_converts_and_keeps_every_word(page: tuple[str, list[str]])
     assert [word for word in words if word not in found.text] == []
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.text(alphabet="<>/=\"' abpdivtrl&#;123\n$\\[]()!*_`|", max_size=300))
 def test_any_text_converts_as_html(text: str) -> None:
     root = parsing.parse_html(f"<body>{text}").root

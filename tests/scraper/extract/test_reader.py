@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from browsers.model import Snapshot
@@ -122,7 +122,6 @@ SOUP = [
 ]
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(st.sampled_from(SOUP), max_size=40).map("".join), st.booleans())
 def test_any_tag_soup_gives_a_document(html: str, rendered: bool) -> None:
     document = reader.read(page(html, rendered=rendered))

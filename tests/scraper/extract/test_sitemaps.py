@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from scraper.extract import sitemaps
 from scraper.extract.sitemaps import MAX_BYTES, MAX_ENTRIES, SitemapEntry, find_sitemaps, parse_sitemap
+from tests.growth import full_size
 from tests.scraper.soon import soon
 from tests.site.gzip_bombs import compress_again, gzip_bomb
 
@@ -149,13 +151,15 @@ def test_cut_feeds_and_lists_are_marked() -> None:
     assert not parse_sitemap(lines[:-100], URL).is_cut
 
 
-def test_the_number_of_entries_is_limited() -> None:
-    data = sitemap(*(f"https://site.example/{number}" for number in range(MAX_ENTRIES + 1)))
+@pytest.mark.parametrize("limit", [10_000, full_size(MAX_ENTRIES, id="full size")])
+def test_the_number_of_entries_is_limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(sitemaps, "MAX_ENTRIES", limit)
+    data = sitemap(*(f"https://site.example/{number}" for number in range(limit + 1)))
     with soon():
         found = parse_sitemap(data, URL)
-    assert len(found.entries) == MAX_ENTRIES
+    assert len(found.entries) == limit
     assert found.is_cut
-    data = data.replace(f"<url><loc>https://site.example/{MAX_ENTRIES}</loc></url>".encode(), b"")
+    data = data.replace(f"<url><loc>https://site.example/{limit}</loc></url>".encode(), b"")
     assert not parse_sitemap(data, URL).is_cut
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
@@ -250,7 +250,6 @@ def test_a_negative_length_is_refused_and_a_huge_one_bounded() -> None:
     assert len(str(as_json(reading("x" * 500_000), length=10**9)["content"])) == 100_000
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(-10, 400), st.one_of(st.none(), st.integers(0, 400)))
 def test_any_text_gives_an_answer_with_one_region(markdown: str, start: int, length: int | None) -> None:
     answer = as_markdown(reading(markdown), region=REGION, start=start, length=length)

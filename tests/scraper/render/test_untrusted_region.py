@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.fields.model import PageFields
@@ -40,7 +40,6 @@ def test_a_border_written_by_the_page_is_broken_up(forged: str) -> None:
     assert inside.startswith("\nbefore\n") and inside.endswith("\nafter\n")
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="<>/ end untrusted7f3a9c21\n", max_size=200))
 def test_no_text_closes_its_region(text: str) -> None:
     sealed = mark_untrusted(text, REGION)

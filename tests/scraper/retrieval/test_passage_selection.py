@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
@@ -142,7 +142,6 @@ BLOCKS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(BLOCKS, max_size=6).map("\n\n".join), min_size=1, max_size=3),
     st.sampled_from(["ferry bicycles", "自転車", "", "?", "zzz"]),

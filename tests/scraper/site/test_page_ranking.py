@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scraper.site.page_ranking import rank_pages
 from scraper.site_model import SitePage
-from tests.scraper.soon import soon
+from tests.growth import Hostile, hostile_inputs
 
 ORIGIN = "https://site.example"
 
@@ -53,7 +55,13 @@ def test_scores_are_shares() -> None:
     assert 0.5 < scores[0] <= 1 and scores[1] == 0
 
 
-def test_many_pages_are_ranked_in_linear_time() -> None:
-    rows = pages(*((f"/docs/section-{number % 97}/page-{number}", f"Page {number}") for number in range(15_000)))
-    with soon():
-        rank_pages(rows, "section 13 page 13")
+@hostile_inputs(
+    {
+        "pages": (
+            15_000,
+            lambda n: pages(*((f"/docs/section-{number % 97}/page-{number}", f"Page {number}") for number in range(n))),
+        )
+    }
+)
+def test_many_pages_are_ranked_in_linear_time(hostile: Hostile[Any]) -> None:
+    hostile.run(lambda rows: rank_pages(rows, "section 13 page 13"), limit_s=2)

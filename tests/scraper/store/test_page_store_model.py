@@ -33,7 +33,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_the_store_behaves_like_a_dictionary(steps: list[tuple[str, str, str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

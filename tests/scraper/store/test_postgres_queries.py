@@ -67,7 +67,7 @@ async def found(pages: PageStore, query: str) -> set[str]:
     return {hit.url for hit in answer.hits}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(QUERIES, min_size=3, max_size=3))
 @example(['kka NOT "kkb kkc"', "NEAR(kka kkc, 1) OR kkx", "kkb NOT NEAR(kka kkc, 1)"])
 @example(["^kka + kkb", "title: ^kkc", "NOT kka"])

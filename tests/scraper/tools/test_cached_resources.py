@@ -71,7 +71,7 @@ async def test_a_cursor_that_is_not_ours_is_refused(texts: KeptApp, cursor: str)
         await cached_resources.list_resources(texts.app, "local", cursor, 10)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cursor=st.one_of(st.text(max_size=40), st.binary(max_size=40).map(lambda raw: raw.hex())))
 async def test_no_cursor_breaks_the_list(texts: KeptApp, cursor: str) -> None:
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
@@ -148,7 +148,6 @@ def test_the_answer_to_a_huge_argument_is_small() -> None:
     assert len(fault(**{huge: 1, "url": "u", "render": huge, "length": huge})) < 1_000
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["url", "render", "length", "max_age_hours", "other"]), JSON))
 def test_whatever_is_sent_is_understood_or_explained(arguments: dict[str, Any]) -> None:
     try:

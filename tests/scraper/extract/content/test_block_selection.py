@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content.block_classifier import PAGE_TYPES
@@ -26,7 +26,6 @@ from tests.scraper.extract.content.trees import build_statistics
 blocks = st.lists(st.tuples(st.floats(0.01, 0.99), st.integers(1, 50)), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(blocks)
 def test_the_selection_has_the_highest_expected_f1(pairs: list[tuple[float, int]]) -> None:
     p = np.array([pair[0] for pair in pairs])

@@ -5,7 +5,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content.block_classifier import ModelWeights, PageTypeClassifier
@@ -44,7 +44,6 @@ def generate_trees(seed: int, trees: int, features: int) -> TreeNodes:
     return TreeNodes(whole[0], whole[1], table[:, 2].astype(np.float32), whole[2], whole[3], leaves)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000))
 def test_the_forest_equals_the_trees_evaluated_node_by_node(seed: int) -> None:
     nodes = generate_trees(seed, trees=5, features=4)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content import hashed_features
@@ -30,7 +30,6 @@ def test_columns_are_finite_and_have_one_value_per_block() -> None:
         assert np.isfinite(values.astype(float)).all(), name
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_has_finite_columns(html: str) -> None:
     segments = segment_body(page_tree.build_page_tree(page(html)).body)

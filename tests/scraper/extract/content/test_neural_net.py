@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content.class_name_features import TAGS
@@ -117,7 +117,6 @@ def test_values_beyond_the_training_data_are_clipped() -> None:
     np.testing.assert_array_equal(net.compute_logits(page, far), net.compute_logits(page, farther))
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(SOUP), max_size=30).map("".join))
 def test_any_tag_soup_gets_finite_logits(html: str) -> None:
     segments = segment_body(page_tree.build_page_tree(page(html)).body)

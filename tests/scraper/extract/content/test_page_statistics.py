@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content.context_features import compute_topic_columns
@@ -26,7 +26,6 @@ def around(page: PageStatistics, element: int) -> list[int]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
 @given(NESTED, st.integers(0, 1_000))
 def test_values_of_ancestors_are_combined_as_level_by_level(html: str, seed: int) -> None:
     page = build_statistics(html)

@@ -12,6 +12,8 @@ from io import BytesIO
 import pytest
 
 from scraper import errors
+from scraper.extract.documents import text_formats
+from tests.growth import full_size
 from tests.scraper.extract.documents import builders
 from tests.scraper.extract.documents.builders import parse
 
@@ -48,14 +50,17 @@ def test_line_of_a_million_commas_is_limited() -> None:
     assert len(parsed.markdown) < 100_000
 
 
-def test_csv_warns_with_the_number_of_rows_that_are_shown() -> None:
-    wide = parse(f"{'a,' * 1_999}a\n".encode() * 600, name="a.csv")
-    assert wide.warnings == ("Only the first 250 of 600 rows are shown.",)
-    assert wide.markdown.count("\n") == 250
-    both = parse(f"{'a,' * 59}a\n".encode() * 21_000, name="a.csv")
-    assert both.warnings == ("Only the first 8,333 rows are shown.",)
-    assert both.markdown.count("\n") == 8_333
-    assert not parse(f"{'a,' * 1_999}a\n".encode() * 250, name="a.csv").warnings
+@pytest.mark.parametrize("part", [10, full_size(1, id="full size")])
+def test_csv_warns_with_the_number_of_rows_that_are_shown(monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    monkeypatch.setattr(text_formats, "MAX_CELLS", text_formats.MAX_CELLS // part)
+    monkeypatch.setattr(text_formats, "MAX_ROWS", text_formats.MAX_ROWS // part)
+    wide = parse(f"{'a,' * 1_999}a\n".encode() * (600 // part), name="a.csv")
+    assert wide.warnings == (f"Only the first {250 // part} of {600 // part} rows are shown.",)
+    assert wide.markdown.count("\n") == 250 // part
+    both = parse(f"{'a,' * 59}a\n".encode() * (21_000 // part), name="a.csv")
+    assert both.warnings == (f"Only the first {8_333 // part:,} rows are shown.",)
+    assert both.markdown.count("\n") == 8_333 // part
+    assert not parse(f"{'a,' * 1_999}a\n".encode() * (250 // part), name="a.csv").warnings
 
 
 def test_text_beyond_the_limit_has_one_warning() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.conversion import markdown_of
 from tests.scraper.soon import soon
 
@@ -153,9 +154,15 @@ def test_non_breaking_spaces_in_a_cell_take_linear_time() -> None:
     assert table.endswith("b | c |\n| --- | --- |\n| 1 | 2 |")
 
 
-@pytest.mark.parametrize(
-    "row", ["<tr><td><table><tr><th>a<th>b</table>", "<tr><td><h3>a</h3>"], ids=["tables", "headings"]
+def wide_table(row: str, size: int) -> str:
+    return f"<table><tr>{'<th>a' * size}</tr>{row * size}</table>"
+
+
+@hostile_inputs(
+    {
+        "tables": (4_000, lambda n: wide_table("<tr><td><table><tr><th>a<th>b</table>", n)),
+        "headings": (4_000, lambda n: wide_table("<tr><td><h3>a</h3>", n)),
+    }
 )
-def test_a_wide_header_is_examined_once(row: str) -> None:
-    with soon():
-        markdown_of(f"<table><tr>{'<th>a' * 4_000}</tr>{row * 4_000}</table>")
+def test_a_wide_header_is_examined_once(hostile: Hostile[str]) -> None:
+    hostile.run(markdown_of, limit_s=2)

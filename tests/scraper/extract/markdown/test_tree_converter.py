@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 from markdownify import markdownify
@@ -78,7 +78,6 @@ BLOCKS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(BLOCKS)
 def test_generated_pages_convert_as_with_markdownify(body: str) -> None:
     html = f"<html><body>{body}</body></html>"

@@ -7,8 +7,8 @@ import pytest
 
 from scraper.extract.page import page_tree
 from scraper.model import Document
+from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import WORDS, page, read
-from tests.scraper.soon import soon
 
 
 def with_json_ld(item: object) -> str:
@@ -233,10 +233,9 @@ def test_a_date_is_the_page_s_where_it_stands_in_its_content(around: str, is_own
     assert (found.published is not None) is is_own
 
 
-def test_metas_deep_in_a_page_are_read_soon() -> None:
-    html = "<div>" * 1_500 + "<meta itemprop=author content=x>" * 20_000
-    with soon():
-        page_tree.build_page_tree(page(html))
+@hostile_inputs({"metas": (20_000, lambda n: "<div>" * 1_500 + "<meta itemprop=author content=x>" * n)})
+def test_metas_deep_in_a_page_are_read_soon(hostile: Hostile[str]) -> None:
+    hostile.run(lambda html: page_tree.build_page_tree(page(html)), limit_s=4)
 
 
 def test_a_paper_s_site_is_its_journal_where_none_is_named() -> None:

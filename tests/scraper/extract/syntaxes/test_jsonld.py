@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract.syntaxes import jsonld
+from tests.growth import Hostile, hostile_inputs
 
 GOOD = '{"@type": "Product", "name": "Kettle"}'
 
@@ -61,9 +62,15 @@ def test_a_broken_block_loses_only_itself_and_is_counted() -> None:
     assert found.broken == 2
 
 
-@pytest.mark.parametrize("block", ["[" * 200_000, '{"a":' * 100_000, '{"a":"' + "x," * 400_000])
-def test_hostile_block_is_abandoned_quickly(block: str) -> None:
-    assert names(block, GOOD) == ["Kettle"]
+@hostile_inputs(
+    {
+        "lists": (200_000, lambda n: "[" * n),
+        "objects": (100_000, lambda n: '{"a":' * n),
+        "commas": (400_000, lambda n: '{"a":"' + "x," * n),
+    }
+)
+def test_hostile_block_is_abandoned_quickly(hostile: Hostile[str]) -> None:
+    assert hostile.run(lambda block: names(block, GOOD), limit_s=5) == ["Kettle"]
 
 
 def test_items_are_found_in_graphs_outer_ones_first() -> None:
@@ -85,16 +92,15 @@ def test_numbers_with_leading_zeros_stay_texts() -> None:
     assert item == {"@type": "Product", "sku": "00123", "mpn": None, "price": 0.5}
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        '{"@type":"' + '\\"' * 90_000,
-        '{"@type":' + '"' * 190_000,
-        '{"@type":"a" ' + 'x "y" ' * 30_000,
-        '{"@type":"a",' * 14_000,
-        "{“@type”" * 20_000,
-        '{"@type":"P"' + " " * 190_000 + "x",
-    ],
+@hostile_inputs(
+    {
+        "escaped quotes": (90_000, lambda n: '{"@type":"' + '\\"' * n),
+        "quotes": (190_000, lambda n: '{"@type":' + '"' * n),
+        "words": (30_000, lambda n: '{"@type":"a" ' + 'x "y" ' * n),
+        "fields": (14_000, lambda n: '{"@type":"a",' * n),
+        "curly quotes": (20_000, lambda n: "{“@type”" * n),
+        "spaces": (190_000, lambda n: '{"@type":"P"' + " " * n + "x"),
+    }
 )
-def test_mending_takes_no_longer_than_a_block_is_long(block: str) -> None:
-    assert names(*[block] * 3, GOOD)[-1] == "Kettle"
+def test_mending_takes_no_longer_than_a_block_is_long(hostile: Hostile[str]) -> None:
+    assert hostile.run(lambda block: names(*[block] * 3, GOOD), limit_s=5)[-1] == "Kettle"

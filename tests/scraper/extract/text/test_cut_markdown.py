@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
@@ -36,7 +36,6 @@ BLOCKS = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(BLOCKS, max_size=12).map("\n\n".join), st.integers(10, 1_500))
 @example("x" * 50, 7)
 @example("```\n" + "y\n" * 200, 30)
@@ -52,7 +51,6 @@ def test_pieces_join_to_the_whole_without_gap_or_overlap(markdown: str, length: 
     assert at == len(markdown)
 
 
-@settings(deadline=None)
 @given(st.lists(BLOCKS, max_size=12).map("\n\n".join), st.integers(10, 1_500))
 def test_without_permission_no_piece_exceeds_the_length(markdown: str, length: int) -> None:
     start = 0
@@ -62,7 +60,6 @@ def test_without_permission_no_piece_exceeds_the_length(markdown: str, length: i
         start = piece.end
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([PARAGRAPH, CODE, TABLE, "## A heading"]), min_size=1, max_size=10).map("\n\n".join),
     st.integers(100, 1_500),

@@ -3,13 +3,12 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.text.sanitize import clean, clean_line, collapse_whitespace, repair_mojibake
-from tests.growth import full_size
+from tests.growth import Hostile, full_size, hostile_inputs
 from tests.scraper.extract.snapshots import WORDS, read
-from tests.scraper.soon import soon
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,6 @@ def test_line_ends_are_normalized_and_not_counted() -> None:
     assert clean("a\r\nb\rc\x00") == ("a\nb\nc", 1)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(), max_size=80))
 def test_cleaning_is_idempotent(text: str) -> None:
     once, removed = clean(text)
@@ -164,11 +162,11 @@ def test_title_and_text_of_a_page_are_repaired() -> None:
     assert "It’s here." in document.markdown
 
 
-def test_long_mojibake_is_repaired_in_time() -> None:
-    with soon():
-        assert repair_mojibake("\xe2\x80" * 300_000)
-    with soon():
-        assert repair_mojibake("\xf4\x80\x80\x80\xc2" * 200_000)
+@hostile_inputs(
+    {"pairs": (300_000, lambda n: "\xe2\x80" * n), "fives": (200_000, lambda n: "\xf4\x80\x80\x80\xc2" * n)}
+)
+def test_long_mojibake_is_repaired_in_time(hostile: Hostile[str]) -> None:
+    assert hostile.run(repair_mojibake, limit_s=2)
 
 
 _SENTENCE = "The morning ferry left with a hundred passengers, two bicycles and a crate of lemons."

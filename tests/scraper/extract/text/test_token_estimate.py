@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.text.token_estimate import estimate, fit_prefix
@@ -74,7 +74,6 @@ def test_empty_text_has_no_tokens() -> None:
     assert fit_prefix("text", 0, 0) == 0
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab 1,\nяこ字😀é", max_size=400), st.integers(0, 50), st.integers(0, 120))
 def test_a_prefix_uses_its_whole_budget(text: str, start: int, budget: int) -> None:
     start = min(start, len(text))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from scraper.extract.documents.odf import tables
+from tests.growth import full_size
 from tests.scraper.extract.documents import builders
 from tests.scraper.extract.documents.builders import parse
 
@@ -147,7 +151,14 @@ def test_slide_without_a_declared_title_uses_its_largest_text() -> None:
     assert parsed.pages == 2
 
 
-def test_sheet_shows_merged_cells_comments_and_truncation() -> None:
+@pytest.fixture(params=[2_000, full_size(tables.MAX_ROWS, id="full size")])
+def most_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Set and return the largest number of rows that a sheet shows."""
+    monkeypatch.setattr(tables, "MAX_ROWS", request.param)
+    return int(request.param)
+
+
+def test_sheet_shows_merged_cells_comments_and_truncation(most_rows: int) -> None:
     noted = cell(f"{p('7')}<office:annotation><dc:creator>Bo</dc:creator>{p('Counted twice')}</office:annotation>")
     sheet = (
         '<table:table table:name="S">'
@@ -159,18 +170,18 @@ def test_sheet_shows_merged_cells_comments_and_truncation() -> None:
         "<!-- page 1 -->\n\n## S\n\n| a | a | b |\n| --- | --- | --- |\n| 1 | 2 | 7 |\n\n"
         "Comments:\n\n- 7: (Bo) Counted twice"
     )
-    long = "".join(row(cell(p(str(n)))) for n in range(20_100))
+    long = "".join(row(cell(p(str(n)))) for n in range(most_rows + 100))
     parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="L">{long}</table:table>'))
-    assert parsed.warnings == ("Sheet L: only the first 20,000 rows are shown.",)
+    assert parsed.warnings == (f"Sheet L: only the first {most_rows:,} rows are shown.",)
 
 
-def test_sheet_warns_of_rows_after_an_empty_one_and_of_columns_beyond_the_limits() -> None:
-    long = "".join(row(cell(p(str(n)))) for n in range(20_000)) + row(cell(""))
+def test_sheet_warns_of_rows_after_an_empty_one_and_of_columns_beyond_the_limits(most_rows: int) -> None:
+    long = "".join(row(cell(p(str(n)))) for n in range(most_rows)) + row(cell(""))
     wide = row(*(cell(p(str(n))) for n in range(500)), cell("", 'table:number-columns-repeated="9000"'))
     repeated = row(*(cell(p("x")) for _ in range(450)), cell(p("y"), 'table:number-columns-repeated="60"'))
     sheet = '<table:table table:name="L">{}</table:table>'.format
     for content, warnings in (
-        (long + row(cell(p("end"))), ("Sheet L: only the first 20,000 rows are shown.",)),
+        (long + row(cell(p("end"))), (f"Sheet L: only the first {most_rows:,} rows are shown.",)),
         (long, ()),
         (row(*(cell(p(str(n))) for n in range(600))), ("Sheet L: only the first 500 columns are shown.",)),
         (repeated, ("Sheet L: only the first 500 columns are shown.",)),
