@@ -111,6 +111,17 @@ def test_csv_has_a_column_for_each_field_and_one_row_for_each_page(tmp_path: Pat
     assert second.read_text("utf-8") == "page_url,price,url,error\nhttp://host0.example/3,3 €,,\n"
 
 
+def test_a_formula_of_a_page_is_a_text_in_csv(tmp_path: Path) -> None:
+    output = opened(Format.CSV, tmp_path, OutputPosition())
+    outcome = outcome_of(1)
+    output.append(
+        [dataclasses.replace(outcome, row=dataclasses.replace(outcome.row, fields={"price": "=1+1", "url": "-5"}))]
+    )
+    output.close()
+    (file,) = tmp_path.glob("pages-*.csv")
+    assert file.read_text("utf-8").splitlines()[1] == "http://host1.example/1,'=1+1,-5,"
+
+
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     output = opened(Format.PARQUET, tmp_path, OutputPosition())
