@@ -9,8 +9,9 @@ the color of text. Rules beyond `MAX_CSS` are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Set
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import NamedTuple, cast
 
@@ -100,17 +101,51 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
     is_cut = has_more_marks(css)
     rules = list(parse_rules(css))
     found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
-    simple = {unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)}
-    elements = [element for element in (*_CLASSED(root), *_IDENTIFIED(root)) if _has_name(element, simple)]
+    named = _NamedElements(root)
+    elements = named.with_any({unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)})
     doubtful = list(found.doubtful)
-    elements += _match(root, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
+    elements += _match(named, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
     is_doubtful = (
         is_cut
-        or _may_hide_text(root, doubtful, elements, _has_text)
-        or _may_hide_text(root, found.own_text, elements, has_own_text)
+        or _may_hide_text(named, doubtful, elements, _has_text)
+        or _may_hide_text(named, found.own_text, elements, has_own_text)
         or (are_all_colors_known and has_text_in_background_color(root, rules))
     )
     return HiddenByRules(elements, is_doubtful)
+
+
+class _NamedElements:
+    """Elements of a page by class and id. The tree is searched once, when the first name is looked up."""
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+
+    @cached_property
+    def _all(self) -> list[Element]:
+        return [*_CLASSED(self.root), *_IDENTIFIED(self.root)]
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Element]]:
+        """Elements with each class and id, such as `.note` and `#top`, in document order."""
+        found: defaultdict[str, list[Element]] = defaultdict(list)
+        for element in dict.fromkeys(self._all):
+            identity = element.get("id")
+            if identity is not None:
+                found[f"#{identity}"].append(element)
+            for name in set((element.get("class") or "").split()):
+                found[f".{name}"].append(element)
+        return found
+
+    def with_any(self, names: Set[str]) -> list[Element]:
+        """Return the elements with one of the names: first those with classes, then those with ids."""
+        found = {element for name in names for element in self.by_name.get(name, ())}
+        return [element for element in self._all if element in found] if found else []
+
+    def with_all(self, names: Set[str]) -> list[Element]:
+        """Return the elements with all of the names, of which there is at least one."""
+        first, *others = (self.by_name.get(name, []) for name in names)
+        found = set(first).intersection(*others)
+        return [element for element in first if element in found]
 
 
 class _Selectors(NamedTuple):
@@ -141,8 +176,8 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         style: dict[str, str] = {}
         if rule.applies is not False and (_HIDES.search(body) or _MAY_HIDE.search(body)):
             style = parse_declarations(body)
-        is_important = IMPORTANT.search(body) is not None
-        cause = _find_cause(style, vanishing)
+        is_important = "!" in body and IMPORTANT.search(body) is not None
+        cause = _find_cause(style, vanishing) if style else ""
         parts = split_selectors(rule.selector)
         if cause:
             applies = rule.applies and None if cause == "motion" else rule.applies
@@ -201,7 +236,7 @@ def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
 
 
 def _may_hide_text(
-    root: Element, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
+    named: _NamedElements, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
 ) -> bool:
     """Return True if one of the selectors, which were not evaluated, may match an element with text.
 
@@ -217,10 +252,7 @@ def _may_hide_text(
         tag = re.match(r"[a-z][\w-]*", last[0]) if last else None
         if not names and tag is None and not selector.startswith((":is(", ":where(")):
             continue
-        candidates = [*_CLASSED(root), *_IDENTIFIED(root)] if names else root.iter(tag[0] if tag else None)
-        for element in candidates:
-            if names and not all(_has_name(element, {name}) for name in names):
-                continue
+        for element in named.with_all(names) if names else named.root.iter(tag[0] if tag else None):
             if element in known or element.tag in _NOT_TEXT:
                 continue
             left -= 1
@@ -236,13 +268,11 @@ def _has_text(element: Element) -> bool:
     return sum(len(text.strip()) for text in islice(element.itertext(), MIN_DOUBTFUL_TEXT)) >= MIN_DOUBTFUL_TEXT
 
 
-def _match(root: Element, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
+def _match(named: _NamedElements, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
     """Yield the elements below the body that any of the selectors matches; add those not evaluated to `doubtful`."""
     if not selectors:
         return
-    page_names = {f".{name}" for element in _CLASSED(root) for name in (element.get("class") or "").split()}
-    page_names |= {f"#{element.get('id')}" for element in _IDENTIFIED(root)}
-    counted, size = 0, sum(1 for _ in root.iter())
+    counted, size = 0, sum(1 for _ in named.root.iter())
     evaluated = selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else []
     doubtful += selectors[len(evaluated) :]
     for selector in dict.fromkeys(evaluated):
@@ -253,11 +283,11 @@ def _match(root: Element, selectors: list[str], doubtful: list[str]) -> Iterator
             if size > _MAX_ELEMENTS or counted > _MAX_COUNTING or selector.count("~") > 1:
                 doubtful.append(selector)
                 continue
-        elif not names <= page_names:
+        elif not names <= named.by_name.keys():
             continue
         path = _compile(selector)
         if path is not None:
-            found = cast("list[Element]", path(root))
+            found = cast("list[Element]", path(named.root))
             yield from (element for element in found if element.tag not in ("html", "head", "body"))
         else:
             doubtful.append(selector)
@@ -269,7 +299,3 @@ def _compile(selector: str) -> etree.XPath | None:
         return etree.XPath(HTMLTranslator().css_to_xpath(selector))
     except (SelectorError, etree.XPathError, RecursionError):
         return None
-
-
-def _has_name(element: Element, names: set[str]) -> bool:
-    return f"#{element.get('id')}" in names or any(f".{one}" in names for one in (element.get("class") or "").split())

@@ -8,6 +8,8 @@ _LETTER = r"(?:[A-Za-z_]|[^\x00-\x7f]|\\[0-9a-fA-F]{1,6}\s?|\\.)"
 SIMPLE_NAME = re.compile(rf"[.#]-?{_LETTER}(?:[\w-]|{_LETTER})*+")
 NAME = re.compile(rf"{SIMPLE_NAME.pattern}|\[\s*[\w-]++")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
+_BRACKET = re.compile(r"[()\[\]]")
+_COMBINATOR = re.compile(r"[ >+~\n\t]")
 _TAG = re.compile(r"[a-zA-Z][\w-]*+|\*")
 NEVER_STILL = re.compile(
     r"::|:(?:before|after|first-line|first-letter|hover|focus|active|visited|target|checked|disabled|enabled|empty"
@@ -18,12 +20,15 @@ NEVER_STILL = re.compile(
 
 def last_names(selector: str, *, with_tag: bool = False) -> set[str]:
     """Return the classes, ids and attributes of the element that a selector selects, else its tag."""
-    depth = start = 0
-    for at, letter in enumerate(selector):
-        depth += (letter in "([") - (letter in ")]")
-        if not depth and letter in " >+~\n\t":
-            start = at + 1
-    last = selector[start:]
+    if _BRACKET.search(selector):
+        depth = start = 0
+        for at, letter in enumerate(selector):
+            depth += (letter in "([") - (letter in ")]")
+            if not depth and letter in " >+~\n\t":
+                start = at + 1
+        last = selector[start:]
+    else:
+        last = _COMBINATOR.split(selector)[-1]
     names, tag = set(NAME.findall(last)), _TAG.match(last)
     return names | {tag[0].lower()} if tag and (with_tag or not names) else names
 
@@ -40,6 +45,8 @@ def unescape(name: str) -> str:
 
 def split_selectors(selectors: str) -> list[str]:
     """Split a list of selectors at its commas, except inside of brackets."""
+    if not _BRACKET.search(selectors):
+        return list(filter(None, map(str.strip, selectors.split(","))))
     parts, depth = [""], 0
     for letter in selectors:
         depth += (letter in "([") - (letter in ")]")
