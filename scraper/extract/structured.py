@@ -278,7 +278,7 @@ class JsonBounder:
         if len(text) > MAX_TEXT:
             self.cut = True
             text = text[:MAX_TEXT]
-        text, _ = sanitize.clean(_SURROGATES.sub("\ufffd", text))
+        text, _ = sanitize.clean(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
         self._left -= len(text)
         return self._absolute(text) if name.lower() in _URL_PROPERTIES else text
 

@@ -121,10 +121,15 @@ def extract_product(
         )
     if for_header and has_markup:
         return facts.as_object(ORDER)
-    labels = _LABELED.find(body)
-    _correct_sku(facts, evidence.url, title)
-    if not has_markup and _count_product_signs(facts, labels, evidence, shown) < _MIN_SIGNS:
+    signs = _count_product_signs(facts, evidence, shown)
+    # A header has no labeled values: they are searched only if they decide.
+    labels = {} if for_header and signs != _MIN_SIGNS - 1 else _LABELED.find(body)
+    signs += "sku" in labels or is_gtin(labels.get("gtin", ""))
+    if not has_markup and signs < _MIN_SIGNS:
         return None
+    if for_header:
+        return facts.as_object(ORDER)
+    _correct_sku(facts, evidence.url, title)
     if _is_part_of_name(labels.get("sku", ""), title):
         labels.pop("sku")
     _add_labeled(facts, labels, body)
@@ -138,9 +143,7 @@ def extract_product(
     return facts.as_object(ORDER)
 
 
-def _count_product_signs(
-    facts: Facts, labels: Mapping[str, str], evidence: PageEvidence, shown: Callable[[], VisiblePrice]
-) -> int:
+def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
     kind = next((content for name, content in evidence.tags if name == "og:type"), "")
     return sum(
         (
@@ -148,7 +151,6 @@ def _count_product_signs(
             _SHOP_ADDRESS.search(evidence.url) is not None,
             "price" in facts and shown().sure,
             "availability" in facts,
-            "sku" in labels or is_gtin(labels.get("gtin", "")),
         )
     )
 

@@ -257,13 +257,11 @@ def _elements(body: Element) -> Iterator[Element]:
 
 def _candidate(element: Element, text: str, place: int) -> _Candidate | None:
     """Return the price in an element with this text before its first child."""
-    if element.tag in _PASSED or is_struck_through(element):
-        return None
     names = element_names(element)
     named = bool(names) and _is_price_name(names)
     if named:
         text = current_price_text(element)
-    if not _has_digit(text):
+    if not _has_digit(text) or element.tag in _PASSED or is_struck_through(element):
         return None
     text = remove_old_amount(" ".join(text.split()))
     if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
