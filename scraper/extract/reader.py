@@ -52,7 +52,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     about = metadata.read(page)
     signals = PageSignals(page)
     verdict = judge_signals(snapshot, signals)
-    inline_text.remove_shortcodes(page.body)
+    inline_text.remove_shortcodes(page.body, signals.text)
     notes = footnotes.extract_footnotes(page.body, page.classes)
     inline_text.remove_hover_boxes(page.body, page.classes or "")
     aria_widgets.convert_summary_tables(page.body, page.classes or "")

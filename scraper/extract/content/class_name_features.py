@@ -71,6 +71,7 @@ _ANY_WORDS = compile_any_of("|".join(word for _, words in _ALL_WORDS for word in
 """Matches if one of `_KIND_WORDS` matches. Half of the class names contain none."""
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+_SMALL_PART = re.compile(r"[a-z]{2,}")
 _DIGITS = re.compile(r"\d+")
 _TITLED = HEADINGS | {"section", "article"}
 _MAX_CLASSES = 8
@@ -151,21 +152,29 @@ def _hash_classes(names: str) -> tuple[int, ...]:
 
 def _parse_classes(names: str) -> tuple[int, dict[int, None]]:
     """Return the kinds of all classes in a string, and the hashes of their tokens in order."""
-    parsed = [_parse_class(name[:_MAX_NAME]) for name in names.split()[:_MAX_CLASSES]]
     kinds = 0
-    for class_kinds, _ in parsed:
+    tokens: dict[int, None] = {}
+    for name in names.split()[:_MAX_CLASSES]:
+        class_kinds, hashes = _parse_class(name[:_MAX_NAME])
         kinds |= class_kinds
-    return kinds, dict.fromkeys([token for _, tokens in parsed for token in tokens])
+        for token in hashes:
+            tokens[token] = None
+    return kinds, tokens
 
 
 @lru_cache(maxsize=16_384)
 def _parse_class(name: str) -> tuple[int, tuple[int, ...]]:
     name = name.removeprefix("#")
     lowered = name.lower()
-    kinds = sum(bit for bit, words in _KIND_WORDS if words.search(lowered)) if _ANY_WORDS.search(lowered) else 0
-    if name.isalpha() and name == lowered:
+    kinds = 0
+    if _ANY_WORDS.search(lowered):
+        for bit, words in _KIND_WORDS:
+            if words.search(lowered):
+                kinds |= bit
+    is_lower = name == lowered
+    if is_lower and name.isalpha():
         return kinds, (_hash(name),)
-    parts = [part.lower() for part in _PART.findall(name) if len(part) > 1]
+    parts = _SMALL_PART.findall(name) if is_lower else [part.lower() for part in _PART.findall(name) if len(part) > 1]
     tokens = [_DIGITS.sub("0", lowered), *(parts[:_MAX_PARTS] if len(parts) > 1 else ())]
     return kinds, tuple([_hash(token) for token in tokens if token])
 

@@ -187,7 +187,8 @@ class _LabelElements:
     def find_authors(self, *, with_strong: bool) -> set[Element]:
         """Return the elements that `_read_author` may accept."""
         found = {element for element, role in self._roles.items() if role in _AUTHOR_ROLES}
-        found.update(compress(self._all, map(self.author_classes.__contains__, self._classes)))
+        if self.author_classes:
+            found.update(compress(self._all, map(self.author_classes.__contains__, self._classes)))
         found.update(_find_author_links(self._body))
         stating_tags = _STATING_TAGS.union(tag for tag in set(self._tags) if "-" in tag)
         for element in self._body.iter(*stating_tags):
@@ -215,12 +216,14 @@ class _LabelElements:
 def _find_author_links(body: Element) -> Iterator[Element]:
     """Return the links to profiles of users, and those that are declared as links to authors."""
     urls = [(link, (link.get("href") or "")[-_MAX_URL:]) for link in body.iter("a")]
-    together = "\n".join(url for _, url in urls).lower()
+    distinct = {url for _, url in urls}
+    together = "\n".join(distinct).lower()
     parts = [part for part in _USER_URL_PARTS if part in together]
+    of_users = {url for url in distinct if _leads_to_user(url, parts)}
     return (
         link
         for link, url in urls
-        if _leads_to_user(url, parts) or link.get("rel") == "author" or link.get("data-hovercard-type") == "user"
+        if url in of_users or link.get("rel") == "author" or link.get("data-hovercard-type") == "user"
     )
 
 

@@ -14,7 +14,7 @@ from lxml import etree
 
 Element: TypeAlias = etree._Element
 
-_STRING = etree.XPath("string()")
+_STRING = etree.XPath("string()", smart_strings=False)
 
 
 def element_selector(expression: str) -> Callable[[Element], list[Element]]:
@@ -53,10 +53,9 @@ def text_selector(expression: str) -> Callable[[Element], list[str]]:
 
 def text_of(element: Element) -> str:
     """Return all text inside an element, without its tail."""
-    return str(_STRING(element))
+    return cast("str", _STRING(element)) if len(element) else element.text or ""
 
 
-_CLASS_VALUES = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
 _CLASSED = element_selector("descendant-or-self::*[@class]")
 
 
@@ -65,7 +64,8 @@ def collect_class_names(root: Element) -> str:
 
     Callers search the result first, and skip a rule whose classes do not occur in the tree.
     """
-    return "\n".join(set(cast("list[str]", _CLASS_VALUES(root))))
+    # Evaluating an expression takes half as long again.
+    return "\n".join(filter(None, {element.get("class") for element in root.iter()}))
 
 
 def pad_names(names: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
@@ -75,11 +76,11 @@ def _candidates(root: Element, *, has_math_classes: bool) -> list[Element]:
     tags: list[str] = [tag for tag in {element.tag for element in root.iter()} if tag in _FORMULA_TAGS or "-" in tag]
     if not has_math_classes:
         return [element for element in root.iter(*tags) if _may_be_formula(element, element.tag)] if tags else []
+    has_hint = cache(_CLASS_HINT.search)
     return [
         element
         for element in root.iter()
-        if (element.tag in tags and _may_be_formula(element, element.tag))
-        or _CLASS_HINT.search(element.get("class") or "")
+        if (element.tag in tags and _may_be_formula(element, element.tag)) or has_hint(element.get("class") or "")
     ]
 
 
