@@ -9,7 +9,6 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, cast
 
-import chompjs
 from lxml import etree
 
 from scraper.extract.dom.xpath import Element, element_selector
@@ -19,6 +18,7 @@ from scraper.extract.facts.product_markup import is_gtin, normalize_availability
 from scraper.extract.facts.product_visible_price import VisiblePrice, suggests_other_price
 from scraper.extract.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.extract.page.page_tree import ScriptElement
+from scraper.extract.text.javascript_objects import parse_javascript_object
 from scraper.extract.text.sanitize import name_key
 
 MAX_CHARACTERS = 3_000_000
@@ -95,7 +95,7 @@ def _objects(text: str) -> list[Any]:
 def _loose(text: str) -> Any:
     """Parse a JavaScript object literal."""
     try:
-        return chompjs.parse_js_object(text, loader_kwargs={"strict": False})
+        return parse_javascript_object(text)
     except (ValueError, RecursionError):
         return None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import chompjs
+from scraper.extract.text.javascript_objects import iterate_javascript_objects
 
 JsonLdItem: TypeAlias = dict[str, Any]
 
@@ -162,7 +162,7 @@ def _read_as_javascript(text: str) -> list[Any]:
     text = _unwrap(text)
     if _is_ambiguous_in_javascript(text):
         raise ValueError("ambiguous in JavaScript")
-    found: list[Any] = [value for value in _parse_javascript_objects(text) if isinstance(value, dict | list) and value]
+    found: list[Any] = [value for value in iterate_javascript_objects(text) if isinstance(value, dict | list) and value]
     if not found:
         raise ValueError("no object found")
     return found
@@ -175,7 +175,7 @@ def _unwrap(text: str) -> str:
 
 def _read_repaired(text: str) -> list[Any]:
     """Repair JSON-LD that is neither JSON nor JavaScript. Accept it only if an @type survives."""
-    for reading in (_read_json_documents, _parse_javascript_objects):
+    for reading in (_read_json_documents, iterate_javascript_objects):
         for attempt in _propose_repairs(_unwrap(text)):
             try:
                 found = [part for value in reading(attempt) for part in _flatten_lists(value)]
@@ -184,11 +184,6 @@ def _read_repaired(text: str) -> list[Any]:
             if any(isinstance(part, dict) and _TYPE_KEYS.intersection(part) for part in found):
                 return found
     raise ValueError("no object found")
-
-
-def _parse_javascript_objects(text: str) -> Iterable[Any]:
-    found: Iterable[Any] = chompjs.parse_js_objects(text, loader_kwargs={"strict": False})
-    return found
 
 
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)

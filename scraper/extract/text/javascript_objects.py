@@ -1,0 +1,34 @@
+"""Read object and list literals of JavaScript, without reading behind the end of a text that breaks off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import chompjs
+
+_END = ")\n*/)))"
+"""Text behind each input. chompjs 1.4.1 reads foreign memory behind a text that ends within a value, a comment or an
+escape (`handle_unrecognized` and `handle_comments` of its parser.c). These characters end each of them, and close no
+object."""
+
+
+def parse_javascript_object(text: str) -> Any:
+    """Return the first object or list of a text.
+
+    Raises:
+        ValueError: It has none, or is not closed.
+        RecursionError: It is nested too deep.
+    """
+    return chompjs.parse_js_object(text + _END, loader_kwargs={"strict": False})
+
+
+def iterate_javascript_objects(text: str) -> Iterable[Any]:
+    """Yield all objects and lists of a text; those that cannot be read are omitted.
+
+    Raises:
+        ValueError: The text contains the character U+0000.
+        RecursionError: An object is nested too deep.
+    """
+    objects: Iterable[Any] = chompjs.parse_js_objects(text + _END, loader_kwargs={"strict": False})
+    return objects
