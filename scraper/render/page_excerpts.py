@@ -120,8 +120,15 @@ def _count_tokens(page: PageExcerpts, linked: bool) -> int:
 
 
 def _cut_only_quote(page: PageExcerpts, tokens: int) -> PageExcerpts:
-    """Return the page with its only quote cut to a number of tokens, without heading and link."""
+    """Return the page with its only quote cut to a number of tokens, without heading and link.
+
+    A table head and code fences that were added to the quote stay around it.
+    """
     (excerpt,) = page.excerpts
-    bare = replace(excerpt, heading="", fragment="")
-    end = token_estimate.fit_prefix(bare.text, 0, max(1, tokens - 6))
-    return replace(page, excerpts=(replace(bare, text=bare.text[:end].rstrip(), end=bare.start + end),))
+    markdown = page.outcome.document.markdown if isinstance(page.outcome, Reading) else ""
+    before, quote, after = excerpt.text.partition(markdown[excerpt.start : excerpt.end].strip() or excerpt.text)
+    start = markdown.find(quote, excerpt.start)
+    room = max(1, tokens - 6 - token_estimate.estimate(before + after))
+    quote = quote[: token_estimate.fit_prefix(quote, 0, room)].rstrip()
+    cut = replace(excerpt, heading="", fragment="", text=before + quote + after, start=start, end=start + len(quote))
+    return replace(page, excerpts=(cut,))

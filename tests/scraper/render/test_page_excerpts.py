@@ -31,6 +31,17 @@ def test_pages_with_and_without_a_match_share_the_budget() -> None:
     assert all("wind" in content for content in contents[1:])
 
 
+def test_a_single_quote_that_is_cut_keeps_its_fence_and_its_position() -> None:
+    code = "\n".join(f"ferry_{number} = land_at_pier(tide={number}, wind=None)" for number in range(60))
+    markdown = f"# Ferries\n\nThe pier is in the north.\n\n```python\n{code}\n```\n\nNothing else is here."
+    page = page_of(markdown, "ferry_30 pier", 400)
+    (excerpt,) = page.excerpts
+    (cut,) = fit_excerpts([page], 110, linked=False)[0].excerpts
+    assert len(cut.text) < len(excerpt.text) and estimate(cut.text) <= 110
+    assert cut.text.startswith("```python\n") and cut.text.endswith("\n```")
+    assert cut.text == f"```python\n{markdown[cut.start : cut.end]}\n```"
+
+
 def test_without_a_match_the_language_of_the_page_is_named() -> None:
     page = page_of(OTHER, "Fähre", 200)
     assert isinstance(page.outcome, Reading)
