@@ -95,7 +95,7 @@ async def measure(options: Options) -> Figures:
     if options.corpora is not None:
         figures |= hidden_rules.measure_cost(options.corpora, _QUICK_STEP if options.quick else 1)
     if not options.quick:
-        soaked = await soak.measure(options)
+        soaked = await soak.measure(options, soak.VISITS_OF_AN_HOUR)
         figures |= {
             key: value for key, value in (await stealth.measure(options)).items() if key.startswith("detectors.")
         }

@@ -1,4 +1,4 @@
-"""Soak test: two thousand mixed visits, one in ten canceled at a random moment; look for leaks.
+"""Soak test: two thousand mixed visits, one in ten canceled at a random moment, one in ten to a hostile page.
 
 `pss_ratio` is the memory of all our processes at the end, divided by that after 200 visits, both while idle.
 `left_over` counts what remains while idle or after closing: visits, queue, processes, open files, sockets, folders.
@@ -25,6 +25,8 @@ from browsers.errors import BrowsersError
 from tests.site.running import Site, running_site
 
 _VISITS = 2000
+VISITS_OF_AN_HOUR = 20_000
+"""Visits that take about an hour on two cores."""
 _VISITS_QUICK = 300
 _COMPARED_AT = 200
 """Visits after which every cache and pool has its usual size."""
@@ -60,6 +62,11 @@ _KINDS: Mapping[str, tuple[float, float, Mode, tuple[str, ...]]] = {
             "/popups",
             "/endless",
             "/reload-loop",
+            "/canvas-hog",
+            "/worker-hog",
+            "/console-flood",
+            "/request-flood",
+            "/dom-growth",
         ),
     ),
 }
@@ -159,9 +166,9 @@ class _Soak:
         self.outcomes[outcome] += 1
 
 
-async def measure(options: Options) -> Figures:
+async def measure(options: Options, visits: int = _VISITS) -> Figures:
     """Visit pages, sample resources while idle, and count what is left over."""
-    visits = _VISITS_QUICK if options.quick else _VISITS
+    visits = _VISITS_QUICK if options.quick else visits
     with running_site() as site, _own_temporary_folder() as folder:
         before = _count_resources(site)
         async with _open(site) as soak:
