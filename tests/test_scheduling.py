@@ -49,13 +49,17 @@ def test_every_test_runs_once_and_groups_stay_together(pytestconfig: pytest.Conf
     assert done[:50] == list(range(50)) and scheduler.tests_finished and all(node.shutting_down for node in nodes)
 
 
-def test_a_test_that_ends_its_process_does_not_run_again(pytestconfig: pytest.Config) -> None:
+def scheduler_of_one_process(pytestconfig: pytest.Config) -> scheduling.GroupScheduling:
     config: Any = SimpleNamespace(
         option=SimpleNamespace(loadscopereorder=True, maxprocesses=None, numprocesses=1),
         getvalue=lambda name: ["popen"],
         hook=pytestconfig.hook,
     )
-    scheduler = scheduling.GroupScheduling(config)
+    return scheduling.GroupScheduling(config)
+
+
+def test_a_test_that_ends_its_process_does_not_run_again(pytestconfig: pytest.Config) -> None:
+    scheduler = scheduler_of_one_process(pytestconfig)
     crashing, node = cast(Any, Node("gw0")), cast(Any, Node("gw1"))
     tests = [f"b.py::test_{number}" for number in range(100)]
     scheduler.add_node(crashing)
@@ -77,12 +81,7 @@ def test_a_test_that_ends_its_process_does_not_run_again(pytestconfig: pytest.Co
 
 
 def test_messages_hold_several_tests_and_the_last_ones_few(pytestconfig: pytest.Config) -> None:
-    config: Any = SimpleNamespace(
-        option=SimpleNamespace(loadscopereorder=True, maxprocesses=None, numprocesses=1),
-        getvalue=lambda name: ["popen"],
-        hook=pytestconfig.hook,
-    )
-    scheduler = scheduling.GroupScheduling(config)
+    scheduler = scheduler_of_one_process(pytestconfig)
     node: Any = Node("gw0")
     scheduler.add_node(node)
     scheduler.add_node_collection(node, [f"b.py::test_{number}" for number in range(2_000)])

@@ -22,6 +22,8 @@ _FAR_AWAY_PX = 4_000.0
 
 _LOW_CONTRAST = 1.1
 _MAX_STYLE = 2_000
+_MAX_COLOR = 200
+"""Characters of a color that are read. Colors nest, and attributes such as `bgcolor` have any length."""
 _PX_PER_UNIT = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16, "vw": 12.8, "vh": 9.0}
 # Possessive: no number matches in two ways. A style of 2,000 zeros took 30 ms, and a page may have thousands.
 _LENGTH = re.compile(r"(-?(?:\d++(?:\.\d++)?|\.\d++))(px|pt|em|rem|%|vw|vh|)(?![a-z0-9])")
@@ -242,7 +244,7 @@ def _parse_length(value: str | None) -> float | None:
 
 def parse_color(value: str) -> Color | None:
     """Return the color of a CSS value or an HTML attribute such as `bgcolor`, or None if it is unknown."""
-    value = value.strip().lower()
+    value = value.strip().lower()[:_MAX_COLOR]
     if value.startswith("#"):
         return _parse_hex(value[1:])
     if value.startswith(("light-dark(", "color-mix(")):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.page.css_visibility import find_background, hides_text, is_same_color, parse_declarations
+from scraper.extract.page.css_visibility import (
+    find_background,
+    hides_text,
+    is_same_color,
+    parse_color,
+    parse_declarations,
+)
 from tests.scraper.soon import soon
 
 
@@ -175,3 +181,8 @@ def test_unclosed_translations_are_parsed_fast() -> None:
 )
 def test_text_moved_off_screen_is_hidden(style: str) -> None:
     assert hides_text(parse_declarations(style))
+
+
+def test_colors_in_colors_are_read_to_a_limit() -> None:
+    assert parse_color("light-dark(light-dark(red, blue), black)") == (255, 0, 0, 1)
+    assert parse_color("light-dark(" * 5_000 + "red" + ")" * 5_000) is None
