@@ -15,7 +15,8 @@ _DAY = (
     rf"(?:\d{{4}}-\d\d-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:?\d\d)?)?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}"
     rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?\s+{_MONTH},?\s+\d{{4}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
 )
-_COUNT = r"\d[\d.,\u00a0]*(?:[km]|bn)?\+?"
+_COUNT = r"\d[\d.,\u00a0]{0,30}+(?:[km]|bn)?\+?"
+"""A number. Possessive and bounded: eight thousand digits took 45 s."""
 _ANY_DATE = "|".join(form.pattern for form, _ in DATE_FORMS)
 """A date in one of forty languages."""
 _COUNTED = (
