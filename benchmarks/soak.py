@@ -1,6 +1,6 @@
 """Soak test: two thousand mixed visits, one in ten canceled at a random moment, one in ten to a hostile page.
 
-`pss_ratio` is the memory of all our processes at the end, divided by that after 200 visits, both while idle.
+`pss_ratio` is the memory of all our processes at the end, divided by that after a tenth of the visits, both while idle.
 `left_over` counts what remains while idle or after closing: visits, queue, processes, open files, sockets, folders.
 """
 
@@ -28,8 +28,8 @@ _VISITS = 2000
 VISITS_OF_AN_HOUR = 20_000
 """Visits that take about an hour on two cores."""
 _VISITS_QUICK = 300
-_COMPARED_AT = 200
-"""Visits after which every cache and pool has its usual size."""
+_MIN_COMPARED_AT = 200
+"""Visits after which every cache and pool has its usual size, on a quiet machine."""
 _STEPS = 8
 _AT_ONCE = 4
 _CANCELED_SHARE = 0.1
@@ -189,9 +189,10 @@ async def _open(site: Site) -> AsyncIterator[_Soak]:
 
 
 def _phases(visits: int) -> Sequence[tuple[int, int]]:
-    """Return start and end of the phases between samples; the first phase ends at `_COMPARED_AT`."""
-    stops = sorted({_COMPARED_AT, *(visits * step // _STEPS for step in range(2, _STEPS + 1))})
-    stops = [stop for stop in stops if _COMPARED_AT <= stop <= visits]
+    """Return start and end of the phases between samples; the first phase ends at the sample to compare with."""
+    compared_at = max(_MIN_COMPARED_AT, visits // 10)
+    stops = sorted({compared_at, *(visits * step // _STEPS for step in range(1, _STEPS + 1))})
+    stops = [stop for stop in stops if compared_at <= stop <= visits]
     return list(zip([0, *stops], stops, strict=False))
 
 

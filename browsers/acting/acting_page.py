@@ -84,6 +84,8 @@ class ActingPage:
         self._secret_values: frozenset[str] = frozenset()
         """Values of fields for passwords, cards and codes of all documents."""
         self._had_banner_check = False
+        self._pending_document = ""
+        """Id of the request for a new main document that has no response yet."""
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(
             tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.guard.watch
@@ -115,7 +117,9 @@ class ActingPage:
         session, connection = self._session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
+        session.on("Network.requestWillBeSent", self._on_request)
         session.on("Network.responseReceived", self._on_response)
+        session.on("Network.loadingFailed", self._on_failed)
         self.guard.watch(session, self._tab.frame_id)
         self.dialogs.watch(session)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
@@ -145,7 +149,12 @@ class ActingPage:
                 await self._login.restore()
 
     async def rest(self) -> None:
-        """Freeze scripts and pause network traffic until `wake` is called."""
+        """Freeze scripts and pause network traffic until `wake` is called.
+
+        A document that a step requested and that has no response yet continues to load: a pause would break it.
+        """
+        if self._pending_document:
+            return
         self._tab.listener.pause()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
@@ -380,8 +389,17 @@ class ActingPage:
         self.has_new_document = True
         self._had_banner_check = False
 
+    def _on_request(self, event: Event) -> None:
+        if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
+            self._pending_document = event["requestId"]
+
+    def _on_failed(self, event: Event) -> None:
+        if event["requestId"] == self._pending_document:
+            self._pending_document = ""
+
     def _on_response(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
+            self._pending_document = ""
             self.status = event["response"]["status"]
             if self.status >= 400:
                 self.notice(f"the site answered with status {self.status}")
