@@ -168,18 +168,34 @@ class PolitenessPolicy:
         """Read robots mode and limits from the settings."""
         self.throttle = HostThrottle(shared.leases, settings)
         self._browsers = browsers
-        self._robots: RobotsFiles | None = None
+        self._blobs = shared.blobs
+        self._files: RobotsFiles | None = None
+        self._robots = None if settings.robots == "off" else self._open_files()
+        """The files that every visit respects."""
         self._obeys_robots = settings.robots == "obey"
-        if settings.robots != "off":
+
+    def _open_files(self) -> RobotsFiles:
+        if self._files is None:
             # Imported only if needed: the parser of robots.txt is a library of its own.
             from scraper.reading.robots import RobotsFiles
 
-            self._robots = RobotsFiles(self._fetch_robots, shared.blobs)
+            self._files = RobotsFiles(self._fetch_robots, self._blobs)
+        return self._files
 
     async def close(self) -> None:
         """Cancel the requests for robots.txt that are in flight."""
-        if self._robots is not None:
-            await self._robots.close()
+        if self._files is not None:
+            await self._files.close()
+
+    async def load_robots(self, origin: str, principal: str, deadline: Deadline) -> str:
+        """Return the text of the robots.txt of an origin, whatever the settings are, "" if it allows everything.
+
+        Raises:
+            RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
+            NetworkError: The host cannot be reached.
+            ScraperError: The file could not be requested, for a reason on this side.
+        """
+        return await self._open_files().load_text(origin, principal, deadline)
 
     def gap_s(self, url: str) -> float | None:
         """Return the seconds between two visits to the host of a canonical URL; None if they are not known yet."""

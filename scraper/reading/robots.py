@@ -98,6 +98,8 @@ class _File:
     is_failure_temporary: bool = False
     """True if a retry may succeed; False if the host does not exist."""
     rules: RobotsRules | None = field(default=None, compare=False)
+    host_error: errors.ScraperError | None = field(default=None, compare=False)
+    """The last failure, if the other files of the host fail too."""
 
 
 class RobotsFiles:
@@ -127,12 +129,33 @@ class RobotsFiles:
         Raises:
             ScraperError: The file could not be requested, for a reason on this side.
         """
-        origin: str = ada_url.URL(url).origin
-        now = time.time()
+        return _decide(await self._get(ada_url.URL(url).origin, principal, deadline), url, time.time())
+
+    async def load_text(self, origin: str, principal: str, deadline: Deadline) -> str:
+        """Return the text of the robots.txt of an origin whose rules hold, "" if everything is allowed.
+
+        Raises:
+            RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
+            NetworkError: The host cannot be reached.
+            ScraperError: The file could not be requested, for a reason on this side.
+        """
+        file = await self._get(origin, principal, deadline)
+        decision = _decide_without_rules(file, host_of(origin), time.time())
+        if decision is None:
+            return file.text
+        if decision.allowed:
+            return ""
+        if file.host_error is not None:
+            # The next call tries the host again, as it does for a page.
+            self._files.pop(origin, None)
+            raise file.host_error.with_traceback(None)
+        raise disallowed_error(decision, f"{origin}/robots.txt", is_crawl=True)
+
+    async def _get(self, origin: str, principal: str, deadline: Deadline) -> _File:
         file = self._files.get(origin)
-        if file is None or file.expires_at <= now:
+        if file is None or file.expires_at <= time.time():
             file = await self._flights.join(origin, lambda: self._load(origin, principal, deadline))
-        return _decide(file, url, now)
+        return file
 
     async def _load(self, origin: str, principal: str, deadline: Deadline) -> _File:
         """Return the file from this server's cache, another server's, or its site."""
@@ -173,7 +196,10 @@ class RobotsFiles:
             # Without a network, nothing is known about the file.
             raise map_browser_error(error, request.url) from error
         except (browser_errors.UnreachableError, browser_errors.TooLargeError) as error:
-            return _failed_file(before, str(error), is_temporary=error.retryable)
+            failed = _failed_file(before, str(error), is_temporary=error.retryable)
+            mapped = map_browser_error(error, origin)
+            is_host = isinstance(mapped, errors.HostDownError) or isinstance(error, browser_errors.TlsFailedError)
+            return replace(failed, host_error=mapped if is_host else None)
         except browser_errors.DeadlineExceededError as error:
             if request.deadline_s < MIN_FAIR_TIMEOUT_S:
                 raise map_browser_error(error, request.url) from error
@@ -203,35 +229,50 @@ def _failed_file(before: _File, failure: str, *, is_temporary: bool) -> _File:
         expires_at=now + UNREACHABLE_RETRY_S,
         is_failure_temporary=is_temporary,
         rules=None,
+        host_error=None,
     )
 
 
 def _decide(file: _File, url: str, now: float) -> RobotsDecision:
     host = host_of(url)
+    decision = _decide_without_rules(file, host, now)
+    if decision is not None:
+        return decision
+    rules = file.rules or RobotsRules(file.text)
+    rule = rules.find_disallow_rule(url)
+    if rule is None:
+        return RobotsDecision(gap_s=rules.gap_s)
+    return RobotsDecision(False, name_rule(host, rule), rules.gap_s)
+
+
+def name_rule(host: str, rule: str) -> str:
+    """Return the sentence about a URL of a host that a rule of robots.txt forbids."""
+    return f"The robots.txt of {host} forbids reading it (Disallow: {rule})."
+
+
+def _decide_without_rules(file: _File, host: str, now: float) -> RobotsDecision | None:
+    """Return the permission of a file that was never reached or not for a month; None if its rules hold."""
     if file.failed_since and now - (file.fetched_at or file.failed_since) > MAX_UNREACHABLE_S:
         return RobotsDecision()
     if file.failed_since and not file.fetched_at:
         why = f"The robots.txt of {host} cannot be reached, so it may not be read. {file.failure}"
         retry_after_s = max(1.0, file.expires_at - now) if file.is_failure_temporary else None
         return RobotsDecision(False, why, retry_after_s=retry_after_s, is_unreachable=True)
-    rules = file.rules or RobotsRules(file.text)
-    rule = rules.find_disallow_rule(url)
-    if rule is None:
-        return RobotsDecision(gap_s=rules.gap_s)
-    return RobotsDecision(False, f"The robots.txt of {host} forbids reading it (Disallow: {rule}).", rules.gap_s)
+    return None
 
 
-def disallowed_error(decision: RobotsDecision, url: str) -> errors.RobotsDisallowedError:
-    """Return the error for a URL that an obeyed robots.txt forbids."""
+def disallowed_error(decision: RobotsDecision, url: str, *, is_crawl: bool = False) -> errors.RobotsDisallowedError:
+    """Return the error for a URL that robots.txt forbids; `is_crawl` is True for the start of a map or crawl."""
     wait_s = decision.retry_after_s
     again = "" if wait_s is None else f"try again in {wait_s:.0f} s, or "
+    policy, other = "This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey)", "look for another source."
+    if is_crawl:
+        policy = "`map` and `crawl` always obey robots.txt"
+        other = "read single pages with `fetch`."
+        if not decision.is_unreachable:
+            other = f"begin at another page of the site, or {other}"
     error_class = errors.RobotsUnreachableError if decision.is_unreachable else errors.RobotsDisallowedError
-    return error_class(
-        decision.why,
-        target=url,
-        next_step=f"This server obeys robots.txt (SEARCH_MCP_ROBOTS=obey): {again}look for another source.",
-        retry_after_s=wait_s,
-    )
+    return error_class(decision.why, target=url, next_step=f"{policy}: {again}{other}", retry_after_s=wait_s)
 
 
 def _dump_file(file: _File) -> bytes:

@@ -28,6 +28,10 @@ _MAX_CROSS_LINKS = 0.02
 """Largest share of links of an endless section that lead to pages which another page named first."""
 
 
+FORBIDDEN = "forbidden by robots.txt"
+"""Reason of excluded URLs."""
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlScope:
     """Start page, folder and path patterns of a crawl."""
@@ -61,7 +65,7 @@ class CrawlScope:
         if is_looping(key):
             return "repeated path"
         if rules is not None and not rules.allows(link.url):
-            return "forbidden by robots.txt"
+            return FORBIDDEN
         return ""
 
     def _contains(self, path: str) -> bool:

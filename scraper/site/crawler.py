@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import ada_url
-
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.model import Document
@@ -55,19 +53,19 @@ class Crawler:
 
         Raises:
             FetchTimeoutError: The start page was not read before the deadline, or its host is busy.
+            RobotsDisallowedError: robots.txt forbids the start page, or cannot be reached.
             NetworkError: The start page cannot be reached, and no sitemap or feed names a page.
             UnreadableError: The start page cannot be read, and no sitemap or feed names a page.
             OfflineError: This machine has no network.
         """
         start = self._frontier.scope.start
-        origin: str = ada_url.URL(start).origin
-        robots = await self._reader.load_robots(origin)
+        robots = await load_site_robots(self._reader, start)
         read = await self._read(self._frontier.next() or start)
         if read is None:
             raise errors.FetchTimeoutError(f"The page {start} was not read in time.", target=start)
         page, document = read
-        robots = await load_site_robots(self._reader, robots, start, page.final_url)
-        self._frontier.rules = RobotsRules(robots)
+        robots = await load_site_robots(self._reader, page.final_url, robots)
+        self._frontier.rules = robots.rules
         self.facts = await discover_site(self._reader, robots, page)
         if self._network_error is not None and not self.facts.listed:
             raise self._network_error

@@ -15,7 +15,7 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_priority import CrawlPriority
-from scraper.site.crawl_scope import CrawlScope, ExclusionCounter, MazeDetector
+from scraper.site.crawl_scope import FORBIDDEN, CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
 from scraper.site.site_languages import SiteLanguages
@@ -324,6 +324,8 @@ class CrawlFrontier:
             return "another host"
         if key != candidate.key and key in self._done:
             return "redirect to a known page"
+        if key != candidate.key and self.rules is not None and not self.rules.allows(page.final_url):
+            return FORBIDDEN
         return ""
 
     def _follow(

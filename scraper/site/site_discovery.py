@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import zlib
@@ -12,6 +13,7 @@ import ada_url
 
 from scraper import errors
 from scraper.extract.sitemaps import SitemapEntry
+from scraper.reading.robots import RobotsDecision, RobotsRules, disallowed_error, name_rule
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.site_reader import SiteReader
@@ -34,21 +36,38 @@ class SiteFacts:
     """Sitemaps, feeds and listed URLs that were not read, by reason."""
 
 
-async def load_site_robots(reader: SiteReader, robots: str, start: str, final_url: str) -> str:
-    """Return the robots.txt that holds for a site: `robots`, or that of the host to which the start page redirected.
+@dataclass(frozen=True, slots=True)
+class SiteRobots:
+    """The robots.txt that holds for a site."""
+
+    host: str
+    """Host of the site, as returned by `site_host`."""
+    text: str
+    rules: RobotsRules
+
+
+async def load_site_robots(reader: SiteReader, start: str, known: SiteRobots | None = None) -> SiteRobots:
+    """Return the robots.txt that holds for a start page: `known` if it is of the same site.
+
+    Call it before the start page is read, and with the final URL after redirects.
 
     Raises:
-        BrowserFailedError: No browser can load it.
-        OfflineError: This machine has no network.
-        OverloadedError: Its host, or this machine, has no capacity for it.
+        RobotsDisallowedError: It forbids the start page, or it cannot be reached.
+        ScraperError: The host cannot be reached, or robots.txt cannot be requested now.
     """
-    final = ada_url.URL(final_url)
-    if site_host(final.host) == site_host(ada_url.URL(start).host):
-        return robots
-    return await reader.load_robots(final.origin)
+    parsed = ada_url.URL(start)
+    host = site_host(parsed.host)
+    if known is None or known.host != host:
+        text = await reader.load_robots(parsed.origin)
+        # The longest files take a second to parse.
+        known = SiteRobots(host, text, await asyncio.to_thread(RobotsRules, text))
+    rule = known.rules.find_disallow_rule(start)
+    if rule is not None:
+        raise disallowed_error(RobotsDecision(False, name_rule(parsed.host, rule)), start, is_crawl=True)
+    return known
 
 
-async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> SiteFacts:
+async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPage) -> SiteFacts:
     """Return the URLs in sitemaps and feeds of a site, and its page for missing URLs.
 
     Its robots.txt and its start page were read before.
@@ -59,10 +78,10 @@ async def discover_site(reader: SiteReader, robots: str, start: CrawledPage) -> 
     left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
     lists = SitemapReader(reader, site_host(parsed.host), left_out.add, max_urls=MAX_LISTED)
-    await lists.read(parsed.origin, robots, start.outlinks.feeds)
+    await lists.read(parsed.origin, robots.text, start.outlinks.feeds)
     listed = tuple(lists.entries)
-    missing_page = None if start.problem and not listed else await _probe(reader, parsed.origin)
-    return SiteFacts(robots, listed, missing_page, left_out.summary())
+    missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)
+    return SiteFacts(robots.text, listed, missing_page, left_out.summary())
 
 
 def build_missing_url(origin: str) -> str:
@@ -70,9 +89,11 @@ def build_missing_url(origin: str) -> str:
     return f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
 
 
-async def _probe(reader: SiteReader, origin: str) -> Soft404Page | None:
-    """Return the site's page for a URL that does not exist, or None after an error status or another failure."""
+async def _probe(reader: SiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:
+    """Return the site's page for a URL that does not exist, or None after a failure or if it is forbidden."""
     url = build_missing_url(origin)
+    if not rules.allows(url):
+        return None
     try:
         loaded = await reader.load_page(url)
     except errors.OfflineError:

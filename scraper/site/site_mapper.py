@@ -17,7 +17,7 @@ from scraper.extract.sitemaps import MAX_ENTRIES
 from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_scope import ExclusionCounter, find_folder
+from scraper.site.crawl_scope import FORBIDDEN, ExclusionCounter, find_folder
 from scraper.site.site_discovery import load_site_robots
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
@@ -87,33 +87,31 @@ class SiteMapper:
         """Return the pages of the site of `url`, or of its folder if the path has one.
 
         Raises:
+            RobotsDisallowedError: robots.txt forbids the start page, or cannot be reached.
             ScraperError: The start page cannot be read, and no sitemap or feed names a page.
         """
-        origin: str = ada_url.URL(url).origin
-        robots = await self._reader.load_robots(origin)
+        robots = await load_site_robots(self._reader, url)
         start = await self._load_start(url)
         final, links = start if not isinstance(start, errors.ScraperError) else (url, Outlinks())
-        robots = await load_site_robots(self._reader, robots, url, final)
-        # The longest files take a second to parse.
-        rules = await asyncio.to_thread(RobotsRules, robots)
+        robots = await load_site_robots(self._reader, final, robots)
         parsed = ada_url.URL(final)
         found = _Collector(site_host(parsed.host), find_folder(url, final, links.links))
         if not isinstance(start, errors.ScraperError):
             found.add(SitePage(final, links.title, source="start"))
         lists = SitemapReader(self._reader, found.host, found.left_out.add)
-        await lists.read(parsed.origin, robots, links.feeds)
+        await lists.read(parsed.origin, robots.text, links.feeds)
         for entry in lists.entries:
             found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
         listed = len(found.pages)
         _add_links(found, links)
-        hubs = _choose_hubs(found, links.links, final, rules)
+        hubs = _choose_hubs(found, links.links, final, robots.rules)
         for hub in await asyncio.gather(*map(self._load_links, hubs)):
             _add_links(found, hub)
         if isinstance(start, errors.ScraperError) and not listed:
             raise start
-        if "disallow" in robots.lower():
+        if "disallow" in robots.text.lower():
             # A site of 100,000 pages takes some seconds.
-            await asyncio.to_thread(_leave_out_forbidden, found, rules)
+            await asyncio.to_thread(_leave_out_forbidden, found, robots.rules)
         warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
         return SiteMap(
             final,
@@ -154,7 +152,7 @@ def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
     for key, page in list(found.pages.items()):
         if page.source != "start" and not rules.allows(page.url):
             del found.pages[key]
-            found.left_out.add("forbidden by robots.txt", page.url)
+            found.left_out.add(FORBIDDEN, page.url)
 
 
 def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:

@@ -29,12 +29,11 @@ class SiteReader(Protocol):
     """Load files and pages of one site. After `load_robots`, keep the Crawl-delay of the site."""
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of the robots.txt of an origin, or "" if it cannot be loaded.
+        """Return the text of the robots.txt of an origin, or "" if it allows everything.
 
         Raises:
-            BrowserFailedError: No browser can load it.
-            OfflineError: This machine has no network.
-            OverloadedError: Its host, or this machine, has no capacity for it.
+            RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
+            ScraperError: Its host cannot be reached, or the file cannot be requested now.
         """
 
     async def load_list(self, url: str) -> SitemapFile:

@@ -27,11 +27,9 @@ LINKS_LIMIT_S = 5.0
 """CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
 LIST_LIMIT_S = 20.0
 """CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
-ROBOTS_LOAD_S, LIST_LOAD_S, LOAD_SHARE = 12.0, 60.0, 0.5
-"""Seconds to load robots.txt, seconds to load a sitemap or feed, and the share of the time left that either may take. A
-server may never answer for a file, and its pages are read nevertheless."""
-MAX_ROBOTS_BYTES = 500 * 1024
-"""Bytes, the same limit as `reading.robots.LIMIT_BYTES`."""
+LIST_LOAD_S, LOAD_SHARE = 60.0, 0.5
+"""Seconds to load a sitemap or feed, and the share of the time left that it may take. A server may never answer for a
+file, and its pages are read nevertheless."""
 
 
 class WebSiteReader:
@@ -65,21 +63,19 @@ class WebSiteReader:
         self._deadline = deadline
 
     async def load_robots(self, origin: str) -> str:
-        """Return the text of an origin's robots.txt, or an empty string if it cannot be loaded; keep its Crawl-delay.
+        """Return the text of an origin's robots.txt, or "" if it allows everything; keep its Crawl-delay.
 
         Raises:
-            BrowserFailedError: No browser can load it.
-            OfflineError: This machine has no network.
-            OverloadedError: Its host, or this machine, has no capacity for it.
+            RobotsUnreachableError: The file cannot be reached, so everything is forbidden.
+            ScraperError: Its host cannot be reached, or the file cannot be requested now.
         """
-        try:
-            snapshot = await self._load_file(f"{origin}/robots.txt", MAX_ROBOTS_BYTES, ROBOTS_LOAD_S)
-        except (errors.BrowserFailedError, errors.OfflineError, errors.OverloadedError):
-            raise
-        except errors.ScraperError:
-            text = ""
-        else:
-            text = snapshot.body.decode("utf-8", "replace")
+        load_text = self._fetcher.visitor.politeness.load_robots
+        async with self._request(origin):
+            try:
+                text = await load_text(origin, self._principal, self._deadline)
+            except errors.BrowserFailedError:
+                # No browser was ready in time: the server may answer.
+                text = await load_text(origin, self._principal, self._deadline)
         # The longest files take a second to parse.
         rules = await asyncio.to_thread(RobotsRules, text)
         gap_s = max(self._least_gap_s, rules.gap_s or 0.0)
@@ -93,7 +89,7 @@ class WebSiteReader:
         Raises:
             ScraperError: It cannot be loaded.
         """
-        snapshot = await self._load_file(parse_target(url), MAX_BYTES, LIST_LOAD_S)
+        snapshot = await self._load_file(parse_target(url))
         try:
             file = await self._workers.run(
                 worker_jobs.parse_sitemap,
@@ -144,10 +140,10 @@ class WebSiteReader:
             finally:
                 self._free_at = time.monotonic() + self._gap_s
 
-    async def _load_file(self, url: str, max_bytes: int, limit_s: float) -> Snapshot:
-        limits = VisitLimits(body_bytes=max_bytes)
+    async def _load_file(self, url: str) -> Snapshot:
+        limits = VisitLimits(body_bytes=MAX_BYTES)
         async with self._request(url):
-            deadline = Deadline.within(min(limit_s, LOAD_SHARE * self._deadline.left_s()))
+            deadline = Deadline.within(min(LIST_LOAD_S, LOAD_SHARE * self._deadline.left_s()))
             try:
                 snapshot = await self._fetcher.visitor.load_file(url, self._principal, deadline, limits)
             except errors.BrowserFailedError:

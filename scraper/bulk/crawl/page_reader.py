@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import ada_url
-
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.model import JobPage, JobSpec, PageOutcome
@@ -14,7 +12,7 @@ from scraper.call_context import Deadline
 from scraper.model import Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import CrawledPage, describe_page, dump_page
-from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
+from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_site_robots
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
@@ -62,12 +60,12 @@ class CrawlPageReader(JobPageReader):
         deadline, least_gap_s = Deadline.within(FACTS_LIMIT_S), self._spec.rate.gap_s
         reader = WebSiteReader(self._fetcher, self._workers, "local", deadline, least_gap_s=least_gap_s)
         try:
-            robots = await reader.load_robots(ada_url.URL(page.final_url).origin)
+            robots = await load_site_robots(reader, page.final_url)
             facts = await discover_site(reader, robots, page)
             # Other pages of the site follow.
             await reader.wait_for_gap()
             return facts
-        except (errors.BrowserFailedError, errors.OfflineError, errors.OverloadedError):
+        except (errors.BrowserFailedError, errors.NetworkError, errors.OverloadedError, errors.PolicyError):
             # Without the lists, the pages of the site are found by their links.
             return SiteFacts()
 

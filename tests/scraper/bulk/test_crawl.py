@@ -41,7 +41,7 @@ from scraper.extract.outlinks import Outlinks
 from scraper.model import Document, Link
 from scraper.settings import Settings
 from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page, dump_page
-from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts
+from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_site_robots
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running
@@ -89,7 +89,7 @@ class MadePages:
             crawled = describe_page(page.url, loaded.url, loaded.document, loaded.outlinks)
         facts = b""
         if page.is_start:
-            robots = await reader.load_robots(page.url.rstrip("/"))
+            robots = await load_site_robots(reader, page.url)
             facts = dump_facts(await discover_site(reader, robots, crawled))
         return PageOutcome(page, row, 0.01, crawled=dump_page(crawled), facts=facts)
 

@@ -106,7 +106,6 @@ class Silent(MadeSite):
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for servers that never answer."""
-    monkeypatch.setattr(web_site_reader, "ROBOTS_LOAD_S", 4.0)
     monkeypatch.setattr(web_site_reader, "LIST_LOAD_S", 4.0)
     monkeypatch.setattr(web_site_reader, "PAGE_LIMIT_S", 8.0)
     monkeypatch.setattr(crawler, "PAGE_LIMIT_S", 8.0)
@@ -117,7 +116,7 @@ async def test_files_and_pages_without_an_answer_cost_no_other_page_and_the_craw
     with serving(Silent) as (made, served):
         # As many pages as the crawl reads at once.
         pages = tuple(f"/page/{number}" for number in (2, 3, 4, 5))
-        made.silent = ("/robots.txt", "/sitemap", "probe", *pages)
+        made.silent = ("/sitemap", "probe", *pages)
         async with opened(tmp_path, served) as app:
             report = await app.crawls.start(CrawlRequest(served.url), pages=100)
             while not report.is_done:
@@ -131,7 +130,7 @@ async def test_files_and_pages_without_an_answer_cost_no_other_page_and_the_craw
 @pytest.mark.usefixtures("hurry")
 async def test_a_map_does_not_wait_for_files_and_pages_without_an_answer(tmp_path: Path) -> None:
     with serving(Silent) as (made, served):
-        made.silent = ("/robots.txt", "/sitemap", "/page/1")
+        made.silent = ("/sitemap", "/page/1")
         async with opened(tmp_path, served) as app:
             found = await app.site_maps.get(served.url, deadline_s=60)
             assert names([page.url for page in found.pages]) == {"/", *made.pages}

@@ -7,7 +7,6 @@ import time
 from types import SimpleNamespace
 from typing import cast
 
-from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.reading.fetcher import Fetcher
 from scraper.site.web_site_reader import WebSiteReader
@@ -19,13 +18,14 @@ GAP_S = 0.05
 async def test_the_pause_counts_from_the_end_of_a_request() -> None:
     spans: list[tuple[float, float]] = []
 
-    async def load_file(url: str, *_: object) -> Snapshot:
+    async def load_robots(*_: object) -> str:
         began = time.monotonic()
         await asyncio.sleep(2 * GAP_S)
         spans.append((began, time.monotonic()))
-        return Snapshot(url, url, 200, body=b"User-agent: *")
+        return "User-agent: *"
 
-    fetcher = cast(Fetcher, SimpleNamespace(visitor=SimpleNamespace(load_file=load_file)))
+    politeness = SimpleNamespace(load_robots=load_robots)
+    fetcher = cast(Fetcher, SimpleNamespace(visitor=SimpleNamespace(politeness=politeness)))
     reader = WebSiteReader(fetcher, cast(WorkerPool, None), "local", Deadline.within(60), least_gap_s=GAP_S)
     before = time.monotonic()
     reader.keep_gap(GAP_S)
