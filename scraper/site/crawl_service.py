@@ -8,8 +8,9 @@ import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import ada_url
 
@@ -20,11 +21,12 @@ from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
+from scraper.site.duplicate_pages import MIN_COPY_WORDS
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.site_model import CrawlReport, CrawlRequest, SitePage
-from scraper.store.indexes.index_service import CONTENT_CHARS, IndexService
+from scraper.store.indexes.index_service import CONTENT_CHARS, ID_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import host_of, parse_target
@@ -34,6 +36,8 @@ log = logging.getLogger(__name__)
 
 MAX_CRAWL_PAGES = 3_000
 """Pages of one crawl. Each call replays all of them, which takes about a millisecond a page."""
+MAX_ALIASES = 20
+"""URLs of copies that the document of a page names. A folder of copies may be endless."""
 BEST_PAGES = 8
 """Most relevant pages, from which the excerpts for a question are selected."""
 _RESERVE_S = 2.0
@@ -149,10 +153,14 @@ class CrawlService:
             # Decided, indexed and recorded one page after the other: a page in the record is in the index.
             async with lock:
                 known = len(crawl.frontier.kept)
+                if document is not None and page.word_count >= MIN_COPY_WORDS:
+                    page = replace(page, indexed_as=await self._find_equal(index, page, document, principal))
                 crawl.frontier.take(page)
                 if document is not None and len(crawl.frontier.kept) > known:
                     documents[page.final_url] = document
                     faults.extend(await self._add_to_index(index, crawl.id, page, document, principal))
+                elif crawl.frontier.copied is not None:
+                    await self._add_alias(index, page, _document_id(crawl.frontier.copied), principal)
                 await self._append(crawl, principal, dump_page(page))
             visited = crawl.frontier.visits - before
             message = f"read {visited}, kept {len(crawl.frontier.kept) - kept_before}: {host_of(crawl.scope.start)}"
@@ -201,16 +209,43 @@ class CrawlService:
         self, name: str, crawl_id: str, page: CrawledPage, document: Document, principal: str
     ) -> list[str]:
         """Add a page to the index of the site; return the reason if that fails, or an empty list."""
-        metadata = {"title": page.title, "url": page.final_url, "crawl": crawl_id}
+        if page.indexed_as:
+            await self._add_alias(name, page, _document_id(page), principal)
+            return []
+        metadata: dict[str, Any] = {"title": page.title, "url": page.final_url, "crawl": crawl_id}
         if document.published is not None:
             metadata["date"] = document.published.date().isoformat()
         content = document.markdown[:CONTENT_CHARS]
         try:
-            await self._indexes.add(name, IndexDocument(page.final_url[:512], content, metadata), principal=principal)
+            before = await self._indexes.document(name, _document_id(page), principal=principal)
+            if before is not None and before.metadata.get("aliases"):
+                metadata["aliases"] = before.metadata["aliases"]
+            await self._indexes.add(name, IndexDocument(_document_id(page), content, metadata), principal=principal)
         except IndexFaultError as error:
             log.warning("a page of a crawl is not in the index %s: %s", name, error)
             return [str(error)]
         return []
+
+    async def _find_equal(self, name: str, page: CrawledPage, document: Document, principal: str) -> str:
+        """Return the id of the document that has the text of a page under another URL, or "" if there is none."""
+        content = document.markdown[:CONTENT_CHARS]
+        try:
+            return await self._indexes.find_equal(name, _document_id(page), content, principal=principal)
+        except IndexFaultError:
+            return ""
+
+    async def _add_alias(self, name: str, page: CrawledPage, document_id: str, principal: str) -> None:
+        """Add the URL of a copy to the document of the first page, which is in the index once."""
+        alias = page.url if page.final_url == document_id else page.final_url
+        try:
+            known = await self._indexes.document(name, document_id, principal=principal)
+            aliases = [*known.metadata.get("aliases", ())] if known is not None else []
+            if known is None or alias in {document_id, *aliases} or len(aliases) >= MAX_ALIASES:
+                return
+            metadata = {**known.metadata, "aliases": [*aliases, alias]}
+            await self._indexes.add(name, replace(known, metadata=metadata), principal=principal)
+        except IndexFaultError as error:
+            log.warning("the URL of a copy is not in the index %s: %s", name, error)
 
     async def _append(self, crawl: _Crawl, principal: str, data: bytes) -> None:
         await self._records.append(principal, log_of_crawl(crawl.id), crawl.records, data)
@@ -255,7 +290,7 @@ class CrawlService:
 
     async def _find_document(self, index: str, page: CrawledPage, principal: str) -> Document | None:
         try:
-            found = await self._indexes.document(index, page.final_url[:512], principal=principal)
+            found = await self._indexes.document(index, _document_id(page), principal=principal)
         except IndexFaultError:
             return None
         return None if found is None else Document(page.final_url, page.title, markdown=found.content)
@@ -268,6 +303,11 @@ def log_of_crawl(crawl_id: str) -> str:
 
 def _build_reading(page: CrawledPage, document: Document) -> Reading:
     return Reading(document, page.final_url, page.url, page.status, "crawl", False, datetime.now(UTC))
+
+
+def _document_id(page: CrawledPage) -> str:
+    """Return the id of the document of a page in the index of its site."""
+    return (page.indexed_as or page.final_url)[:ID_CHARS]
 
 
 def _index_name(url: str) -> str:

@@ -113,6 +113,8 @@ class CrawledPage:
     outlinks: Outlinks = field(default_factory=Outlinks)
     cut_links: int = 0
     """Links that are not in `outlinks`, because the page has too many or their URLs are too long."""
+    indexed_as: str = ""
+    """Id of its document in the index of the site, if another crawl stored its text under another URL; else empty."""
 
     @property
     def is_full(self) -> bool:
@@ -263,6 +265,7 @@ def dump_page(page: CrawledPage) -> bytes:
         "alternates": head.alternates,
         "refresh": head.refresh,
         "cut_links": page.cut_links,
+        "indexed_as": page.indexed_as,
         "flags": [head.noindex, head.nofollow, head.has_password],
     }
     return zlib.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"), 1)

@@ -18,7 +18,7 @@ _EQUAL = 0.97
 """Similarity of lists from 0 to 1; more similar ones count as equal when URL rules are learned."""
 _CANONICAL = 0.5
 """Similarity from 0 to 1 that a page and its canonical page must have; otherwise the canonical link is ignored."""
-_MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
+MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
 """Words. Shorter pages never count as copies; shorter copies never count as versions."""
 _MIN_SWAPS = 3
 """Pairs of copies that differ in one path segment, before other URLs with this segment are excluded."""
@@ -78,7 +78,7 @@ class DuplicateDetector:
         has_new_rule = self._rules.learn(page_key(page.url), text)
         if has_new_rule:
             key = self.shorten(key)
-        is_copy = bool(copied) and similarity >= COPY and page.word_count >= _MIN_COPY_WORDS and not is_list
+        is_copy = bool(copied) and similarity >= COPY and page.word_count >= MIN_COPY_WORDS and not is_list
         if is_copy and page.word_count >= _MIN_VERSION_WORDS:
             self._learn_version(key, copied)
         original = self._find_canonical(page, key, kept) or (copied if is_copy else "")

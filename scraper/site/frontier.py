@@ -37,7 +37,7 @@ _EXCERPTS = 0.6
 _NO_LINKS = Outlinks()
 """Links of kept pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
 _COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
-_MAZE = "random pages without end"
+_MAZE, _REDIRECT = "random pages without end", "redirect to a known page"
 
 
 @dataclass
@@ -53,6 +53,8 @@ class CrawlFrontier:
     kept: dict[str, CrawledPage] = field(default_factory=dict)
     """Pages with unique content by key, in the order of their visits."""
     visits: int = 0
+    copied: CrawledPage | None = field(default=None, init=False)
+    """Kept page of which the last taken page is a copy or to which it redirects; None if it is neither."""
 
     def __post_init__(self) -> None:
         """Add the start page."""
@@ -164,6 +166,7 @@ class CrawlFrontier:
             self._host = site_host(ada_url.URL(page.final_url).host)
             self.scope = self.scope.follow(page.final_url, page.outlinks.links)
         self.visits += 1
+        self.copied = None
         key = self._identity.shorten(page_key(page.url))
         candidate = self._known.setdefault(key, CrawlCandidate(key, page.url, 1, "body"))
         if candidate.is_taken:
@@ -265,6 +268,7 @@ class CrawlFrontier:
             self._rebuild_keys()
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
+            self.copied = self.kept.get(key) if reason == _REDIRECT else None
             self._left_out.add(reason, page.url)
             return 0.0, 0.0
         self._done.add(key)
@@ -280,6 +284,7 @@ class CrawlFrontier:
         if comparison.has_new_rule:
             self._rebuild_keys()
         if comparison.copied:
+            self.copied = self.kept.get(self._identity.shorten(comparison.copied))
             self._left_out.add(_COPY, page.final_url)
             return 0.0, 0.0
         is_excerpt = self._is_excerpt(page, links)
@@ -313,7 +318,7 @@ class CrawlFrontier:
             new = self._offer(own_link, target, page, source=candidate, barren=candidate.barren)
             if new is not None:
                 return self._kinds.rate_lead(candidate.kind, [new.kind])
-            self._left_out.add("redirect to a known page", page.url)
+            self._left_out.add(_REDIRECT, page.url)
         return 0.0
 
     def _find_fault(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> str:
@@ -323,7 +328,7 @@ class CrawlFrontier:
         if site_host(ada_url.URL(page.final_url).host) != self._host:
             return "another host"
         if key != candidate.key and key in self._done:
-            return "redirect to a known page"
+            return _REDIRECT
         if key != candidate.key and self.rules is not None and not self.rules.allows(page.final_url):
             return FORBIDDEN
         return ""

@@ -220,19 +220,19 @@ async def test_an_unusable_file_affects_only_persistent_indexes(tmp_path: Path) 
 
 
 async def test_a_full_caller_leaves_room_for_others(indexes: IndexService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_service, "CALLER_BYTES", 500)
-    monkeypatch.setattr(index_service, "TOTAL_BYTES", 850)
+    monkeypatch.setattr(index_service, "CALLER_BYTES", 580)
+    monkeypatch.setattr(index_service, "TOTAL_BYTES", 1_010)
     await add(indexes, "a", "mill " * 8)
     await add(indexes, "a", "mine " * 8)
     for document in (IndexDocument("b", "word " * 2), IndexDocument("a", "mine " * 8, {"key": "value" * 20})):
-        with pytest.raises(IndexFaultError, match=r"^Your indexes are full: 500 bytes is the limit of one caller$"):
+        with pytest.raises(IndexFaultError, match=r"^Your indexes are full: 580 bytes is the limit of one caller$"):
             await indexes.add("notes", document, principal=ME)
     await indexes.add("default", IndexDocument("a", "word"), principal="other")
-    with pytest.raises(IndexFaultError, match=r"^Indexes are full: 850 bytes is the limit of all callers together$"):
+    with pytest.raises(IndexFaultError, match=r"^Indexes are full: 1,010 bytes is the limit of all callers together$"):
         await indexes.add("default", IndexDocument("a", "word " * 9), principal="other")
 
 
-@pytest.mark.parametrize(("content", "count"), [("a", 600), ("\u4e00\u4e01\u4e02\u4e03" * 100, 12), ("word " * 400, 8)])
+@pytest.mark.parametrize(("content", "count"), [("a", 500), ("\u4e00\u4e01\u4e02\u4e03" * 100, 12), ("word " * 400, 8)])
 async def test_what_a_document_takes_counts_for_the_limit(
     indexes: IndexService, monkeypatch: pytest.MonkeyPatch, content: str, count: int
 ) -> None:
