@@ -223,6 +223,13 @@ class NoContentError(UnreadableError):
     code = "empty"
 
 
+class MaintenancePageError(UnreadableError):
+    """The site answers the same page for every URL."""
+
+    code = "maintenance"
+    retryable = True
+
+
 class NoRecordsError(UnreadableError):
     """The page has no list of records."""
 

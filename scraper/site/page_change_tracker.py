@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import itertools
 import json
 import math
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -36,6 +37,8 @@ MAX_VERSION_BYTES = 1_000_000
 HISTORY = 3
 """Versions before the compared one that show which texts every version replaces."""
 PAGES_AT_ONCE = 4
+MAX_SAMPLES = 2
+"""Pages of a site that are read besides its start page, to recognize that it answers every URL with one page."""
 MAX_LOOKS = 2
 """Further readings of a changed page, to recognize content that changes on each visit."""
 _LOG = "versions:"
@@ -124,7 +127,7 @@ class PageChangeTracker:
         new = PageVersion(
             reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
         )
-        if before is not None and latest is not None and await _is_missing_page(reading, latest.markdown, read):
+        if before is not None and latest is not None and await _is_missing_page(target, reading, latest.markdown, read):
             return PageChange(url, "gone", time.time(), before.at)
         if latest is None or latest.markdown != new.markdown or latest.reader != new.reader:
             await self._store(principal, log, records, new)
@@ -158,8 +161,14 @@ class PageChangeTracker:
             raise _store_error() from None
 
 
-async def _is_missing_page(reading: Reading, latest: str, read: Callable[[str], Awaitable[Reading]]) -> bool:
-    """Return True if nothing of the latest version is left, and the site answers a missing URL with this page."""
+async def _is_missing_page(
+    target: str, reading: Reading, latest: str, read: Callable[[str], Awaitable[Reading]]
+) -> bool:
+    """Return True if nothing of the latest version is left, and the site answers a missing URL with this page.
+
+    Raises:
+        MaintenancePageError: The site answers every URL with this page.
+    """
     document = reading.document
     if latest == document.markdown or await asyncio.to_thread(shares_blocks, latest, document.markdown):
         return False
@@ -169,7 +178,47 @@ async def _is_missing_page(reading: Reading, latest: str, read: Callable[[str], 
     except errors.ScraperError:
         return False
     page = Soft404Page(url, missing.text, link_texts(missing))
-    return page.is_like(document.text, reading.url, link_texts(document))
+    if not page.is_like(document.text, reading.url, link_texts(document)):
+        return False
+    if await _is_everywhere(page, target, reading, read):
+        raise errors.MaintenancePageError(
+            f"The site {ada_url.URL(target).host} answers the same page for every URL, so it may be in maintenance.",
+            target=target,
+            next_step="Try again later. The stored versions are kept.",
+        )
+    return True
+
+
+async def _is_everywhere(
+    page: Soft404Page, target: str, reading: Reading, read: Callable[[str], Awaitable[Reading]]
+) -> bool:
+    """Return True if the start page of a site and the pages to which it links are its page for missing URLs."""
+    home = f"{ada_url.URL(reading.url).origin}/"
+    known = {page_key(url) for url in (target, reading.url, home)}
+    try:
+        start = await read(home)
+        if not page.is_like(start.document.text, start.url, link_texts(start.document)):
+            return False
+        if page_key(reading.url) == page_key(start.url) == page_key(home) != page_key(target):
+            return False  # The site redirects missing URLs to its start page.
+        for url in itertools.islice(_iter_other_pages(start, known), MAX_SAMPLES):
+            other = await read(url)
+            if not page.is_like(other.document.text, other.url, link_texts(other.document)):
+                return False
+    except errors.ScraperError:
+        return False
+    return True
+
+
+def _iter_other_pages(reading: Reading, known: set[str]) -> Iterator[str]:
+    """Yield the links in the content of a page that lead to other pages of its site than `known`, each once."""
+    host = page_key(reading.url).partition("/")[0]
+    for link in reading.document.links:
+        with contextlib.suppress(ValueError):
+            key = page_key(link.url)
+            if key not in known and key.partition("/")[0] == host:
+                known.add(key)
+                yield link.url
 
 
 async def _markdown_of(reading: Awaitable[Reading]) -> str:

@@ -63,8 +63,6 @@ class Journal(MadeSite):
                 return Response(403, WALL.encode())
             if self.state == "consent":
                 return Response(body=CONSENT.encode())
-            if self.state == "soft":
-                return self.answer_unknown("/")
             if self.state == "new":
                 return build_page("News", Prose("news").paragraphs())
             if self.state == "empty":
@@ -83,7 +81,11 @@ class Journal(MadeSite):
             self.state = before
             return response
 
+        def article(query: dict[str, str]) -> Response:
+            return self.answer_unknown("/article") if self.state == "soft" else page(query)
+
         self.route("/", page)
+        self.route("/article", article)
         self.route("/new-place", moved)
         self.route(r"/[0-9a-f]+-does-not-exist/", lambda query: self.answer_unknown("/x"))
         self.route("/missing", lambda query: missing())
@@ -198,6 +200,7 @@ async def test_a_page_that_is_gone_or_moved_says_so(world: World) -> None:
 
 
 async def test_a_page_for_missing_urls_is_gone_and_no_version(world: World) -> None:
+    world = replace(world, url=f"{world.url}article")
     await world.compare()
     world.made.state = "soft"
     assert (await world.compare()).status == "gone"
