@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import ada_url
 
@@ -81,18 +81,28 @@ def parse_target(text: str) -> str:
     return canonical
 
 
-def guess_urls(text: str) -> tuple[str, ...]:
-    """Return the URLs that an address without a scheme may stand for, the likeliest first.
+def guess_urls(text: str) -> tuple[str, str]:
+    """Return the likeliest URL of an address without a scheme, and its URL with the other scheme.
 
-    Any other text is returned unchanged.
+    The second URL is empty for an IP address. Any other text is returned unchanged, with an empty second URL.
     """
     if _ADDRESS_LIKE.match(text):
-        return (f"http://{text}",)
+        return f"http://{text}", ""
     host = _HOST_LIKE.match(text)
     if host is None:
-        return (text,)
-    schemes = ("http", "https") if ":" in host.group() else ("https", "http")
-    return tuple(f"{scheme}://{text}" for scheme in schemes)
+        return text, ""
+    urls = f"https://{text}", f"http://{text}"
+    return (urls[1], urls[0]) if ":" in host.group() else urls
+
+
+def parse_address(text: str) -> tuple[str, str]:
+    """Return the results of `guess_urls` as canonical URLs.
+
+    Raises:
+        InvalidUrlError: See `parse_target`.
+    """
+    url, other = guess_urls(text)
+    return parse_target(url), other and parse_target(other)
 
 
 def cache_key(url: str) -> str:
@@ -174,6 +184,14 @@ def _quote(text: str) -> str:
 def _clip(text: str) -> str:
     visible = _INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text)
     return visible if len(visible) <= _ECHO_CHARS else visible[: _ECHO_CHARS - 1] + "…"
+
+
+def join_url(base: str, address: str) -> str:
+    """Join an address with a base URL; return the address itself if it cannot be parsed as a URL."""
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return address
 
 
 _WEB_URL = re.compile(r"https?://[^/\s?#]", re.IGNORECASE)

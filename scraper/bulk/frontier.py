@@ -19,7 +19,7 @@ import apsw
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
-from scraper.urls import cache_key, guess_urls, host_of, parse_target
+from scraper.urls import cache_key, host_of, parse_address
 
 FRONTIER_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
@@ -306,16 +306,16 @@ def _parse_line(line: ListLine) -> JobPage:
     if line.problem:
         return JobPage(0, text, "", line.problem)
     try:
-        url, *others = map(parse_target, guess_urls(line.text))
+        url, other_url = parse_address(line.text)
     except errors.InvalidUrlError as error:
         return JobPage(0, text, "", error.sentence())
-    return JobPage(0, url, host_of(url), other_url=others[0] if others else "")
+    return JobPage(0, url, host_of(url), other_url=other_url)
 
 
 def _make_page(number: int, address: str, host: str, problem: str) -> JobPage:
     """Return the page of a row, whose address may have no scheme."""
-    url, *others = (address,) if problem else map(parse_target, guess_urls(address))
-    return JobPage(number, url, host, problem, others[0] if others else "")
+    url, other_url = (address, "") if problem else parse_address(address)
+    return JobPage(number, url, host, problem, other_url)
 
 
 def _make_done_values(outcome: PageOutcome) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from scraper.bulk.frontier import FRONTIER_FILE_NAME, Frontier
 from scraper.bulk.model import STDIN, Format, JobSpec
 from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.url_lists import ListLine
-from scraper.urls import guess_urls, parse_target
+from scraper.urls import parse_address
 
 REPORT_EVERY_S = 2.0
 """Seconds between two progress messages while the list is read."""
@@ -79,7 +79,7 @@ def _fingerprint(spec: JobSpec) -> str:
     """Return a text that is equal for equal lists of URLs, or for equal sites of a crawl."""
     if spec.crawl is None:
         return url_lists.compute_fingerprint(spec.source)
-    urls = [parse_target(guess_urls(url)[0]) for url in spec.crawl.urls]
+    urls = [parse_address(url)[0] for url in spec.crawl.urls]
     return json.dumps([urls, spec.crawl.include, spec.crawl.exclude])
 
 

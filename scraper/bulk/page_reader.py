@@ -29,6 +29,7 @@ from scraper.extract.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import check_fields, check_page_type, extract_fields
+from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -92,11 +93,14 @@ class JobPageReader:
 
         An internal error becomes the error of this page only.
         """
-        result = await self._read(page)
-        if not page.other_url or not errors.is_unreachable(result.error):
-            return result
-        other = await self._read(dataclasses.replace(page, url=page.other_url, other_url=""))
-        return result if errors.is_unreachable(other.error) else other
+
+        async def read(others: Mapping[str, str]) -> PageResult:
+            return await self._read(dataclasses.replace(page, url=others[page.url], other_url="") if others else page)
+
+        def errors_of(result: PageResult) -> Mapping[str, object]:
+            return {result.outcome.page.url: result.error}
+
+        return await read_with_other_urls(read, {page.url: page.other_url}, errors_of)
 
     async def _read(self, page: JobPage) -> PageResult:
         began = time.monotonic()

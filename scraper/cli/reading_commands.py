@@ -194,15 +194,14 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
     """Print one page; a URL without a scheme is tried with https and http."""
-    url, *others = guess_urls(flags[name])
+    url, other = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
     call = {**flags, name: url}
     if is_whole and not is_part:
         # The text is cut here, not by the tool.
         call.update(start=None, length=None)
-    other_urls = {url: others[0]} if others else {}
     plain = whole_text(flags) if is_whole else None
-    return run_and_print(tool, call, plain=plain, other_urls=other_urls)
+    return run_and_print(tool, call, plain=plain, other_urls={url: other})
 
 
 def _is_document_file(path: Path) -> bool:
@@ -211,7 +210,7 @@ def _is_document_file(path: Path) -> bool:
 
 
 def _is_url(source: str) -> bool:
-    return ":" in source or guess_urls(source) != (source,)
+    return ":" in source or guess_urls(source)[0] != source
 
 
 def _read_urls(lines: Iterable[str]) -> list[str]:

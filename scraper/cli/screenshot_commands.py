@@ -56,15 +56,14 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
         raise click.UsageError(f"{output} must end with {', '.join(_IMAGE_TYPES | _FILES)}.")
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"The folder of {output} does not exist.")
-    url, *others = guess_urls(flags["url"])
+    url, other = guess_urls(flags["url"])
     settings = load_settings(flags)
     ignored = {setting.name for setting in setting_table()}
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
     make = functools.partial(_make_tool, image_type=_IMAGE_TYPES.get(suffix, "png"))
-    other_urls = {url: others[0]} if others else {}
     try:
-        answer = tool_runner.run_tool("see", arguments, settings, other_urls=other_urls, make=make)
+        answer = tool_runner.run_tool("see", arguments, settings, other_urls={url: other}, make=make)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if answer.is_error:

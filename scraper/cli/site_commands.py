@@ -15,7 +15,7 @@ from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_
 from scraper.cli.store_access import with_store
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
 from scraper.errors import InvalidUrlError
-from scraper.urls import guess_urls, parse_target
+from scraper.urls import guess_urls, parse_address
 
 
 @click.command(
@@ -31,8 +31,8 @@ from scraper.urls import guess_urls, parse_target
 @with_settings(READ_MANY)
 def map_site(**flags: Any) -> int:
     """List the pages of a site, or of a folder of it, from its sitemaps, feeds and links."""
-    url, *others = guess_urls(flags["url"])
-    return run_and_print("map", {**flags, "url": url}, other_urls={url: others[0]} if others else {})
+    url, other = guess_urls(flags["url"])
+    return run_and_print("map", {**flags, "url": url}, other_urls={url: other})
 
 
 @click.command(
@@ -81,9 +81,9 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
         raise click.UsageError("Give a URL to start a crawl, or --crawl ID to continue one.")
     if len(urls) > 1:
         raise click.UsageError("Give one URL, or --out for several sites.")
-    url, *others = guess_urls(urls[0]) if urls else (None,)
+    url, other = guess_urls(urls[0]) if urls else (None, "")
     crawl_id = flags["crawl"] or secrets.token_urlsafe(9)
-    other_urls = {url: others[0]} if url and others else {}
+    other_urls = {url: other} if url else {}
     try:
         return run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
     except KeyboardInterrupt:
@@ -111,7 +111,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     try:
         for url in urls:
-            parse_target(guess_urls(url)[0])
+            parse_address(url)
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
     crawled = CrawlOptions(urls, flags["include"], flags["exclude"])

@@ -112,10 +112,9 @@ def run_and_print_pages(
 
     `name` is that of the argument with the URLs, `has_rows` as in `run_and_print`.
     """
-    guesses = [guess_urls(url) for url in urls]
-    call = {**flags, name: [url for url, *_ in guesses]}
-    other_urls = {url: other for url, *others in guesses for other in others}
-    return run_and_print(tool, call, other_urls=other_urls, has_rows=has_rows)
+    guesses = list(map(guess_urls, urls))
+    call = {**flags, name: [url for url, _ in guesses]}
+    return run_and_print(tool, call, other_urls=dict(guesses), has_rows=has_rows)
 
 
 def wants_json(flags: dict[str, Any]) -> bool:

@@ -7,16 +7,14 @@ import contextlib
 import logging
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.errors import HostDownError, InvalidUrlError, format_error, is_unreachable
+from scraper.call_context import Deadline
+from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
-from scraper.urls import parse_target
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
@@ -80,6 +78,7 @@ async def _run(
         arguments = {**arguments, "format": "json"}
     if (fault := tool.fault(arguments)) is not None:
         return fault
+    from scraper.reading.scheme_retry import read_with_other_urls
     from scraper.services import Services
 
     with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
@@ -91,41 +90,18 @@ async def _run(
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
-            began = time.monotonic()
-            call = ToolCall(deadline_s=settings.tool_timeout_s, progress=progress, resume_key=resume_key)
-            answer = await tool.run(services, arguments, call)
-            unreachable = _unreachable_urls(answer)
-            others = {url: other for url, other in other_urls.items() if _canonical(url) in unreachable}
-            if not others:
-                return answer
-            left_s = settings.tool_timeout_s - (time.monotonic() - began)
-            if left_s < 1:
-                return answer
-            second = await tool.run(services, _replace_urls(arguments, others), replace(call, deadline_s=left_s))
-            return second if _got_further(second, answer) else answer
+            deadline = Deadline.within(settings.tool_timeout_s)
+
+            async def run(others: Mapping[str, str]) -> ToolAnswer:
+                call = ToolCall(deadline_s=deadline.left_s(), progress=progress, resume_key=resume_key)
+                return await tool.run(services, _replace_urls(arguments, others), call)
+
+            return await read_with_other_urls(run, other_urls, lambda answer: answer.errors_by_url, deadline)
 
 
 def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Return False if a call reads only files and the store, as far as its arguments tell."""
     return tool.open_world and not (tool.name == "read_doc" and "://" not in arguments["source"])
-
-
-def _unreachable_urls(answer: ToolAnswer) -> set[str]:
-    """Return the canonical URLs that could not be reached."""
-    return {failure.target for failure in answer.failures if is_unreachable(failure)}
-
-
-def _got_further(second: ToolAnswer, first: ToolAnswer) -> bool:
-    """Return True if the answer for the other scheme is better: it has fewer failures, or it reached the hosts."""
-    counts = [len(_unreachable_urls(answer)) for answer in (second, first)]
-    return counts[0] < counts[1] or not any(isinstance(one, HostDownError) for one in second.failures)
-
-
-def _canonical(url: str) -> str:
-    try:
-        return parse_target(url)
-    except InvalidUrlError:
-        return url
 
 
 def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:

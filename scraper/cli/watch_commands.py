@@ -11,20 +11,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from scraper.call_context import Deadline
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.message_rewriting import rewrite_json
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
-from scraper.errors import InvalidUrlError, ScraperError, is_unreachable
+from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
-from scraper.urls import guess_urls, parse_target
+from scraper.urls import parse_address
 
 if TYPE_CHECKING:
     from scraper.site.page_change_tracker import PageChangeTracker
@@ -80,10 +81,11 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     if found is None or not int(found[1]):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
     try:
-        target, *others = map(parse_target, guess_urls(url))
+        target, other_url = parse_address(url)
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
-    new = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time(), other_url=others[0] if others else "")
+
+    new = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time(), other_url=other_url)
 
     async def work(records: RecordLogs) -> WatchedPage:
         is_other_known = any(page.url == new.other_url for page in await _read(records))
@@ -119,11 +121,10 @@ def list_pages(as_json: bool, **flags: Any) -> int:
 @with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
-    wanted = set(guess_urls(url))
 
     async def work(records: RecordLogs) -> list[str]:
         known = {page.url for page in await _read(records)}
-        found = sorted(known & {parse_target(one) for one in wanted})
+        found = sorted(known.intersection(parse_address(url)))
         for one in found:
             await records.delete(_PRINCIPAL, _LOG + one)
         return found
@@ -165,18 +166,21 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
     async with Services.open(settings) as services:
         records, now = services.store.records, time.time()
         pages = [page for page in await _read(records) if check_all or _is_due(page, now)]
-        pages, outcomes = await _compare(services.change_tracker, records, pages)
-        for page, outcome in zip(pages, outcomes, strict=True):
+        compared = await _compare(services.change_tracker, pages)
+        outcomes = [outcome for _, outcome in compared]
+        for stored, (page, outcome) in zip(pages, compared, strict=True):
+            if page.url != stored.url:
+                await records.delete(_PRINCIPAL, _LOG + stored.url)
             if isinstance(outcome, ScraperError):
                 checked = replace(page, checked_at=now, status="failed")
             else:
                 checked = replace(page, checked_at=now, status=outcome.status, other_url="")
             await _write(records, checked)
-    rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in zip(pages, outcomes, strict=True)]
+    rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in compared]
     if as_json:
         click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
-        for page, outcome in zip(pages, outcomes, strict=True):
+        for page, outcome in compared:
             click.echo(render.as_text(page.url, outcome, _ROW_TOKENS) + "\n")
         if not pages and sys.stderr.isatty():  # cron sends all output by mail
             click.echo("No page is due. Check all: search-mcp watch run --all", err=True)
@@ -188,17 +192,27 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
 
 
 async def _compare(
-    tracker: PageChangeTracker, records: RecordLogs, pages: Sequence[WatchedPage]
-) -> tuple[list[WatchedPage], list[PageChange | ScraperError]]:
-    """Compare the pages; return them with the URLs that could be reached, and their outcomes."""
-    outcomes = await tracker.compare([page.url for page in pages], deadline_s=_DEADLINE_S)
-    retried = [at for at, page in enumerate(pages) if page.other_url and is_unreachable(outcomes[at])]
-    others = await tracker.compare([pages[at].other_url for at in retried], deadline_s=_DEADLINE_S)
-    second = {at: other for at, other in zip(retried, others, strict=True) if not isinstance(other, ScraperError)}
-    for at in second:
-        await records.delete(_PRINCIPAL, _LOG + pages[at].url)
-    used = [replace(page, url=page.other_url, other_url="") if at in second else page for at, page in enumerate(pages)]
-    return used, [second.get(at, outcome) for at, outcome in enumerate(outcomes)]
+    tracker: PageChangeTracker, pages: Sequence[WatchedPage]
+) -> list[tuple[WatchedPage, PageChange | ScraperError]]:
+    """Compare the pages; return each with the URL that could be reached, and its outcome."""
+    from scraper.reading.scheme_retry import read_with_other_urls
+    from scraper.site.page_change_tracker import PAGES_AT_ONCE
+
+    slots, deadline = asyncio.Semaphore(PAGES_AT_ONCE), Deadline.within(_DEADLINE_S)
+
+    async def compare_one(page: WatchedPage) -> tuple[WatchedPage, PageChange | ScraperError]:
+        async def compare(others: Mapping[str, str]) -> tuple[str, PageChange | ScraperError]:
+            url = others.get(page.url, page.url)
+            (outcome,) = await tracker.compare([url], deadline_s=deadline.left_s())
+            return url, outcome
+
+        async with slots:
+            url, outcome = await read_with_other_urls(compare, {page.url: page.other_url}, lambda one: dict([one]))
+        if url != page.url and not isinstance(outcome, ScraperError):
+            page = replace(page, url=url, other_url="")
+        return page, outcome
+
+    return await asyncio.gather(*map(compare_one, pages))
 
 
 def _is_due(page: WatchedPage, now: float) -> bool:

@@ -19,15 +19,19 @@ from scraper import errors
 from scraper.call_context import AskUser, Deadline
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
+from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.reading.screenshots import NO_IMAGES
 from scraper.reading.visitor import PageVisitor, RenderDecider
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError
-from scraper.urls import cache_key, guess_urls, parse_target
+from scraper.urls import cache_key, parse_address, parse_target
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
+
+_StepRun = tuple[tuple[Step, ...], ActingResult]
+"""Steps with the URLs that were opened, and their outcomes."""
 
 READ_RESERVE_S = 5.0
 """Seconds of a call reserved for reading the page after the steps."""
@@ -91,9 +95,10 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
     other_urls: dict[str, str] = {}
     for at, step in enumerate(steps):
         if step.verb == "open":
-            url, *others = map(_canonical, guess_urls(step.text.strip('"')))
+            url, other = map(cache_key, parse_address(step.text.strip('"')))
             steps[at] = replace(step, text=url)
-            other_urls.update((url, other) for other in others)
+            if other:
+                other_urls[url] = other
     return BrowseSteps(tuple(steps), other_urls)
 
 
@@ -147,7 +152,7 @@ class BrowseRunner:
             login=login,
             ask=ask if self._mode is ActingMode.ACT else None,
         )
-        done = await self._run_with_other_urls(request, steps.other_urls, deadline)
+        _, done = await self._run_with_other_urls(request, steps.other_urls, deadline)
         browsed = [BrowsedStep(one, await self._read(one, deadline)) for one in done.outcomes]
         return BrowseResult(done.session_id, done.is_new, tuple(browsed))
 
@@ -282,28 +287,28 @@ class BrowseRunner:
 
     async def _run_with_other_urls(
         self, request: ActingRequest, other_urls: Mapping[str, str], deadline: Deadline
-    ) -> ActingResult:
-        """Run steps; if a URL cannot be reached and has another one, continue with that."""
-        done = await self._run(request)
-        while done.outcomes and errors.is_unreachable(_failure_of(done.outcomes[-1])):
+    ) -> _StepRun:
+        """Run steps; if a URL cannot be opened and has another one, continue with that."""
+        done: ActingResult | None = None
+
+        async def run(others: Mapping[str, str]) -> _StepRun:
+            nonlocal done
+            if done is None:
+                done = await self._run(request)
+                return request.steps, done
             at = len(done.outcomes) - 1
             failed = request.steps[at]
-            other = other_urls.get(failed.text) if failed.verb == "open" else None
-            if other is None or (at and not done.session_id):
-                break
-            steps = (replace(failed, text=other), *request.steps[at + 1 :])
             rest = replace(
                 request,
-                steps=steps,
+                steps=(replace(failed, text=others[failed.text]), *request.steps[at + 1 :]),
                 session_id=done.session_id or None,
                 deadline_s=max(1.0, deadline.left_s() - READ_RESERVE_S),
             )
-            second = await self._run(rest)
-            if errors.is_unreachable(_failure_of(second.outcomes[0])):
-                break
-            done = replace(second, outcomes=(*done.outcomes[:at], *second.outcomes), is_new=done.is_new)
-            request = replace(request, steps=(*request.steps[:at], *steps))
-        return done
+            steps, second = await self._run_with_other_urls(rest, other_urls, deadline)
+            outcomes = (*done.outcomes[:at], *second.outcomes)
+            return (*request.steps[:at], *steps), replace(second, outcomes=outcomes, is_new=done.is_new)
+
+        return await read_with_other_urls(run, other_urls, _open_errors)
 
     async def _run(self, request: ActingRequest) -> ActingResult:
         try:
@@ -325,6 +330,15 @@ class BrowseRunner:
             )
         except errors.ScraperError as error:
             return error
+
+
+def _open_errors(run: _StepRun) -> dict[str, errors.ScraperError | None]:
+    """Return the error of the last step by its URL, if it is an `open` after which the session can continue."""
+    steps, result = run
+    at = len(result.outcomes) - 1
+    if at < 0 or steps[at].verb != "open" or (at and not result.session_id):
+        return {}
+    return {steps[at].text: _failure_of(result.outcomes[at])}
 
 
 def _failure_of(outcome: StepOutcome) -> errors.ScraperError | None:

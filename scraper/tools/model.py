@@ -193,6 +193,11 @@ class ToolAnswer:
     fields: tuple[tuple[str, PageFields | ScraperError], ...] = field(default=(), compare=False)
     """Fields or all records of each URL, of which the text shows a part."""
 
+    @property
+    def errors_by_url(self) -> dict[str, ScraperError]:
+        """Error of each canonical URL or other argument that caused one."""
+        return {failure.target: failure for failure in self.failures}
+
 
 Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
 """Run a tool with arguments that are not parsed yet; raise only CancelledError."""

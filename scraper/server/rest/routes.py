@@ -19,8 +19,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from scraper.errors import InternalError, OverloadedError, is_unreachable
+from scraper.errors import InternalError, OverloadedError
 from scraper.extract.text.sanitize import clean_line
+from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
@@ -118,12 +119,12 @@ class RestInterface:
 
     async def _fetch(self, fetch: Tool, request: Request) -> ToolAnswer:
         """Fetch the page of a reader request; an address without a scheme is tried with https and http."""
-        url, *others = guess_urls(_target(request))
-        answer = await self._call(fetch, {"url": url}, request)
-        if others and any(map(is_unreachable, answer.failures)):
-            second = await self._call(fetch, {"url": others[0]}, request)
-            return answer if any(map(is_unreachable, second.failures)) else second
-        return answer
+        url, other = guess_urls(_target(request))
+
+        async def read(others: Mapping[str, str]) -> ToolAnswer:
+            return await self._call(fetch, {"url": others.get(url, url)}, request)
+
+        return await read_with_other_urls(read, {url: other}, lambda answer: answer.errors_by_url)
 
     async def _arguments(self, tool: Tool, request: Request) -> dict[str, Any]:
         """Return the arguments of a request; raise RequestError for invalid ones and for pages of other sites."""
@@ -247,7 +248,7 @@ def _target(request: Request) -> str:
     if match:
         return f"{match[1]}://{match[2]}"
     # Names without a dot, such as those of a local network, are hosts here.
-    return url if not url or guess_urls(url) != (url,) else f"https://{url}"
+    return url if not url or guess_urls(url)[0] != url else f"https://{url}"
 
 
 def _status(answer: ToolAnswer) -> int:
