@@ -73,6 +73,6 @@ ENGINE = Engine(
     build_request=build_request,
     parse=parse,
     spacing_s=5.0,
-    about="The Chinese web; often walled outside China.",
+    about="The Chinese web; often blocked outside China.",
     ready="#content_left > .c-container",
 )

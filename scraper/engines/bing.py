@@ -86,7 +86,7 @@ ENGINE = Engine(
     build_request=build_request,
     parse=parse,
     spacing_s=5.0,
-    about="The largest index besides Google's; walls and misleads clients that it suspects.",
+    about="The largest index besides Google's; blocks clients that it suspects, or sends them wrong results.",
     ready="#b_results > li.b_algo",
     fallbacks=(build_feed_request,),
 )

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, VisitLimits
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import InstantAnswer, RelatedTopic
+from scraper.urls import join_url
 
 _ADDRESS = "https://api.duckduckgo.com/"
 _SITE = "https://duckduckgo.com/"
@@ -141,5 +142,5 @@ def _text(value: object, limit: int = MAX_TEXT) -> str:
 def _address(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
-    url = urljoin(_SITE, value.strip())
+    url = join_url(_SITE, value)
     return clean_line(url, MAX_URL) if url.startswith(("http://", "https://")) else ""

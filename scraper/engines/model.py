@@ -25,7 +25,7 @@ class EngineOutcome(enum.StrEnum):
     OK = "ok"
     NONE = "none"
     """The engine reports that it found nothing."""
-    WALL = "wall"
+    BLOCKED = "blocked"
     """A captcha, proof of work, consent dialog or rate limit; `detail` names the reason."""
     ERROR = "error"
 
@@ -85,8 +85,6 @@ class EngineResponse:
     not run), `layout_changed` (unknown markup), `unreadable` (no text), `http_NNN`. A page that the browser could not
     load has `no_network`, `timeout`, `busy`, `browser_failed` or `unreachable`.
     """
-    wall: str = ""
-    """Name of the block page for people: `anubis`, `altcha`, `turnstile`."""
     clears_itself: bool = False
     """True if a waiting browser passes: the page computes a proof and reloads."""
     loosened: bool = False

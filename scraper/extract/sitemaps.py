@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.extract.dom.urls import join_url
 from scraper.extract.text.sanitize import clean_line
+from scraper.urls import join_url
 
 MAX_BYTES = 52_428_800
 """Bytes of a file after decompression that are read. sitemaps.org allows no more."""

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -26,6 +25,7 @@ from scraper.extract.syntaxes import jsonld, opengraph
 from scraper.extract.syntaxes.jsonld import JsonLdItem
 from scraper.extract.text import sanitize
 from scraper.model import StructuredData
+from scraper.urls import join_url
 
 if TYPE_CHECKING:
     from scraper.extract.facts.model import FactSource
@@ -287,7 +287,4 @@ class JsonBounder:
         address = text.strip()
         if not address or ":" in address.partition("/")[0] or any(map(str.isspace, address)):
             return text
-        try:
-            return urljoin(self._base, address)
-        except ValueError:
-            return text
+        return join_url(self._base, address)

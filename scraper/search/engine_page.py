@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from urllib.parse import urljoin
 
 from lxml import html
 
@@ -18,11 +17,12 @@ from scraper.call_context import Deadline
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
 from scraper.reading.visit_outcome import parse_retry_after_s
+from scraper.urls import join_url
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
-WALL_LIMIT_S = 15.0
+BLOCK_PAGE_LIMIT_S = 15.0
 """Seconds to wait until a block page clears by itself. Measured: a second at the usual difficulty."""
 READ_RESERVE_S = 0.4
 """Seconds of the deadline reserved to parse the response."""
@@ -86,7 +86,7 @@ class EnginePages:
         if response.clears_itself and snapshot is not None and snapshot.complete and request.engine.ready:
             # Unknown block pages that clear themselves: wait for the results alone.
             _, response = await self._visit(request, replace(page, wait=request.engine.ready))
-        if snapshot is None or response.outcome is not EngineOutcome.WALL or error_reason(response) != "consent":
+        if snapshot is None or response.outcome is not EngineOutcome.BLOCKED or error_reason(response) != "consent":
             return response
         refusal = build_consent_refusal(snapshot, page)
         if refusal is None:
@@ -131,7 +131,7 @@ class EnginePages:
             """Return True if rendering cannot add anything to the page as served."""
             nonlocal served
             served = await self._parse(request, snapshot)
-            if served.outcome is EngineOutcome.WALL:
+            if served.outcome is EngineOutcome.BLOCKED:
                 return not served.clears_itself
             is_complete = served.outcome is EngineOutcome.OK and page.mode is not Mode.RENDER
             return is_complete or served.outcome is EngineOutcome.NONE
@@ -163,7 +163,7 @@ def error_reason(response: EngineResponse) -> str:
     detail = response.detail
     if detail in _REASONS or detail in _BROWSER_FAILURES.values():
         return detail
-    if response.outcome is EngineOutcome.WALL:
+    if response.outcome is EngineOutcome.BLOCKED:
         return "captcha"
     return "unreachable" if detail.startswith("http_") or detail == "unreadable" else "layout_changed"
 
@@ -182,7 +182,7 @@ def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
         site_profile=page.site_profile or engine_profile(request.engine.name),
         wait=page.wait or wait,
         deadline_s=max(0.1, min(page.deadline_s, left_s)),
-        limits=replace(page.limits, settle_s=WALL_LIMIT_S),
+        limits=replace(page.limits, settle_s=BLOCK_PAGE_LIMIT_S),
     )
 
 
@@ -196,7 +196,7 @@ def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
     for form in html.document_fromstring(snapshot.html).iter("form"):
         is_consent = _CONSENT.search(f"{form.get('action') or ''} {form.get('id') or ''} {snapshot.url}")
         if is_consent and (buttons := _refusing_buttons(form)):
-            url = urljoin(snapshot.url, form.get("action") or "")
+            url = join_url(snapshot.url, form.get("action") or "")
             if not url.startswith("https://") or (form.get("method") or "get").lower() != "post":
                 return None
             return replace(page, url=url, method="POST", form=_form_fields(form, buttons), headers={})

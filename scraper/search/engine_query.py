@@ -198,7 +198,7 @@ class EngineQueryRunner:
             except TimeoutError:
                 break
             if response.outcome is not EngineOutcome.OK:
-                return tuple(results), error_reason(response) if response.outcome is EngineOutcome.WALL else None
+                return tuple(results), error_reason(response) if response.outcome is EngineOutcome.BLOCKED else None
             known = {row.url for row in results}
             new = [row for row in response.results if row.url not in known]
             results += [replace(row, rank=rank) for rank, row in enumerate(new, len(results) + 1)]

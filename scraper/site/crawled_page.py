@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.text.minhash import Sketch, split_words
 from scraper.extract.text.terms import split_terms, stem
 from scraper.model import Document
+from scraper.urls import join_url
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")
 """Letters of scripts without spaces: two of them count as one word."""
@@ -207,7 +208,7 @@ def has_teasers(markdown: str, url: str) -> bool:
     sections: list[int] = []
     for line in markdown.split("\n"):
         title = _TITLE_LINE.fullmatch(line.strip().lstrip("> "))
-        target = urljoin(url, title[1]).partition("#")[0] if title else ""
+        target = join_url(url, title[1]).partition("#")[0] if title else ""
         if target != url.partition("#")[0] and urlsplit(target).netloc == host:
             targets.add(target)
             sections.append(0)

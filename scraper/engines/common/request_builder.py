@@ -57,7 +57,7 @@ def _rendered(engine: str, url: str, **fields: Any) -> Request:
     return Request(url, tier=Tier.FULL, mode=Mode.RENDER, site_profile=engine_profile(engine), headers={}, **fields)
 
 
-def query_text(query: SearchQuery, *, filetype: bool = True, excludes: bool = True, either: str = " OR ") -> str:
+def query_text(query: SearchQuery, *, excludes: bool = True, either: str = " OR ") -> str:
     """Return the query text with domains and category as the operators `site:`, `-site:` and `filetype:`.
 
     The category `blog` adds the word "blog".
@@ -66,7 +66,7 @@ def query_text(query: SearchQuery, *, filetype: bool = True, excludes: bool = Tr
     return query_operators.join_query(
         query.text,
         "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
-        "filetype:pdf" if filetype and query.category == "pdf" else "",
+        "filetype:pdf" if query.category == "pdf" else "",
         query_operators.site_operator(domains, either),
         query_operators.exclude_operators(query.exclude_domains) if excludes else "",
     )

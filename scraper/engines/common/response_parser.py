@@ -94,12 +94,12 @@ def find_block_page(page: ResultPage) -> BlockSignature | None:
 def _matches(page: ResultPage, one: BlockSignature, urls: str) -> bool:
     if one.reason == "denied" and page.status >= 500:
         return False  # the error page of a proxy
-    marks = page.marks
+    evidence = page.evidence
     return (
-        one.matches(marks.ids, marks.classes, marks.addresses, [marks.scripts], urls)
-        or bool(one.title and re.fullmatch(one.title, marks.title, re.IGNORECASE))
-        or (bool(one.names) and any(search_pattern(one.names, name) for name in marks.ids | marks.classes))
-        or search_pattern(one.opening, marks.opening)
+        one.matches(evidence.ids, evidence.classes, evidence.addresses, [evidence.scripts], urls)
+        or bool(one.title and re.fullmatch(one.title, evidence.title, re.IGNORECASE))
+        or (bool(one.names) and any(search_pattern(one.names, name) for name in evidence.ids | evidence.classes))
+        or search_pattern(one.opening, evidence.opening)
     )
 
 
@@ -138,9 +138,8 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     block_page = None if has_rows else find_block_page(page)
     if block_page is not None and not (block_page.yields and _is_empty(page, rules)):
         return EngineResponse(
-            EngineOutcome.WALL,
+            EngineOutcome.BLOCKED,
             detail=_DETAILS.get(block_page.reason, "captcha"),
-            wall=block_page.name,
             clears_itself=block_page.clears_itself,
         )
     if not selected and _is_empty(page, rules, trust_message=not shape.is_convincing):
@@ -191,5 +190,5 @@ def _parse_failure(page: ResultPage, rules: ParseRules) -> EngineResponse:
         return EngineResponse(EngineOutcome.ERROR, detail=f"http_{page.status}")
     if page.root is None:
         return EngineResponse(EngineOutcome.ERROR, detail="unreadable")
-    is_shell = bool(rules.shells & page.marks.ids)
+    is_shell = bool(rules.shells & page.evidence.ids)
     return EngineResponse(EngineOutcome.ERROR, detail="not_rendered" if is_shell else "layout_changed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any, cast
-from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -14,7 +13,7 @@ from scraper.engines.common import dom_text
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.page import page_tree
-from scraper.urls import is_web_url, split_url
+from scraper.urls import is_web_url, join_url, split_url
 
 _WITHOUT_TEXT = (
     "script",
@@ -73,14 +72,11 @@ class ResultPage:
     """Without `www.`."""
     status: int
     redirects: tuple[str, ...] = ()
-    marks: BlockPageEvidence = field(default_factory=BlockPageEvidence)
+    evidence: BlockPageEvidence = field(default_factory=BlockPageEvidence)
 
     def absolute(self, address: str | None) -> str:
         """Resolve an address against the URL of the page; return "" if the result is no http(s) URL."""
-        try:
-            joined = urljoin(self.url, (address or "").strip())
-        except ValueError:
-            return ""
+        joined = join_url(self.url, address or "")
         return joined if is_web_url(joined) else ""
 
 
@@ -104,7 +100,7 @@ def build_result_page(snapshot: Snapshot) -> ResultPage:
 
 
 def _prepare(root: Element) -> BlockPageEvidence:
-    """Return the marks of a page, and reduce the page to its visible elements."""
+    """Return the evidence of a page, and reduce the page to its visible elements."""
     title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, left = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):

@@ -179,7 +179,7 @@ def _parse_youtube(snapshot: Snapshot, now: datetime) -> EngineResponse:
     found = _INITIAL_DATA.search(text)
     if found is None:
         is_consent = "consent.youtube.com" in text
-        outcome = EngineOutcome.WALL if is_consent else EngineOutcome.ERROR
+        outcome = EngineOutcome.BLOCKED if is_consent else EngineOutcome.ERROR
         return EngineResponse(outcome, detail="consent" if is_consent else "layout_changed")
     try:
         data, _ = json.JSONDecoder().raw_decode(text, found.end())

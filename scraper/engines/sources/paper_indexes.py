@@ -234,7 +234,7 @@ def _osti_url(query: SearchQuery) -> str:
 
 
 _AFFILIATION = re.compile(r"\s*[\[(].*", re.DOTALL)
-"""Institute and ORCID behind the name of an author."""
+"""Institute and ORCID after the name of an author."""
 
 
 def _read_osti(row: dict[str, Any]) -> EngineResult | None:

@@ -181,7 +181,7 @@ def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
         # GitHub answers so beyond its limits.
         return _rate_limited()
     if snapshot.status in _REFUSALS:
-        return EngineResponse(EngineOutcome.WALL, detail=_REFUSALS[snapshot.status])
+        return EngineResponse(EngineOutcome.BLOCKED, detail=_REFUSALS[snapshot.status])
     if snapshot.status >= 400 and _is_throttled(snapshot):
         return _rate_limited()
     if snapshot.status >= 400:
@@ -194,7 +194,7 @@ def _is_throttled(snapshot: Snapshot) -> bool:
 
 
 def _rate_limited() -> EngineResponse:
-    return EngineResponse(EngineOutcome.WALL, detail="rate_limited")
+    return EngineResponse(EngineOutcome.BLOCKED, detail="rate_limited")
 
 
 def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:

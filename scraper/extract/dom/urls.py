@@ -65,14 +65,6 @@ class UrlResolver:
         return urljoin(self._base, address)
 
 
-def join_url(base: str, address: str) -> str:
-    """Join an address with a base URL; return the address itself if it cannot be parsed as a URL."""
-    try:
-        return urljoin(base, address.strip())
-    except ValueError:
-        return address
-
-
 def find_image_source(image: Element, fallback_set: str = "") -> str:
     """Return the likely real URL of an image, unresolved; `src` itself, even a placeholder, if there is no other.
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element
 from scraper.extract.fields import value_formats
 from scraper.extract.fields.record_list_rating import RecordElements, RecordList, stable_classes
 from scraper.extract.fields.text_leaves import MAX_VALUE, ElementTexts
 from scraper.extract.text.sanitize import name_key
+from scraper.urls import join_url
 
 COLUMNS = ("title", "url", "price", "date", "image", "text")
 """Names of the columns that a row may have."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import element_selector, text_of
 from scraper.extract.fields import extraction_recipes, structured_values
 from scraper.extract.fields.extraction_recipes import ExtractionRecipe, RecordColumn
@@ -21,6 +20,7 @@ from scraper.extract.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_lar
 from scraper.extract.fields.text_leaves import ElementTexts
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text import sanitize
+from scraper.urls import join_url
 
 _LINKS = element_selector(".//a[@href]")
 _NEXT_WORDS = re.compile(
@@ -70,19 +70,19 @@ def read_records(
     pages = [_PageLists(finder, named, most) for finder, named in zip(finders, items, strict=True)]
     hints = dict(request.fields) | dict.fromkeys(request.example, "")
     columns = dict(known) | {name: RecordColumn(hint=hint) for name, hint in hints.items()}
-    taught: dict[int, _Lesson] = {}
+    learned_by_page: dict[int, _ExampleColumns] = {}
     if request.example and any(page.lists for page in pages):
-        lessons = [page.learn(request.example) for page in pages]
-        at = min(range(len(pages)), key=lambda number: len(lessons[number].unlisted))
-        if lessons[at].unlisted:
+        learned = [page.learn(request.example) for page in pages]
+        at = min(range(len(pages)), key=lambda number: len(learned[number].unlisted))
+        if learned[at].unlisted:
             return [
-                page.no_list() or PageFields(page.url, missing=lesson.missing, unlisted=lesson.unlisted)
-                for page, lesson in zip(pages, lessons, strict=True)
+                page.no_list() or PageFields(page.url, missing=one.missing, unlisted=one.unlisted)
+                for page, one in zip(pages, learned, strict=True)
             ]
-        taught[at] = lessons[at]
-        columns |= lessons[at].columns
+        learned_by_page[at] = learned[at]
+        columns |= learned[at].columns
     recipe = ExtractionRecipe(host, {}, columns)
-    return [page.read(recipe, taught.get(number)) for number, page in enumerate(pages)]
+    return [page.read(recipe, learned_by_page.get(number)) for number, page in enumerate(pages)]
 
 
 def read_by_recipe(
@@ -95,7 +95,7 @@ def read_by_recipe(
 
 
 @dataclass(frozen=True, slots=True)
-class _Lesson:
+class _ExampleColumns:
     """Columns of the values of an example on one page."""
 
     fields: RecordFields | None = None
@@ -120,30 +120,30 @@ class _PageLists:
         """Return the answer for a page without a list; None if there is a list."""
         return None if self.lists else PageFields(self.url, largest=find_largest_group(self._finder.page))
 
-    def learn(self, example: Mapping[str, str]) -> _Lesson:
+    def learn(self, example: Mapping[str, str]) -> _ExampleColumns:
         """Return the columns of an example in the first list with a record that contains all of its values."""
         located = {name: extraction_recipes.locate_all(self._finder, value) for name, value in example.items()}
         found = [(*one.find_example(example, located), one) for one in self.lists]
         if not found:
-            return _Lesson(unlisted=tuple(example))
+            return _ExampleColumns(unlisted=tuple(example))
         record, names, best = max(found, key=lambda one: len(one[1]))
         unlisted = tuple(name for name in example if name not in names)
         if unlisted:
             absent = [name for name in unlisted if not located[name]]
             missing = {name: extraction_recipes.find_nearest(self._finder, example[name]) for name in absent}
-            return _Lesson(missing=missing, unlisted=unlisted)
+            return _ExampleColumns(missing=missing, unlisted=unlisted)
         columns, unclear = best.learn(example, located, record)
         count = sum(len(one) == len(example) for _, one, _ in found)
         warnings = [_AMBIGUOUS_LIST.format(count=count)] if count > 1 else []
         warnings += [_AMBIGUOUS_VALUE.format(name=name[:40]) for name in unclear]
-        return _Lesson(best, columns, warnings=tuple(warnings))
+        return _ExampleColumns(best, columns, warnings=tuple(warnings))
 
-    def read(self, recipe: ExtractionRecipe, lesson: _Lesson | None = None) -> PageFields:
+    def read(self, recipe: ExtractionRecipe, example_columns: _ExampleColumns | None = None) -> PageFields:
         """Return the records of the list that has the most columns, or of the list that the example is from."""
         if not self.lists:
             return PageFields(self.url, largest=find_largest_group(self._finder.page))
         columns = recipe.columns
-        options = [lesson.fields] if lesson and lesson.fields else self.lists
+        options = [example_columns.fields] if example_columns and example_columns.fields else self.lists
         fields = {name: FieldName(name, column.hint) for name, column in columns.items() if column.is_by_name}
         finder = NamedValueFinder(self._finder) if fields else None
         named = {name: (one, finder.find_matches(one)) for name, one in fields.items()} if finder else {}
@@ -157,7 +157,7 @@ class _PageLists:
         count = len(next(iter(found.values())).values)
         rows = [{name: found[name].values[at] if name in found else None for name in columns} for at in range(count)]
         evidence = {name: Evidence(one.source, _CONFIDENCES[one.source]) for name, one in found.items()}
-        warnings = list(lesson.warnings if lesson else ())
+        warnings = list(example_columns.warnings if example_columns else ())
         absent = ", ".join(name[:40] for name in columns if name not in found)
         warnings += [_NO_COLUMN.format(names=absent)] if absent else []
         warnings += [CORRECT] if any(one.source != "example" for one in found.values()) else []

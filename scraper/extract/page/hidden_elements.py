@@ -172,7 +172,7 @@ _TABS = ("li", "a", "button", "div", "span", "label")
 _MIN_TABS = 2
 _MAX_TABS = 100
 _MAX_CLIMB = 3
-_PAGE_FURNITURE = frozenset({"nav", "header", "footer", "form"})
+_SIDE_TAGS = frozenset({"nav", "header", "footer", "form"})
 
 _ASCII = bytes(range(128))
 _WHITE_OR_CONTINUATION = b" \t\n\v\f\r\x1c\x1d\x1e\x1f" + bytes(range(0x80, 0xC0))
@@ -260,7 +260,7 @@ def _count_tabs(around: Element) -> int:
 def _is_in_menu(element: Element) -> bool:
     if _OVERLAYS.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
         return True
-    if any(around.tag in _PAGE_FURNITURE or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()):
+    if any(around.tag in _SIDE_TAGS or around.get("role") in _OVERLAY_ROLES for around in element.iterancestors()):
         return True
     linked = sum(_count_non_white(link) for link in element.iter("a"))
     return 2 * linked > _count_non_white(element)

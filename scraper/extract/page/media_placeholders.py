@@ -1,4 +1,4 @@
-"""Replace placeholders of lazy images and embedded video players by the media that they display."""
+"""Replace placeholders of lazy images by the images, and video players and frames without content by links."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.urls import find_image_source, join_url
+from scraper.extract.dom.urls import find_image_source
 from scraper.extract.dom.xpath import Element, text_of
+from scraper.urls import join_url
 
 VIDEO_TAG = "videolink"
 """Tag of the element that replaces a player. Its `href` is the page of the video."""

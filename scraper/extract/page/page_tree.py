@@ -16,11 +16,11 @@ from lxml import etree
 from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
 from scraper.extract.dom.tags import UNREADABLE
-from scraper.extract.dom.urls import join_url
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, element_selector, text_of
 from scraper.extract.math import formulas
 from scraper.extract.page import hidden_elements, media_placeholders
 from scraper.extract.text.terms import count_words
+from scraper.urls import join_url
 
 MAX_FRAMES = 50
 """Frames of one page whose content is inserted."""
@@ -219,7 +219,7 @@ def _remove_unreadable(body: Element, *, rendered: bool) -> None:
 def _needs_fallback(body: Element) -> bool:
     """Return True if the content is only in `noscript`, because scripts ran and produced nothing.
 
-    Forums do this if their scripts reject the browser: Discourse sends each thread twice.
+    Discourse sends each thread also in `noscript`, and its scripts may reject the browser.
     """
     fallbacks = [text_of(element) for element in body.iter("noscript")]
     fallback_words = count_words(" ".join(fallbacks))

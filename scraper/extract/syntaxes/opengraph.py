@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urljoin
 
 from scraper.extract.dom.xpath import Element
+from scraper.urls import join_url
 
 MAX_PROPERTIES = 300
 
@@ -58,7 +58,4 @@ def find_image(found: Iterable[tuple[str, str]], base: str) -> str | None:
 def _absolute(name: str, content: str, base: str) -> str:
     if name.rpartition(":")[2] not in _URL_PROPERTIES or not content or ":" in content.partition("/")[0]:
         return content
-    try:
-        return urljoin(base, content)
-    except ValueError:
-        return content
+    return join_url(base, content)

@@ -33,7 +33,7 @@ def engines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
     A loaded machine may need more.
     """
     monkeypatch.setattr(searcher_module, "ENGINE_DEADLINE_S", PATIENCE_S)
-    monkeypatch.setattr(engine_page, "WALL_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(engine_page, "BLOCK_PAGE_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(engine_page, "PARSE_LIMIT_S", PATIENCE_S)
 
 

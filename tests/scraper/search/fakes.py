@@ -23,7 +23,7 @@ def engine(name: str, family: str = "", spacing_s: float = 0.0) -> Engine:
 
 def _parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     if snapshot.html == "WALL":
-        return EngineResponse(EngineOutcome.WALL, detail="captcha")
+        return EngineResponse(EngineOutcome.BLOCKED, detail="captcha")
     rows = [line.split(" ", 1) for line in snapshot.html.splitlines()]
     results = tuple(EngineResult(n, title, url, f"Snippet of {title}.") for n, (url, title) in enumerate(rows, 1))
     return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, results)

@@ -65,7 +65,7 @@ def test_any_engine_s_sentence_that_nothing_was_found_is_understood(page_of_none
 )
 def test_walls_that_any_engine_could_put_up_are_walls(html: str) -> None:
     response = response_parser.parse_response(snapshot("brave", html), NOW)
-    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "captcha")
+    assert (response.outcome, response.detail) == (EngineOutcome.BLOCKED, "captcha")
 
 
 def test_more_results_that_there_are_not_make_no_empty_answer() -> None:
@@ -81,13 +81,13 @@ def test_a_status_without_rows_is_a_wall_and_with_rows_is_none() -> None:
 def test_a_redirect_to_a_captcha_is_a_wall() -> None:
     hops = (RedirectHop("https://www.baidu.com/s?wd=a", 302, "https://wappass.baidu.com/static/captcha/?ak=1"),)
     response = ENGINES["baidu"].parse(snapshot("baidu", "<p>...</p>", hops=hops), NOW)
-    assert (response.outcome, response.wall) == (EngineOutcome.WALL, "baidu slider")
+    assert (response.outcome, response.detail) == (EngineOutcome.BLOCKED, "captcha")
 
 
 def test_consent_page_is_a_block_page() -> None:
     form = "<form action='https://consent.google.com/save'><button>Reject all</button></form>"
     response = read("googlenews", f"<title>Before you continue</title>{form}")
-    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "consent")
+    assert (response.outcome, response.detail) == (EngineOutcome.BLOCKED, "consent")
 
 
 def test_unknown_page_is_an_error_and_never_none() -> None:

@@ -85,8 +85,8 @@ def test_crossref_is_asked_for_works_and_gets_the_contact() -> None:
 @pytest.mark.parametrize(
     ("status", "outcome", "detail"),
     [
-        (429, EngineOutcome.WALL, "rate_limited"),
-        (403, EngineOutcome.WALL, "refused"),
+        (429, EngineOutcome.BLOCKED, "rate_limited"),
+        (403, EngineOutcome.BLOCKED, "refused"),
         (500, EngineOutcome.ERROR, "http_500"),
     ],
 )
@@ -111,7 +111,7 @@ def test_other_refusals_of_too_many_requests_are_recognized(
     name: str, status: int, body: str, headers: dict[str, str]
 ) -> None:
     response = ask(name, body, status, headers)
-    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "rate_limited")
+    assert (response.outcome, response.detail) == (EngineOutcome.BLOCKED, "rate_limited")
 
 
 def test_a_backoff_of_stack_exchange_is_a_pause() -> None:
@@ -201,7 +201,7 @@ def test_one_paper_twice_in_an_answer_is_one_result(name: str) -> None:
 
 def test_a_consent_page_of_youtube_is_a_wall() -> None:
     response = ask("youtube", '<form action="https://consent.youtube.com/save"></form>')
-    assert (response.outcome, response.detail) == (EngineOutcome.WALL, "consent")
+    assert (response.outcome, response.detail) == (EngineOutcome.BLOCKED, "consent")
 
 
 def test_one_paper_of_several_sources_is_one_result_with_all_facts() -> None:
