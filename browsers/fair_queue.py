@@ -104,9 +104,9 @@ class FairQueue:
         return self.in_use + self.waiting.total
 
     @asynccontextmanager
-    async def slot(self, principal: str, key: str = "") -> AsyncIterator[None]:
+    async def slot(self, principal: str) -> AsyncIterator[None]:
         """Wait for a slot without a time limit, and hold it during the block."""
-        turn = self.enqueue(principal, key)
+        turn = self.enqueue(principal)
         try:
             await turn.granted
         except BaseException:
@@ -115,7 +115,7 @@ class FairQueue:
         try:
             yield
         finally:
-            self.release(key)
+            self.release()
 
     def enqueue(self, principal: str, key: str = "", *, is_bulk: bool = False) -> Turn:
         """Return a new turn; it is granted at once if a slot is free for its key."""

@@ -204,7 +204,7 @@ def _other_languages(corpora: Path) -> Figures:
 def _cost_ms(questions: Sequence[Question], documents: Mapping[str, Document]) -> float:
     started = time.process_time()
     for question in questions:
-        passage_selection.select_from_page(documents[question.page.name], question.text, _BUDGETS[-1])
+        passage_selection.select_passages([documents[question.page.name].markdown], question.text, _BUDGETS[-1])
     return 1000 * (time.process_time() - started) / len(questions)
 
 
@@ -215,7 +215,7 @@ def _evaluate(questions: Sequence[Question], show: Callable[[Question], str]) ->
 
 
 def _excerpts(documents: Mapping[str, Document], budget: int, question: Question) -> str:
-    chosen = passage_selection.select_from_page(documents[question.page.name], question.text, budget)
+    chosen = passage_selection.select_passages([documents[question.page.name].markdown], question.text, budget)[0]
     return "\n\n".join(one.text for one in chosen)
 
 

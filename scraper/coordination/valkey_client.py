@@ -64,8 +64,8 @@ class ValkeyUnavailableError(Exception):
 class ValkeyClient:
     """Run scripts and commands and wait for their results; queue those without a result, and send them in order."""
 
-    def __init__(self, url: str, prefix: str = "search-mcp:") -> None:
-        """Use the service at `url`; connect on first use. All keys begin with `prefix`."""
+    def __init__(self, url: str) -> None:
+        """Use the service at `url`; connect on first use."""
         self.where = _describe_address(url)
         self.is_available = False
         """True if the service answered last time. Otherwise no caller waits for it."""
@@ -76,7 +76,6 @@ class ValkeyClient:
         """Awaited when the service is found, and then with each heartbeat."""
         self.on_connected: Callable[[], None] = lambda: None
         """Called when the service is found, before any other command."""
-        self._prefix = prefix
         pool = BlockingConnectionPool.from_url(
             url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
             max_connections=CONNECTIONS,
@@ -106,7 +105,7 @@ class ValkeyClient:
 
     def key(self, kind: str, name: str) -> str:
         """Return the full name of a key; keys with equal text in the braces have the same hash slot."""
-        return f"{self._prefix}{kind}:{{{name}}}"
+        return f"search-mcp:{kind}:{{{name}}}"
 
     async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:
         """Run a script and return its result.

@@ -107,13 +107,11 @@ def instant_answer_as_markdown(query: str, answer: InstantAnswer) -> str:
     return "\n\n".join([heading, *(break_marks(section) for section in _instant_sections(answer)), _INSTANT_SOURCE])
 
 
-def cache_hits_as_markdown(
-    query: str, found: PageHits, *, region: str, now: datetime, budget: int = ANSWER_BUDGET
-) -> str:
+def cache_hits_as_markdown(query: str, found: PageHits, *, region: str, now: datetime) -> str:
     """Return the number of cached pages found, then the hits in an untrusted region."""
     if not found.usable:
         return _NO_CACHE
-    hits = _hits_within_budget(found.hits, budget)
+    hits = _hits_within_budget(found.hits)
     count = len(hits)
     summary = f"{count} cached page{'' if count == 1 else 's'}" if count else "No cached page"
     head = [f'{summary} for "{clean_line(query, _MAX_QUERY)}".']
@@ -127,7 +125,7 @@ def cache_hits_as_markdown(
     return "\n".join(head) + "\n\n" + mark_untrusted(rows, region)
 
 
-def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[dict[str, object]]:
+def cache_hits_as_json(found: PageHits) -> list[dict[str, object]]:
     """Return an object for each cached page that was found."""
     return [
         {
@@ -138,7 +136,7 @@ def cache_hits_as_json(found: PageHits, *, budget: int = ANSWER_BUDGET) -> list[
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
             "notice": UNTRUSTED_NOTICE,
         }
-        for hit in _hits_within_budget(found.hits, budget)
+        for hit in _hits_within_budget(found.hits)
     ]
 
 
@@ -256,9 +254,9 @@ def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
     return f"{number}. {title}\n<{url}> ({facts})\n{snippet}"
 
 
-def _hits_within_budget(hits: tuple[PageHit, ...], budget: int) -> tuple[PageHit, ...]:
+def _hits_within_budget(hits: tuple[PageHit, ...]) -> tuple[PageHit, ...]:
     texts = [f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET] for hit in hits]
-    return hits[: len(_within_budget(texts, budget, 20))]
+    return hits[: len(_within_budget(texts, ANSWER_BUDGET, 20))]
 
 
 def _retrieved_at(hit: PageHit) -> datetime:

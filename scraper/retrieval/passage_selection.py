@@ -13,7 +13,7 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.extract.text.sanitize import name_key
 from scraper.extract.text.terms import split_terms
-from scraper.model import Document, Excerpt
+from scraper.model import Excerpt
 from scraper.retrieval.near_duplicates import find_near_duplicates
 from scraper.retrieval.sentence_features import Question
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
@@ -36,7 +36,7 @@ _MIN_CONTEXT_SCORE = 0.3
 """Score relative to the best one from which a sentence is shown with its neighbors, if the budget allows."""
 
 _CONTEXT_SENTENCES = 2
-"""Such neighbors on each side. An answer may name its subject by a pronoun only. The second one raised xquad from .978
+"""Neighbors shown on each side. An answer may name its subject by a pronoun only. The second one raised xquad from .978
 to .985 and policies from .500 to .504 for 8 % more tokens (270 questions at 500 tokens). A fourth added nothing."""
 
 _MIN_SCORE = 0.002
@@ -58,11 +58,6 @@ next round."""
 
 MAX_CHARACTERS = 400_000
 """Characters of one page; the rest of a longer one is ignored."""
-
-
-def select_from_page(document: Document, question: str, budget: int) -> list[Excerpt]:
-    """Return the excerpts of one page in its order, within a budget of tokens."""
-    return select_passages([document.markdown], question, budget)[0]
 
 
 def select_passages(

@@ -223,7 +223,7 @@ class _Columns:
         ).astype(float)
 
     def _add_form(self) -> None:
-        """Add what does not depend on the question."""
+        """Add the features that do not depend on the question."""
         index, stems = self._index, self._index.stems
         self.values["length"] = np.log1p(index.lengths) / 4
         places = [np.arange(size) / max(1, size) for size in index.page_sizes]

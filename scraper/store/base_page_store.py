@@ -115,8 +115,8 @@ class WriteBehindPageStore(PageStore, ABC):
         )
         return found
 
-    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over one principal's pages, or over all pages if `principal` is None.
+    async def iter_entries(self) -> AsyncIterator[PageEntry]:
+        """Iterate over all pages.
 
         Raises:
             IncompleteOperationError: The database failed; there may be more pages.
@@ -125,7 +125,7 @@ class WriteBehindPageStore(PageStore, ABC):
         last = 0
         while True:
             part: list[tuple[int, PageEntry | None]] | None = await self._read(
-                self._queries.list_entries, LONG_LIMIT_S, principal=principal, after=last, limit=EXPORT_BATCH
+                self._queries.list_entries, LONG_LIMIT_S, after=last, limit=EXPORT_BATCH
             )
             if part is None:
                 raise self._incomplete()
@@ -136,14 +136,14 @@ class WriteBehindPageStore(PageStore, ABC):
                 if entry is not None:
                     yield entry
 
-    async def clear(self, principal: str | None = None) -> int:
-        """Delete one principal's pages, or all pages if `principal` is None, and return their number.
+    async def clear(self) -> int:
+        """Delete all pages and return their number.
 
         Raises:
             IncompleteOperationError: The database failed; some pages are left.
         """
         await self._queue.flush(GET_LIMIT_S)
-        count = await self._clear(principal)
+        count = await self._clear()
         if count is None:
             raise self._incomplete()
         return count
@@ -187,8 +187,8 @@ class WriteBehindPageStore(PageStore, ABC):
         """Update the time of last use of a page; return immediately."""
 
     @abstractmethod
-    async def _clear(self, principal: str | None) -> int | None:
-        """Delete pages and return their number, or None if some may be left."""
+    async def _clear(self) -> int | None:
+        """Delete all pages and return their number, or None if some may be left."""
 
     @abstractmethod
     async def _fetch_sizes(self) -> tuple[int, int] | None:

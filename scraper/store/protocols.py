@@ -113,8 +113,8 @@ class PageStore(Protocol):
         """Return one principal's newest page with this final URL, or None."""
         return None
 
-    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
-        """Iterate over one principal's pages, or over all pages if `principal` is None.
+    async def iter_entries(self) -> AsyncIterator[PageEntry]:
+        """Iterate over all pages.
 
         Raises:
             IncompleteOperationError: The store failed; there may be more pages.
@@ -123,8 +123,8 @@ class PageStore(Protocol):
         for entry in nothing:
             yield entry
 
-    async def clear(self, principal: str | None = None) -> int:
-        """Delete one principal's pages, or all pages if `principal` is None, and return their number.
+    async def clear(self) -> int:
+        """Delete all pages and return their number.
 
         Raises:
             IncompleteOperationError: The store failed; some pages are left.

@@ -77,19 +77,11 @@ class _CallGuard:
 class WorkerPool:
     """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
-    def __init__(
-        self,
-        count: int | None = None,
-        *,
-        memory_bytes: int = MEMORY_BYTES,
-        preload: tuple[str, ...] = PRELOAD,
-        is_lazy: bool = False,
-    ) -> None:
+    def __init__(self, count: int | None = None, *, preload: tuple[str, ...] = PRELOAD, is_lazy: bool = False) -> None:
         """Configure the pool; by default one worker per CPU, at most 4. If `is_lazy`, the first call starts them."""
         self.waiting = 0
         """Calls that have no worker yet."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
-        self._memory_bytes = memory_bytes
         self._preload = preload
         self._fork_server: ForkServerClient | None = None
         self._workers: set[Worker] = set()
@@ -251,7 +243,7 @@ class WorkerPool:
             self._fork_server.release()
             self._fork_server = None
         if self._fork_server is None:
-            self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=self._memory_bytes)
+            self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=MEMORY_BYTES)
         return self._fork_server.fork()
 
     async def _note_failure(self, error: Exception, began_at: float) -> None:

@@ -212,30 +212,13 @@ async def find_page(connection: Connection, *, url: str, principal: str, allowed
     return next((entry for *row, _ in rows if (entry := load_entry(*row)) is not None), None)
 
 
-async def list_entries(
-    connection: Connection, principal: str | None, after: int, limit: int
-) -> list[tuple[int, PageEntry | None]]:
+async def list_entries(connection: Connection, after: int, limit: int) -> list[tuple[int, PageEntry | None]]:
     """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
-    rows = await connection.fetch(
-        f"{_WHOLE} WHERE p.id > $1 AND ($2::text IS NULL OR o.principal = $2) ORDER BY p.id LIMIT $3",
-        after,
-        None if principal is None else make_storable(principal),
-        limit,
-    )
+    rows = await connection.fetch(f"{_WHOLE} WHERE p.id > $1 ORDER BY p.id LIMIT $2", after, limit)
     return [(number, load_entry(*row)) for *row, number in rows]
 
 
-async def clear_some(connection: Connection, principal: str) -> int:
-    """Delete some of one principal's pages and return their number."""
-    return await _delete(
-        connection,
-        "DELETE FROM pages WHERE id IN (SELECT p.id FROM owners o JOIN pages p ON p.owner = o.id "
-        "WHERE o.principal = $1 ORDER BY p.id LIMIT $2)",
-        make_storable(principal),
-    )
-
-
-async def clear_all(connection: Connection) -> int:
+async def clear(connection: Connection) -> int:
     """Delete all pages and return their number; free the disk space unless other statements use the tables."""
     try:
         async with connection.transaction():
@@ -278,5 +261,5 @@ _PRUNE_LOCK = 0x53_4D_43_50_00_02
 """Advisory lock of the server that deletes pages."""
 
 
-async def _delete(connection: Connection, statement: str, *values: str, limit: int = AT_ONCE) -> int:
-    return int((await connection.execute(statement, *values, limit)).split()[-1])
+async def _delete(connection: Connection, statement: str, limit: int = AT_ONCE) -> int:
+    return int((await connection.execute(statement, limit)).split()[-1])

@@ -79,18 +79,10 @@ class PostgresPageStore(WriteBehindPageStore):
     def _problem(self) -> str | None:
         return self._server.problem
 
-    async def _clear(self, principal: str | None) -> int | None:
+    async def _clear(self) -> int | None:
         self._counted_at = -math.inf
-        if principal is None:
-            cleared: int | None = await self._read(page_queries.clear_all, base_page_store.LONG_LIMIT_S)
-            return cleared
-        count = 0
-        until = time.monotonic() + base_page_store.LONG_LIMIT_S
-        while deleted := await self._read(page_queries.clear_some, base_page_store.LONG_LIMIT_S, principal=principal):
-            count += deleted
-            if time.monotonic() > until:
-                return None
-        return None if deleted is None else count
+        count: int | None = await self._read(page_queries.clear, base_page_store.LONG_LIMIT_S)
+        return count
 
     async def _fetch_sizes(self) -> tuple[int, int] | None:
         if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < COUNT_AGAIN_S:

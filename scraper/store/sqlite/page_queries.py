@@ -179,15 +179,13 @@ def _list_allowances(connection: apsw.Connection, principal: str) -> list[str]:
         found.append(str(allowances_json))
 
 
-def list_entries(
-    connection: apsw.Connection, principal: str | None, after: int, limit: int
-) -> list[tuple[int, PageEntry | None]]:
+def list_entries(connection: apsw.Connection, after: int, limit: int) -> list[tuple[int, PageEntry | None]]:
     """Return pages with numbers above `after`, in order, for an export; None for an unreadable page."""
     statement = """
         SELECT id, principal, profile, language, key, allowances, reading FROM pages
-        WHERE id > ? AND (? IS NULL OR principal = ?) ORDER BY id LIMIT ?
+        WHERE id > ? ORDER BY id LIMIT ?
     """
-    rows = _rows(connection, statement, (after, principal, principal, limit))
+    rows = _rows(connection, statement, (after, limit))
     return [(number, load_entry(*row)) for number, *row in rows]
 
 
@@ -197,15 +195,11 @@ def find_entry(connection: apsw.Connection, number: int) -> PageEntry | None:
     return next((load_entry(*row) for row in _rows(connection, statement, (number,))), None)
 
 
-def clear(connection: apsw.Connection, principal: str | None) -> int:
-    """Delete all pages, or one principal's, and return their number."""
-    if principal is None:
-        count = int(connection.execute("SELECT count(*) FROM pages").get)
-        connection.execute("DELETE FROM pages; INSERT INTO words (words) VALUES ('delete-all')")
-        return count
-    numbers = connection.execute("DELETE FROM pages WHERE principal = ? RETURNING id", (principal,)).fetchall()
-    connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
-    return len(numbers)
+def clear(connection: apsw.Connection) -> int:
+    """Delete all pages and return their number."""
+    count = int(connection.execute("SELECT count(*) FROM pages").get)
+    connection.execute("DELETE FROM pages; INSERT INTO words (words) VALUES ('delete-all')")
+    return count
 
 
 def sizes(connection: apsw.Connection) -> tuple[int, int]:

@@ -67,14 +67,13 @@ class SqlitePageStore(WriteBehindPageStore):
         if touched:
             self._threads.try_run(functools.partial(page_queries.touch, numbers=touched))
 
-    async def _clear(self, principal: str | None) -> int | None:
+    async def _clear(self) -> int | None:
         def work(connection: apsw.Connection) -> int:
             with connection:
-                count = page_queries.clear(connection, principal)
-            if principal is None:
-                # Give the disk space back; while others read, SQLite does that later.
-                with contextlib.suppress(apsw.Error):
-                    connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+                count = page_queries.clear(connection)
+            # Give the disk space back; while others read, SQLite does that later.
+            with contextlib.suppress(apsw.Error):
+                connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
             return count
 
         return await self._threads.run_in_writer(work, base_page_store.LONG_LIMIT_S)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.text import token_estimate
-from scraper.model import Document, Excerpt
-from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_TOKENS, select_from_page, select_passages
+from scraper.model import Excerpt
+from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_TOKENS, select_passages
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."
@@ -27,7 +27,7 @@ def shown(excerpts: list[Excerpt]) -> str:
 
 
 def of(markdown: str, question: str, budget: int = 300) -> list[Excerpt]:
-    return select_from_page(Document("https://example.org/", markdown=markdown), question, budget)
+    return select_passages([markdown], question, budget)[0]
 
 
 @pytest.mark.parametrize(

@@ -76,19 +76,14 @@ class MemoryPageStore:
         found = [kept.entry for kept in self._of(principal, allowed) if kept.entry.reading.url == url]
         return max(found, key=_moment, default=None)
 
-    async def iter_entries(self, principal: str | None = None) -> AsyncIterator[PageEntry]:
+    async def iter_entries(self) -> AsyncIterator[PageEntry]:
         for kept in list(self._kept.values()):
-            if principal in (None, kept.entry.scope.principal):
-                yield kept.entry
+            yield kept.entry
 
-    async def clear(self, principal: str | None = None) -> int:
-        before = len(self._kept)
-        self._kept = {
-            place: kept
-            for place, kept in self._kept.items()
-            if principal is not None and place[0].principal != principal
-        }
-        return before - len(self._kept)
+    async def clear(self) -> int:
+        count = len(self._kept)
+        self._kept.clear()
+        return count
 
     async def stats(self) -> PageStoreStats:
         size = sum(len(kept.entry.reading.document.text) for kept in self._kept.values())
