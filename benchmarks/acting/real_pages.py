@@ -43,7 +43,7 @@ async def measure_real_pages(folder: Path) -> Figures:
                 if opened.error or client.session is None:
                     continue
                 began = time.perf_counter()
-                outline = await client.page.look()
+                outline = await client.page.outlines.take()
                 seconds = time.perf_counter() - began
                 tokens = len(write_outline(outline)) / 4
                 active = {line.ref for line in outline.lines if line.is_active}
@@ -82,7 +82,7 @@ async def measure_big_outline() -> Figures:
                 times = []
                 for _ in range(3):
                     began = time.perf_counter()
-                    write_outline(await client.page.look())
+                    write_outline(await client.page.outlines.take())
                     times.append(time.perf_counter() - began)
     return {"big_outline_s": round(statistics.median(times), 2)}
 

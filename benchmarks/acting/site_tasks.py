@@ -100,7 +100,7 @@ class ActingClient:
     async def lines(self) -> list[OutlineLine]:
         """Return the lines of a new outline, each text by itself."""
         began = time.perf_counter()
-        outline = await self.page.look()
+        outline = await self.page.outlines.take()
         self.looks_s += time.perf_counter() - began
         self.looks.append(len(write_outline(outline)) / 4)
         return [piece for line in outline.lines for piece in (line.pieces or (line,))]

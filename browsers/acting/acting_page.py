@@ -1,41 +1,35 @@
-"""Control the page of a session: load URLs, wait until it is idle, and take its outline."""
+"""Control the page of a session: load URLs, wait until it is idle, refuse banners, and take pictures."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
-from html import escape
 from urllib.parse import urlsplit
 
 from browsers import errors
-from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
 from browsers.acting.element_objects import ElementGoneError
 from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN
 from browsers.acting.elements import PageElement
-from browsers.acting.frame_processes import FrameProcess, FrameProcesses
+from browsers.acting.frame_processes import FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in
-from browsers.acting.outline import Outline, OutlineLine, build_outline
+from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.errors import BrowsersError, PageCrashedError
-from browsers.login_state import REDACTED, Login
+from browsers.errors import BrowsersError
+from browsers.login_state import Login
 from browsers.model import Screenshot, ScreenshotRequest, ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
-from browsers.navigation.screenshot import WINDOW_HEIGHT, WINDOW_WIDTH, take_screenshots, window_metrics
+from browsers.navigation.screenshot import take_screenshots, window_metrics
 from browsers.navigation.tab import Tab
 from browsers.scripts import ACTING_PAGES, READINESS_PROBE
-from browsers.text_quoting import clean_text, quote
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
-SNAPSHOT_LIMIT_S = 15.0
-"""Seconds for the DOM snapshot of one process."""
 SETTLE_S = 3.0
 """Seconds until a page that is still busy after a step is used as it is."""
 OPEN_SETTLE_S = 8.0
@@ -43,18 +37,11 @@ OPEN_SETTLE_S = 8.0
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
-RECENT_S = 0.1
-"""Seconds for which an outline is used to find the target of the next step."""
-STILL_S = 0.05
-"""Seconds between two outlines with an element in one place, after which it counts as still: three frames."""
 _MAX_HOSTS = 3
 _UNAUTHORIZED = 401
 
 _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboard-read")
 """Permissions for which the full browser asks. The question would stay open, so they are denied."""
-
-Window = tuple[int, int]
-WINDOW_SIZE: Window = (WINDOW_WIDTH, WINDOW_HEIGHT)
 
 
 class ActingPage:
@@ -69,20 +56,12 @@ class ActingPage:
         self.guard = RequestGuard(mode, self.notice)
         self.guard.ask = ask
         self.devices = InputDevices(tab.session)
-        self.outline: Outline | None = None
-        """Latest outline of the current document."""
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""
         self.status = 0
         self._tab = tab
         self._login = None if login is None else LoginRestorer(tab, login.state)
         self._session = tab.session
-        self._known: dict[str, OutlineLine] = {}
-        """Line of every reference that an outline of the current document contained."""
-        self._looked_at = self._outlined_at = 0.0
-        self._secrets: frozenset[str] = frozenset()
-        self._secret_values: frozenset[str] = frozenset()
-        """Values of fields for passwords, cards and codes of all documents."""
         self._had_banner_check = False
         self._pending_document = ""
         """Id of the request for a new main document that has no response yet."""
@@ -90,6 +69,7 @@ class ActingPage:
         self.processes = FrameProcesses(
             tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.guard.watch
         )
+        self.outlines = PageOutlines(self.processes, self.devices)
 
     @property
     def is_alive(self) -> bool:
@@ -99,13 +79,7 @@ class ActingPage:
     @property
     def has_recent_outline(self) -> bool:
         """True if the latest outline is of the current document, and was finished moments ago."""
-        age_s = time.monotonic() - self._outlined_at
-        return self.outline is not None and not self.has_new_document and age_s < RECENT_S
-
-    @property
-    def url(self) -> str:
-        """URL of the document in the latest outline."""
-        return self.outline.facts.url if self.outline is not None else ""
+        return self.outlines.is_recent and not self.has_new_document
 
     async def prepare(self) -> None:
         """Enable the CDP domains of a session, and watch requests, dialogs and frames.
@@ -148,8 +122,8 @@ class ActingPage:
             if self._login is not None:
                 await self._login.restore()
 
-    async def rest(self) -> None:
-        """Freeze scripts and pause network traffic until `wake` is called.
+    async def freeze(self) -> None:
+        """Freeze scripts and pause network traffic until `resume` is called.
 
         A document that a step requested and that has no response yet continues to load: a pause would break it.
         """
@@ -159,7 +133,7 @@ class ActingPage:
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
 
-    async def wake(self) -> None:
+    async def resume(self) -> None:
         """Resume scripts and network traffic."""
         self._session.begin_visit()
         self._tab.listener.resume()
@@ -220,7 +194,7 @@ class ActingPage:
         """
         if self._login is None:
             return False
-        outline = self.outline or await self.look()
+        outline = self.outlines.latest or await self.outlines.take()
         return self.status == _UNAUTHORIZED or asks_to_sign_in(outline.root) or await self._login.has_lost_session()
 
     async def back(self) -> bool:
@@ -253,61 +227,6 @@ class ActingPage:
             self.notice(sentence)
         return bool(done)
 
-    async def look(self) -> Outline:
-        """Take snapshots of all processes of the page and return its current outline.
-
-        Raises:
-            CommandFailedError: Chromium refused the snapshot of the main process.
-            PageCrashedError: The main process has ended.
-            TimeoutError: A process did not answer within `SNAPSHOT_LIMIT_S`.
-        """
-        processes = self.processes.all()
-        main = await self._capture(processes[0])
-        assert main is not None
-        captured = [ProcessSnapshot(main)]
-        for process in processes[1:]:
-            raw, owner = await asyncio.gather(self._capture(process), self.processes.owner(process))
-            if raw is not None and owner is not None and process.parent is not None:
-                captured.append(ProcessSnapshot(raw, process.prefix, f"{process.parent.prefix}e{owner}"))
-        looked_at = time.monotonic()
-        outline = await asyncio.to_thread(build_outline, captured, WINDOW_SIZE, self._secrets, self._secret_values)
-        self._secrets, self._secret_values = outline.secrets, outline.secret_values
-        self._looked_at = looked_at
-        for line in outline.lines:
-            for piece in line.pieces or (line,):
-                before = self._known.get(piece.ref)
-                piece.since = before.since if before is not None and before.box == piece.box else looked_at
-                self._known[piece.ref] = piece
-        self.outline = outline
-        self._outlined_at = time.monotonic()
-        return outline
-
-    def find(self, ref: str) -> OutlineLine | None:
-        """Return the line of a reference, or None if no outline of this document contained it."""
-        return self._known.get(ref)
-
-    def element(self, ref: str, label: str = "") -> PageElement:
-        """Return the element of a reference; error messages call it `label`.
-
-        Raises:
-            ElementGoneError: No outline of this document contained it, or the process of its frame has ended.
-        """
-        prefix, _, node_id = ref.rpartition("e")
-        process = self.processes.by_prefix(prefix)
-        line = self._known.get(ref)
-        if process is None or line is None:
-            raise ElementGoneError(f"{label or ref} is gone")
-        return PageElement(
-            self.processes,
-            process,
-            self.devices,
-            WINDOW_SIZE,
-            node_id=int(node_id),
-            frame_id=line.frame_id,
-            label=label or ref,
-            place=line.box[:2] if line.box is not None and self._looked_at - line.since >= STILL_S else None,
-        )
-
     async def evaluate(self, expression: str, *, limit_s: float = 2.0) -> object:
         """Evaluate a JavaScript expression in an isolated world of the main frame and return its value.
 
@@ -320,27 +239,15 @@ class ActingPage:
     async def take_pictures(self, request: ScreenshotRequest) -> tuple[Screenshot, ...]:
         """Return the pictures of the page as it is now, without fields for passwords, cards and codes.
 
-        Raises as `take_screenshots` and `look`.
+        Raises as `take_screenshots` and `PageOutlines.take`.
         """
-        await self.look()
-        fields = [self.element(ref) for ref in sorted(self._secrets) if self.find(ref) is not None]
-        hidden = [field for field in fields if await self._call(field, HIDE_FROM_PICTURE)]
+        await self.outlines.take()
+        hidden = [field for field in self.outlines.secret_elements() if await self._call(field, HIDE_FROM_PICTURE)]
         try:
             return await take_screenshots(self._session, self._readiness, request)
         finally:
             for field in hidden:
                 await self._call(field, SHOW_AGAIN)
-
-    def is_secret(self, ref: str) -> bool:
-        """Return True for a field whose value is never shown in an outline, such as a password."""
-        return ref in self._secrets
-
-    def redact(self, text: str) -> str:
-        """Return a text or HTML without the values of fields for passwords, cards and codes."""
-        for value in self._secret_values:
-            for form in (value, quote(clean_text(value))[1:-1], escape(value), escape(value, quote=False)):
-                text = text.replace(form, REDACTED)
-        return text
 
     @staticmethod
     async def _call(field: PageElement, function: str) -> bool:
@@ -350,20 +257,6 @@ class ActingPage:
         except ElementGoneError:
             return False
         return True
-
-    async def _capture(self, process: FrameProcess) -> Event | None:
-        try:
-            return await process.session.send(
-                "DOMSnapshot.captureSnapshot",
-                computedStyles=list(STYLES),
-                includePaintOrder=False,
-                includeDOMRects=False,
-                limit_s=SNAPSHOT_LIMIT_S,
-            )
-        except (CommandFailedError, PageCrashedError):
-            if process is self.processes.main:
-                raise
-            return None
 
     def _on_frame(self, session: Session) -> None:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
@@ -383,8 +276,7 @@ class ActingPage:
             self._login.forget_origin(frame["securityOrigin"])
         self._tab.mark_committed()
         self._readiness.on_new_document(frame["loaderId"])
-        self._known.clear()
-        self._secrets = frozenset()
+        self.outlines.begin_document()
         self.guard.begin_document()
         self.has_new_document = True
         self._had_banner_check = False

@@ -52,7 +52,7 @@ class PageElement:
     ) -> None:
         """Refer to an element; error messages call it `label`.
 
-        `place` is the left and top of a place in the document where it did not move; None if no such place is known.
+        `place` is its left and top in the document if it is known not to move; None if it may be moving.
         """
         self.label = label
         self._processes = processes

@@ -26,9 +26,9 @@ _JSON = "json"
 def serialize_page(page: ActingPage) -> Snapshot:
     """Return the page of the latest outline as a `Snapshot`: hidden elements are marked, frames are separate.
 
-    The page must have an outline (`ActingPage.look`).
+    The page must have an outline (`PageOutlines.take`).
     """
-    outline = page.outline
+    outline = page.outlines.latest
     assert outline is not None
     writer = _PageWriter(outline)
     html = writer.write(outline.root)

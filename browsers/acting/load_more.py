@@ -13,7 +13,7 @@ from browsers.acting.step_targets import find_same_control
 MORE_LIMIT_S = 30.0
 """Seconds for all clicks of one step."""
 END_ROUNDS, END_LIMIT_S = 12, 8.0
-"""Maximum of scrolls to the end, and of seconds for all of them."""
+"""Maximum number of scrolls to the end, and seconds for all of them."""
 _POLL_S = 0.15
 _MORE_POLLS = 20
 _MORE_SETTLED_POLLS = 4
@@ -52,7 +52,7 @@ async def scroll_to_end(page: ActingPage) -> None:
         if not isinstance(now, (int, float)) or now == height:
             return
         height = now
-    page.notice(f"stopped at the bound of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
+    page.notice(f"stopped at the limit of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
@@ -64,11 +64,11 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
     limit_s = min(MORE_LIMIT_S, limit_s)
     end = time.monotonic() + limit_s
     ref, pressed = line.ref, 0
-    outline = page.outline or await page.look()
+    outline = page.outlines.latest or await page.outlines.take()
     while pressed < times and time.monotonic() < end:
         before = _texts(outline)
         try:
-            await page.element(ref).click()
+            await page.outlines.element(ref).click()
         except ElementActionError:
             break
         pressed += 1
@@ -79,19 +79,19 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
             break
         ref = same.ref
     else:
-        page.notice(f"stopped at the bound of {times} times or {limit_s:.0f} s: there may be more")
+        page.notice(f"stopped at the limit of {times} times or {limit_s:.0f} s: there may be more")
     page.notice(f"pressed {pressed} times")
 
 
 async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -> tuple[Outline, bool]:
     """Wait for new text and the return of the control; return the outline, and True if there is new text."""
-    outline = await page.look()
+    outline = await page.outlines.take()
     for poll in range(_MORE_POLLS):
         is_new = bool(_texts(outline) - before)
         if is_new and (find_same_control(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
             return outline, True
         await asyncio.sleep(_POLL_S)
-        outline = await page.look()
+        outline = await page.outlines.take()
     return outline, bool(_texts(outline) - before)
 
 

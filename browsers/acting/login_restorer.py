@@ -53,13 +53,13 @@ class LoginRestorer:
 
     async def has_lost_session(self) -> bool:
         """Return True if the site deleted all session cookies of the login (`LoginState.session_cookies`)."""
-        wanted = self._state.session_cookies()
-        if not wanted:
+        expected = self._state.session_cookies()
+        if not expected:
             return False
         found = await self._tab.connection.call(
             "Storage.getCookies", browserContextId=self._tab.context_id, limit_s=_LIMIT_S
         )
-        return not wanted & {identify(cookie) for cookie in found["cookies"]}
+        return not expected & {identify(cookie) for cookie in found["cookies"]}
 
     async def _add_script(self) -> None:
         if not self._left:

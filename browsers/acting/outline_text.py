@@ -34,21 +34,21 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
     are written.
     """
     lines = outline.lines
-    if wanted := clean_text(words).lower().split():
-        lines = [line for line in lines if all(word in _searchable(line) for word in wanted)]
+    if words := clean_text(words).lower():
+        lines = [line for line in lines if all(word in _searchable(line) for word in words.split())]
     head = write_heading(outline)
     if not lines:
-        return f"{head}\n(no line has these words)" if wanted else f"{head}\n(nothing visible)"
-    entries = [(0, line, _indented(line)) for line in lines] if wanted else _folded(lines)
+        return f"{head}\n(no line has these words)" if words else f"{head}\n(nothing visible)"
+    entries = [(line, _indented(line)) for line in lines] if words else _shorten_runs(lines)
     left = budget - len(head) - 70
-    order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][1]), at))
+    order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][0]), at))
     chosen = set()
     for at in order:
-        left -= len(entries[at][2]) + 1
+        left -= len(entries[at][1]) + 1
         if left < 0:
             break
         chosen.add(at)
-    out = [head, *(entry[2] for at, entry in enumerate(entries) if at in chosen)]
+    out = [head, *(entry[1] for at, entry in enumerate(entries) if at in chosen)]
     hidden = len(entries) - len(chosen)
     if hidden:
         out.append(f"… {hidden} more lines: scroll, or look with words of them")
@@ -134,22 +134,21 @@ def _indented(line: OutlineLine) -> str:
     return " " * min(line.depth, _MAX_INDENT) + line.text
 
 
-def _folded(lines: list[OutlineLine]) -> list[tuple[int, OutlineLine, str]]:
-    """Return the number of folded lines, the line and its text; long runs of one role are cut to their first lines."""
-    out: list[tuple[int, OutlineLine, str]] = []
+def _shorten_runs(lines: list[OutlineLine]) -> list[tuple[OutlineLine, str]]:
+    """Return the lines with their texts; in place of the end of a long run of one role, a note with its length."""
+    out: list[tuple[OutlineLine, str]] = []
     at = 0
     while at < len(lines):
         first, end = lines[at], at + 1
         while end < len(lines) and first.is_active and _same_kind(first, lines[end]):
             end += 1
         run = lines[at:end]
-        if len(run) > MAX_RUN:
+        is_long = len(run) > MAX_RUN
+        out += [(line, _indented(line)) for line in (run[:SHOWN_OF_RUN] if is_long else run)]
+        if is_long:
             rest = run[SHOWN_OF_RUN]
             note = f"… {len(run) - SHOWN_OF_RUN} more of {first.role}: look with words of them"
-            out += [(1, line, _indented(line)) for line in run[:SHOWN_OF_RUN]]
-            out.append((len(run) - SHOWN_OF_RUN, rest, " " * min(rest.depth, _MAX_INDENT) + note))
-        else:
-            out += [(1, line, _indented(line)) for line in run]
+            out.append((rest, " " * min(rest.depth, _MAX_INDENT) + note))
         at = end
     return out
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.acting_request import ActingRequest, ActingResult
-from browsers.acting.new_windows import NewWindowBlocker
+from browsers.acting.popups import NewWindowBlocker
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
@@ -119,12 +119,12 @@ class ActingSessions:
                 if outcome.error or step.verb == "close":
                     break
             has_ended = session.id not in self._sessions
-            if not has_ended and (request.steps[len(outcomes) - 1].verb == "close" or not session.page.url):
+            if not has_ended and (request.steps[len(outcomes) - 1].verb == "close" or not session.page.outlines.url):
                 await self._end(session)
                 has_ended = True
             if not has_ended:
                 session.page.guard.cancel_questions()
-                await session.page.rest()
+                await session.page.freeze()
         return ActingResult("" if has_ended else session.id, is_new, tuple(outcomes))
 
     async def _run_step(
@@ -178,11 +178,11 @@ class ActingSessions:
             if step.picture is not None and outcome.page is not None:
                 outcome = replace(outcome, page=replace(outcome.page, tier=session.handle.chromium.tier))
                 _check_picture(session.page, session.login, url)
-        session.url = session.page.url or session.url
+        session.url = session.page.outlines.url or session.url
         if step.verb in WRITE_VERBS:
             session.last_write = step.source[:80]
         session.used_at = time.monotonic()
-        outcome = _redact(outcome, session.page.redact)
+        outcome = _redact(outcome, session.page.outlines.redact)
         return outcome if session.login is None else _redact(outcome, session.login.redact)
 
     async def _recover(self, session: _ActingSession, request: ActingRequest, deadline_at: float) -> StepOutcome | None:
@@ -194,7 +194,7 @@ class ActingSessions:
         await session.resources.aclose()
         opened = await self._open_page(request, session.login)
         session.page, session.runner, session.handle, session.resources = opened
-        await session.page.wake()
+        await session.page.resume()
         outcome = await self._run_in_slot(
             session, Step(f"open {session.url}", "open", text=session.url), request, deadline_at
         )
@@ -226,7 +226,7 @@ class ActingSessions:
             raise _unknown_session()
         try:
             if session.page.is_alive:
-                await session.page.wake()
+                await session.page.resume()
             yield
         except BaseException:
             # Canceled, or a fault: the state of the page is unknown.
@@ -321,9 +321,9 @@ def _check_host(login: Login | None, host: str, url: str) -> None:
 
 def _check_picture(page: ActingPage, login: Login | None, url: str) -> None:
     """Raise RefusedError if a page shows a secret of its login: a picture cannot be redacted."""
-    if login is None or page.outline is None:
+    if login is None or page.outlines.latest is None:
         return
-    lines = page.outline.lines
+    lines = page.outlines.latest.lines
     if any(login.redact(text) != text for line in lines for text in (line.name, line.states)):
         raise errors.RefusedError(
             f"The page shows a cookie of profile {login.name}, so no picture of it is returned.",

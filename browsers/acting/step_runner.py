@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
-from browsers.acting.acting_page import WINDOW_SIZE, ActingPage
+from browsers.acting.acting_page import ActingPage
 from browsers.acting.element_objects import ElementActionError, ElementCoveredError, ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.html_serializer import serialize_page
@@ -14,6 +14,7 @@ from browsers.acting.input import ScriptEndedError, UnknownKeyError
 from browsers.acting.load_more import press_for_more, scroll_to_end
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
+from browsers.acting.page_outlines import WINDOW_SIZE
 from browsers.acting.request_guard import ActingMode
 from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
@@ -93,12 +94,12 @@ class StepRunner:
                 await page.settle()
             if step.picture is not None:
                 pictures = await page.take_pictures(step.picture)
-                url = page.outline.facts.url if page.outline else ""
+                url = page.outlines.url
                 snapshot = Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
             else:
                 self._check_refusals()
             if step.verb == "read":
-                await page.look()
+                await page.outlines.take()
                 snapshot = serialize_page(page)
         except StepError as failure:
             error = failure
@@ -140,11 +141,11 @@ class StepRunner:
         page, before = self._page, self._shown
         had_new_document = page.has_new_document
         try:
-            after = await page.look()
+            after = await page.outlines.take()
             if page.has_new_document and not had_new_document:
                 # While a page loads slowly, Chromium takes no snapshot before the new document is there.
                 await page.settle()
-                after = await page.look()
+                after = await page.outlines.take()
         except TimeoutError:
             page.notice("the page did not answer in time: it may still load, so wait for words of it, or look")
             return "", ""
@@ -184,7 +185,7 @@ class StepRunner:
             await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
         elif step.verb == "look":
             await page.refuse_banners()
-            outline = self._shown = await page.look()
+            outline = self._shown = await page.outlines.take()
             page.has_new_document = False
             return write_outline(outline, words=step.text), ""
         elif step.verb == "wait":
@@ -205,16 +206,16 @@ class StepRunner:
         try:
             await self._act_on(step, element, line)
         except ElementGoneError:
-            same = find_same_control(await self._page.look(), line)
+            same = find_same_control(await self._page.outlines.take(), line)
             if same is None or same.ref == line.ref:
                 raise
             self._page.notice(f"{line.ref} was replaced by {same.ref}")
-            await self._act_on(step, self._page.element(same.ref), same)
+            await self._act_on(step, self._page.outlines.element(same.ref), same)
         except ElementCoveredError:
             # A consent banner may come after the page was idle.
             if not await self._page.refuse_banners():
                 raise
-            await self._act_on(step, self._page.element(line.ref, element.label), line)
+            await self._act_on(step, self._page.outlines.element(line.ref, element.label), line)
 
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page
@@ -227,7 +228,7 @@ class StepRunner:
         elif step.verb == "hover":
             await element.hover()
         elif step.verb == "type":
-            if page.is_secret(line.ref) and self._mode is ActingMode.READ:
+            if page.outlines.is_secret(line.ref) and self._mode is ActingMode.READ:
                 raise StepError(
                     "refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes;"
                     " the operator can set SEARCH_MCP_ACTING=act"
@@ -268,16 +269,16 @@ class StepRunner:
         """Wait until a target is on the page; return its element and line."""
         page = self._page
         if target.ref:
-            line = page.find(target.ref)
+            line = page.outlines.find_line(target.ref)
             if line is None:
                 raise StepError(f"{target.ref} is no reference of this page", shows_page=True)
-            return page.element(line.ref), line
+            return page.outlines.element(line.ref), line
         end = time.monotonic() + TARGET_WAIT_S
-        outline = page.outline if page.has_recent_outline else None
+        outline = page.outlines.latest if page.has_recent_outline else None
         while True:
             try:
-                line = find_target(outline or await page.look(), target)
-                return page.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
+                line = find_target(outline or await page.outlines.take(), target)
+                return page.outlines.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
             except StepTargetError:
                 if time.monotonic() > end:
                     raise
@@ -291,7 +292,7 @@ class StepRunner:
             return
         words, end = clean_text(step.text).lower(), time.monotonic() + limit_s
         while True:
-            outline = await self._page.look()
+            outline = await self._page.outlines.take()
             if any(words in piece.name.lower() for line in outline.lines for piece in (line, *line.pieces)):
                 return
             if time.monotonic() > end:

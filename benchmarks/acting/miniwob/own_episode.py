@@ -71,6 +71,6 @@ class OwnEpisode(Episode):
         return next(node.value or "" for node in self._nodes() if node.ref == ref)
 
     def _nodes(self) -> Iterator[PageNode]:
-        outline = self._client.page.outline
+        outline = self._client.page.outlines.latest
         assert outline is not None
         return iter_subtree(outline.root)

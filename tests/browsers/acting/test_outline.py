@@ -80,10 +80,10 @@ async def test_frames_of_other_processes_are_part_of_it(browsers: Browsers, acto
     content = (await actor("open @frames")).content
     assert re.search(r'f1e\d+ button "Inner"', content)
     assert actor.session is not None
-    shown = browsers.acting._sessions[actor.session].page
-    assert shown.outline is not None
-    inner = next(line for line in shown.outline.lines if line.name == "Inner")
-    x, y = await shown.element(inner.ref).find_point()
+    outlines = browsers.acting._sessions[actor.session].page.outlines
+    assert outlines.latest is not None
+    inner = next(line for line in outlines.latest.lines if line.name == "Inner")
+    x, y = await outlines.element(inner.ref).find_point()
     assert inner.box is not None
     left, top, width, height = inner.box
     assert left < x < left + width and top < y < top + height, "boxes are relative to the page, not to the frame"

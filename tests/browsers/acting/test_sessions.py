@@ -187,7 +187,7 @@ async def test_a_page_that_dies_during_a_command_is_an_outcome(
 
 
 @pytest.mark.parametrize(
-    ("method", "failure"), [("look", CommandFailedError("Internal error")), ("has_expired_login", TimeoutError())]
+    ("method", "failure"), [("take", CommandFailedError("Internal error")), ("has_expired_login", TimeoutError())]
 )
 async def test_a_page_that_cannot_be_read_is_an_outcome(
     browsers: Browsers, actor: Actor, monkeypatch: pytest.MonkeyPatch, method: str, failure: Exception
@@ -200,6 +200,6 @@ async def test_a_page_that_cannot_be_read_is_an_outcome(
         raise failure
 
     with monkeypatch.context() as patch:
-        patch.setattr(page, method, fail)
+        patch.setattr(page.outlines if method == "take" else page, method, fail)
         assert (await actor("read")).error.endswith("; try again")
     assert (await actor("read")).page is not None

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from browsers import Browsers
-from browsers.acting import acting_page, sessions, step_runner
-from browsers.acting.acting_page import ActingPage
+from browsers.acting import page_outlines, sessions, step_runner
 from browsers.acting.outline import Outline
+from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.request_guard import ActingMode
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
@@ -38,16 +38,16 @@ async def test_a_step_takes_one_outline_and_more_until_its_target_is_there(
     actor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = 0
-    look = ActingPage.look
+    take = PageOutlines.take
 
-    async def counted(page: ActingPage) -> Outline:
+    async def counted(outlines: PageOutlines) -> Outline:
         nonlocal looks
         looks += 1
-        return await look(page)
+        return await take(outlines)
 
-    monkeypatch.setattr(ActingPage, "look", counted)
+    monkeypatch.setattr(PageOutlines, "take", counted)
     # On a busy machine, the next step begins late.
-    monkeypatch.setattr(acting_page, "RECENT_S", 10.0)
+    monkeypatch.setattr(page_outlines, "RECENT_S", 10.0)
     await actor("open @form", 'type "Name" = Ada', 'click "Gift"')
     assert looks == 3
     late = await actor("open @late", 'click "Start"', 'click "Late"')
@@ -126,7 +126,7 @@ async def test_what_a_fieldset_disables_is_not_used(actor: Actor) -> None:
 async def test_a_page_that_loads_slowly_is_awaited_or_reported(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = await actor("open @focus", 'click "Slow page"')
     assert slow.heading.startswith('page "Acting slow"') and "Arrived late" in slow.content
-    monkeypatch.setattr(acting_page, "SNAPSHOT_LIMIT_S", 0.5)
+    monkeypatch.setattr(page_outlines, "SNAPSHOT_LIMIT_S", 0.5)
     late = await actor("open @focus", 'click "Slow page"')
     assert late.notices == ("the page did not answer in time: it may still load, so wait for words of it, or look",)
     monkeypatch.undo()
@@ -142,7 +142,7 @@ async def test_more_presses_until_all_is_there(actor: Actor) -> None:
     done = await actor("open @list", 'more "Show more"')
     assert done.notices == ("pressed 3 times",) and "Entry 20" in (await actor("look entry 20")).content
     bounded = await actor("open @list", 'more "Show more" 1')
-    assert any("bound of 1 times" in notice for notice in bounded.notices)
+    assert any("limit of 1 times" in notice for notice in bounded.notices)
 
 
 async def test_dialogs_are_answered_and_reported(actor: Actor) -> None:
