@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-MAX_STATE_BYTES = 1_000_000
-"""Characters of a storage state; most are ASCII."""
+MAX_STATE_CHARS = 1_000_000
+"""Characters of a storage state."""
 _MIN_SECRET = 8
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S{16,}")
 REDACTED = "(secret)"
@@ -44,8 +44,8 @@ class LoginState:
         Raises:
             LoginStateError: The text is no storage state, or too large.
         """
-        if len(text) > MAX_STATE_BYTES:
-            raise LoginStateError(f"the file has more than {MAX_STATE_BYTES:,} bytes")
+        if len(text) > MAX_STATE_CHARS:
+            raise LoginStateError(f"the file has more than {MAX_STATE_CHARS:,} characters")
         try:
             raw = json.loads(text)
             cookies = [
@@ -111,7 +111,7 @@ class Login:
     state: LoginState
 
     def redact(self, text: str) -> str:
-        """Return a text without cookies that may sign in: hidden from scripts, or long with letters and digits."""
+        """Return a text without the values of cookies that are hidden from scripts or look like tokens."""
         for cookie in self.state.cookies:
             value = str(cookie["value"])
             if len(value) >= _MIN_SECRET and (cookie.get("httpOnly") or _TOKEN.fullmatch(value)):

@@ -78,7 +78,7 @@ async def measure_big_outline() -> Figures:
             async with Browsers(BrowserSettings(test_hosts=((HOST, "127.0.0.1", port),))) as browsers:
                 client = ActingClient(browsers)
                 await client.run(f"open http://{HOST}/links.html")
-                await client.page.wake()
+                await client.page.resume()
                 times = []
                 for _ in range(3):
                     began = time.perf_counter()

@@ -58,7 +58,7 @@ class Visit:
     """Patterns of the page's batch."""
 
     def __post_init__(self) -> None:
-        """Start the clock and the navigation's traffic log."""
+        """Record the time in the queue, and prepare the navigation."""
         self._timing = Timing(queued_s=self._elapsed())
         self._navigation = Navigation(self.tab, self.request)
         self._page: PageObserver | None = None
@@ -75,7 +75,7 @@ class Visit:
         """True if the tab cannot be reused.
 
         Reasons are virtual time, a page that hung or opened dialogs, refused consent, and the window size of a picture.
-        The page of a batch is another, if the tab was not prepared before the navigation.
+        A tab of a batch cannot be reused either if it was not prepared before the navigation.
         """
         page = self._page
         # Prepared late: its first milliseconds were not observed.
@@ -110,7 +110,7 @@ class Visit:
             raise errors.PageCrashedError("The page's renderer does not answer.", url=self.request.url) from error
         except CommandFailedError as error:
             if self._page is not None and self._page.dialogs > MAX_DIALOGS:
-                # The end of the page's scripts also ended one of this visit.
+                # Ending the scripts of the page also ended a script of this visit.
                 if self._peeked is not None:
                     return self._unrendered("dialogs")
                 raise errors.PageLimitError("The page opened dialogs without end.", limit="dialogs") from error

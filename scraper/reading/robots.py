@@ -40,7 +40,7 @@ MAX_UNREACHABLE_S = 30 * MAX_CACHE_S
 LIMIT_BYTES = 500 * 1024
 """Bytes. RFC 9309, 2.5: minimum size that parsers must read; further bytes are ignored here."""
 MAX_REDIRECTS = 5
-"""Redirects. RFC 9309, 2.3.1.2: minimum that must be followed. A file behind more counts as absent."""
+"""Redirects. RFC 9309, 2.3.1.2: minimum that must be followed. A file after more redirects counts as absent."""
 MAX_CLOCK_SKEW_S = 300.0
 """Seconds. Largest difference between the clocks of servers."""
 FETCH_TIMEOUT_S = 10.0

@@ -54,13 +54,13 @@ def steps_as_markdown(
         lines += _write_step(number + 1, report, is_last_page=number == last_whole)
         if report.reading is None:
             continue
-        parts += _seal(lines, region, explains=not is_explained)
+        parts += _mark_lines(lines, region, explains=not is_explained)
         lines, is_explained = [], True
         if isinstance(report.reading, ScraperError):
             parts.append(error_sentence(report.reading))
         else:
             parts.append(as_markdown(report.reading, region=region, now=now, budget=budget))
-    parts += _seal(lines, region, explains=not is_explained)
+    parts += _mark_lines(lines, region, explains=not is_explained)
     return "\n".join(parts)
 
 
@@ -70,16 +70,15 @@ def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[
     first = f"step {number}"
     if report.error:
         first = f'step {number} ("{report.step}") failed: {report.error}'
-    said = [*report.notices]
-    if not content and not said:
+    if not content and not report.notices:
         return [first if report.error else f"{first}: done"]
-    lines = [f"{first}: {'; '.join(said)}" if said else f"{first}:"]
+    lines = [f"{first}: {'; '.join(report.notices)}".rstrip()]
     if content == "nothing changed":
         return [f"{lines[0]} {content}"]
     return [*lines, content] if content else lines
 
 
-def _seal(lines: list[str], region: str, *, explains: bool) -> list[str]:
+def _mark_lines(lines: list[str], region: str, *, explains: bool) -> list[str]:
     if not lines:
         return []
     text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))

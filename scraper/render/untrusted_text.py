@@ -71,7 +71,7 @@ _MARKS = re.compile(
 def remove_untrusted_marks(text: str) -> str:
     """Remove the marks of untrusted regions and their explanation from an answer, for display to people.
 
-    Only marks from `seal` are removed: it breaks up all similar lines.
+    Only marks from `mark_untrusted` are removed: it breaks up all similar lines.
     """
     return _MARKS.sub("", text)
 

@@ -94,7 +94,7 @@ def find_section(key: str) -> str:
 class PathWords:
     """Words at each position of the paths of a site, of which many are one placeholder.
 
-    A position is one behind equal folders and before an equal number of segments.
+    A position has equal folders before it and an equal number of segments after it.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ _MIN_VALUES, _MIN_SHARED = 3, 3
 class SessionIdSegments:
     """Learn which path segments are session ids: their value differs between responses but not within one.
 
-    Segments are compared at one position behind one pattern of folders, such as position 2 behind `/doc`.
+    Segments are compared at one position after one pattern of folders, such as position 2 after `/doc`.
     """
 
     def __init__(self) -> None:

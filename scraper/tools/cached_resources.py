@@ -98,7 +98,7 @@ async def search(
         await _search_documents(services, principal, index.name, query, count)
         for index in await services.indexes.names(principal=principal)
     ]
-    # Their scores are not comparable, and no resource is in two rankings: rank fusion takes turns.
+    # Their scores are not comparable, and no resource is in two rankings, so rank fusion alternates between them.
     items = [item for rank in itertools.zip_longest(*rankings) for item in rank if item is not None]
     return items[offset : offset + limit], len(items) > offset + limit
 

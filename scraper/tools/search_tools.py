@@ -40,7 +40,7 @@ ENGINES_PARAMETER = Parameter(
 )
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
-"""Reasons in which an engine blocks requests, and reasons in which the network fails."""
+"""Reasons that mean that an engine blocks requests, and those that mean that the network failed."""
 WEB_SEARCH_ENGINE = "duckduckgo"
 MAX_WEB_RESULTS = 30
 

@@ -38,7 +38,7 @@ class OwnEpisode(Episode):
             opened = await self._client.run(f"open {url}")
         if opened.error:
             raise UnsolvedError(opened.error)
-        await self._client.page.wake()
+        await self._client.page.resume()
 
     async def evaluate(self, expression: str) -> Any:
         return await self._client.evaluate(expression)

@@ -1,4 +1,4 @@
-"""Output in the formats JSON lines and CSV."""
+"""Write the rows of a job as JSON lines or CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output in the format Parquet: rows are collected in an Arrow stream, then written in row groups of a useful size.
+"""Write the rows of a job as Parquet: collect them in an Arrow stream, then write row groups of a useful size.
 
 A Parquet file is readable only when it is complete, so a killed process would lose all rows of an open one.
 """

@@ -100,7 +100,7 @@ def may_hold_date(text: str | None) -> bool:
 
 
 def _with_time(text: str, match: re.Match[str]) -> str:
-    """Return the matched date with the day of the week before it and the time of day behind it."""
+    """Return the matched date with the day of the week before it and the time of day after it."""
     time = _TIME_AFTER.match(text, match.end())
     weekday = _WEEKDAY_BEFORE.search(text[: match.start()])
     return text[weekday.start() if weekday else match.start() : time.end() if time else match.end()].strip()

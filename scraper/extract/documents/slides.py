@@ -32,7 +32,7 @@ MAX_SLIDES = 1_000
 _MAX_GROUP_DEPTH = 20
 _MAX_SHAPES = 2_000
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
-_PAGE_FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+_OMITTED_PLACEHOLDERS = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _BODIES = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -114,7 +114,7 @@ def _read_authors(parts: ZipParts) -> dict[str, str]:
 
 
 def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
-    """Yield the comments of a part of either kind: text in `p:text`, or in paragraphs since 2021, with replies."""
+    """Yield the comments and replies of a part: their text is in `p:text`, or since 2021 in paragraphs."""
     for comment in root.iter("{*}cm", "{*}reply") if root is not None else ():
         text = " ".join(
             text.text or "" for child in comment if not str(child.tag).endswith("}replyLst")
@@ -153,7 +153,7 @@ def _is_placeholder(shape: Any, types: tuple[Any, ...]) -> bool:
 
 
 def _format_shape(shape: Any, parts: ZipParts) -> Iterator[str]:
-    if _is_placeholder(shape, _PAGE_FURNITURE):
+    if _is_placeholder(shape, _OMITTED_PLACEHOLDERS):
         return
     if getattr(shape, "has_table", False):
         rows = _table_rows(shape.table)

@@ -64,7 +64,7 @@ def collect_class_names(root: Element) -> str:
 
     Callers search the result first, and skip a rule whose classes do not occur in the tree.
     """
-    # Evaluating an expression takes half as long again.
+    # An XPath expression takes 1.5 times as long.
     return "\n".join(filter(None, {element.get("class") for element in root.iter()}))
 
 

@@ -90,7 +90,7 @@ def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource)
     for name, key in _TIMES.items():
         facts.add(name, parse_minutes(graph.text(item, key)), source)
     facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
-    author = [clean_text(name) for name in read_names(graph.followed(property_value(item, "author")))]
+    author = [clean_text(name) for name in read_names(graph.resolve(property_value(item, "author")))]
     people = [name for name in author if name and "://" not in name]
     facts.add("author", ", ".join(people[:5]), source)
     facts.add("image", graph.picture(item), source)
@@ -129,7 +129,7 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
             is_repeated = isinstance(part, dict) and titles[_title_of(part)] > 1
             yield from _texts(graph, {**part, "name": None} if is_repeated and part.get("text") else part, depth + 1)
     elif isinstance(value, dict):
-        item = graph.followed(value)
+        item = graph.resolve(value)
         inner = next((item[name] for name in _PARTS if item.get(name)), None)
         title = _title_of(item)
         if inner is not None:

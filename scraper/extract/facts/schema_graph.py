@@ -44,7 +44,7 @@ class SchemaGraph:
         """Yield up to `MAX_ITEMS` objects, outer ones first, without the values of the properties `without`."""
         yield from iterate_objects(self._values, MAX_ITEMS, _MAX_DEPTH, without)
 
-    def followed(self, value: Any) -> Any:
+    def resolve(self, value: Any) -> Any:
         """Resolve a reference; return other values unchanged."""
         if isinstance(value, dict) and set(value) <= {"@id", "@type"}:
             return self._by_id.get(str(value.get("@id")), value)
@@ -54,7 +54,7 @@ class SchemaGraph:
         """Return the objects of the first of these properties that has any."""
         for name in names:
             listed = property_value(item, name)
-            parts = [self.followed(part) for part in (listed if isinstance(listed, list) else [listed])]
+            parts = [self.resolve(part) for part in (listed if isinstance(listed, list) else [listed])]
             found = [part for part in parts if isinstance(part, dict)]
             if found:
                 return found
@@ -65,7 +65,7 @@ class SchemaGraph:
         for name in names:
             value = property_value(item, name)
             if value not in (None, "", []):
-                text = plain_text(self.followed(value))
+                text = plain_text(self.resolve(value))
                 if text:
                     return text
         return None
@@ -73,7 +73,7 @@ class SchemaGraph:
     def picture(self, item: JsonLdItem) -> str | None:
         """Return the URL of the first image of an item, or None; `data:` URLs are ignored."""
         value = property_value(item, "image")
-        first = self.followed(next(iter(value), None) if isinstance(value, list) else value)
+        first = self.resolve(next(iter(value), None) if isinstance(value, list) else value)
         if isinstance(first, dict):
             first = self.text(first, "contentUrl", "url", "@id")
         address = plain_text(first)

@@ -78,7 +78,7 @@ class RecordColumn:
     path: tuple[str, ...] = ()
     """Kind of leaf, then tag, classes and position of each element from the value up to its record."""
     hint: str = ""
-    """Hint to the name of the field."""
+    """Description of the field, which helps to find it by its name."""
     prefix: str = ""
     """Text before the value in its leaf."""
     suffix: str = ""
@@ -267,7 +267,7 @@ def confidence_of(similarity: float, *, is_likely: bool) -> float:
 
 
 def _strip_as_in_examples(text: str, known: Sequence[FieldPlace]) -> str:
-    """Return a text without what surrounded the value in the newest example that had the same around it."""
+    """Return a text without the prefix and suffix of the newest example that changes it."""
     stripped = [strip_around(text, one.prefix, one.suffix) for one in reversed(known)]
     return next((one for one in stripped if one != text), stripped[0])
 
@@ -275,7 +275,8 @@ def _strip_as_in_examples(text: str, known: Sequence[FieldPlace]) -> str:
 def strip_around(text: str, prefix: str, suffix: str) -> str:
     """Return a text without the prefix and suffix that surrounded the example's value.
 
-    A prefix that ends with a colon stands for any label of up to 40 characters.
+    A prefix that ends with a colon stands for any label of up to 40 characters. A suffix that begins with a punctuation
+    mark stands for all text from this mark on.
     """
     if prefix:
         if text.startswith(prefix):

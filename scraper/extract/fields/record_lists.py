@@ -48,9 +48,9 @@ def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
 
 
 def find_largest_group(page: ElementTexts) -> int:
-    """Return the number of items, links or headings in the largest group of one parent.
+    """Return the number of items, links or headings in the largest group of one parent, at most `MIN_RECORDS - 1`.
 
-    The result is at most one less than a list needs.
+    An answer without a list contains this number.
     """
     shapes: Counter[object] = Counter()
     for element in page.elements:
@@ -130,9 +130,10 @@ class _ListFinder:
         return joined
 
     def _prefer_whole_records(self, lists: list[RecordList]) -> None:
-        """Move a list before a better rated one whose records are parts of its own records.
+        """Move a list before a better rated one whose records are parts or groups of its own records.
 
-        Snippets of a result page are such parts: each result has a snippet, a title and a URL.
+        Snippets of a result page are parts: each result has a snippet, a title and a URL. Days of a calendar are
+        groups: each has several linked events.
         """
         for place, one in enumerate(lists[:_NESTED_LISTS]):
             for outer in lists[place + 1 : _NESTED_LISTS]:

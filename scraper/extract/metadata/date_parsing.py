@@ -247,7 +247,7 @@ _RELATIVE = (
 RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
 """Patterns of relative dates such as "2 days ago", and the duration of one unit."""
 AGE_FORMS = tuple(form for form, _ in RELATIVE_FORMS[: len(_UNITS)])
-"""Those of them with an amount, without words such as "yesterday"."""
+"""Forms with an amount, without words such as "yesterday"."""
 _WITHOUT_YEAR = tuple(
     re.compile(pattern)
     for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")

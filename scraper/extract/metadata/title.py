@@ -31,7 +31,7 @@ _BEHIND_SITE = re.compile(r"\s*[|\-–—»·_]\s*")
 _ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
 """Text of a heading's link to itself at either end, including icons."""
 
-_ANCHOR_BEHIND = re.compile(r"\s*[¶🔗]\Z")
+_ANCHOR_AT_END = re.compile(r"\s*[¶🔗]\Z")
 """Signs at the end of a heading that are never part of the title, linked or not."""
 
 _BEFORE_TOPIC = re.compile(
@@ -151,7 +151,7 @@ def _read_heading(heading: Element) -> str:
         sign = text_of(link).strip() if len(link) < _MAX_LINKS else ""
         if _ANCHOR.fullmatch(sign):
             shown = shown.removesuffix(sign).rstrip() if shown.endswith(sign) else shown.removeprefix(sign)
-    return _ANCHOR_BEHIND.sub("", shown.strip())
+    return _ANCHOR_AT_END.sub("", shown.strip())
 
 
 def _join_heading_lines(heading: Element) -> str:

@@ -211,7 +211,7 @@ _COMPARED_LETTERS = 60
 
 
 def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
-    """Return pairs of mark and note for notes next to their marks, in the margin or behind a checkbox.
+    """Return pairs of mark and note for notes next to their marks, in the margin or after a checkbox.
 
     Notes that occur again at the end of the page are removed here.
     """
@@ -252,7 +252,7 @@ _MIN_WORDS = 3
 
 
 def _insert_mark(note: Element) -> Element | None:
-    """Insert and return a mark for a note that is a `span` in its sentence, perhaps behind its number in the text."""
+    """Insert and return a mark for a note that is a `span` in its sentence, perhaps after its number in the text."""
     around, before = note.getparent(), note.getprevious()
     is_note = note.tag == "span" and _INLINE_NOTE.search(note.get("class") or "") is not None
     if not is_note or around is None or len(text_of(note).split()) < _MIN_WORDS:

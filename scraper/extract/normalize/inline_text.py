@@ -40,7 +40,7 @@ KICKER_CLASS = re.compile(rf"[\s_-](?:{'|'.join(_KICKERS)})[\s_-]")
 
 
 def separate_kickers(root: Element, class_names: str) -> None:
-    """Insert a space behind kickers, which style sheets display as lines of their own."""
+    """Insert a space after kickers, which style sheets display as lines of their own."""
     padded = pad_names(class_names)
     # The words are found in a tenth of the time of the expression, and most pages have none of them.
     if not any(word in padded for word in _KICKERS) or not KICKER_CLASS.search(padded):

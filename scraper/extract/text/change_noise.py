@@ -28,7 +28,7 @@ _COUNTED = (
     r"risposte|seguidores|me gusta|curtidas|mi piace|weergaven|bezoekers|reacties|visningar|kommentarer|wyświetleń|"
     r"komentarzy|просмотр\w*|посетител\w*|комментари\w*|ответ(?:а|ов)|подписчик\w*)"
 )
-"""What pages count: visitors and their reactions, in several languages."""
+"""Words for visitors and their reactions, whose numbers change on each visit, in several languages."""
 _COUNTED_CJK = (
     r"(?:閲覧数?|コメント数?|いいね数?|フォロワー数?|訪問者数?|浏览量?|瀏覽量?|阅读量?|閱讀量?|评论数?|評論數?|点赞数?|"
     r"조회수?|댓글수?|좋아요)"
@@ -95,7 +95,7 @@ _AGE_WORD = re.compile(
 """A word of the ages in other languages than English."""
 _LONE = re.compile(rf"\W*(?:{_DAY}|{_CLOCK}|{_COUNT})(?:[ ,]+{_CLOCK})?\W*", re.IGNORECASE)
 """A block that is only a date, a time or a number."""
-_FURNITURE = re.compile(
+_BOILERPLATE = re.compile(
     r"(?:edit|improve) (?:this|on)\b.{0,40}|share (?:this|on)\b.{0,30}|follow us\b.{0,30}|subscribe\b.{0,40}|"
     r"sign up\b.{0,30}|(?:you (?:may|might) also|related|recommended|trending|most (?:read|popular)|popular|"
     r"read (?:more|next))\b.{0,40}|(?:advertisement|sponsored|promoted|previous|next|table of contents)\W*",
@@ -125,4 +125,4 @@ def is_lone_value(text: str) -> bool:
 
 def is_boilerplate(text: str) -> bool:
     """Return True if a short block belongs to the frame of the page, such as "Share this"."""
-    return _FURNITURE.fullmatch(text) is not None
+    return _BOILERPLATE.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Read object and list literals of JavaScript, without reading behind the end of a text that breaks off."""
+"""Read object and list literals of JavaScript, without reading beyond the end of an incomplete text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import chompjs
 
 _END = ")\n*/)))"
-"""Text behind each input. chompjs 1.4.1 reads foreign memory behind a text that ends within a value, a comment or an
+"""Text added to each input. chompjs 1.4.1 reads foreign memory after a text that ends within a value, a comment or an
 escape (`handle_unrecognized` and `handle_comments` of its parser.c). These characters end each of them, and close no
 object."""
 

@@ -105,7 +105,7 @@ class AccessRules:
 
 
 def principal_of(scope: Mapping[str, Any]) -> str:
-    """Return the caller that `AuthMiddleware` identified, or "" if the path requires no token and none was valid."""
+    """Return the caller that `AccessMiddleware` identified, or "" if the path requires no token and none was valid."""
     user = scope.get("user")
     return "" if user is None else str(user.access_token.client_id)
 

@@ -104,7 +104,7 @@ async def _finish_connections(
 @contextlib.asynccontextmanager
 async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
     """Yield the protocol endpoint, with sessions and event streams for progress and cancellation."""
-    # AuthMiddleware checks Host and Origin for every route.
+    # AccessMiddleware checks Host and Origin for every route.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     options: Any = {"security_settings": unchecked, "max_request_body_size": _BODY_BYTES}
     stateful = StreamableHTTPSessionManager(

@@ -154,4 +154,4 @@ ALGORITHM: Mapping[str, tuple[str, str]] = {
     "EndProcedure": ("end procedure", ""), "KwIn": ("Input:", ""), "KwOut": ("Output:", ""),
     "KwData": ("Data:", ""), "KwResult": ("Result:", ""),
 }  # fmt: skip
-"""Words in front of and behind the argument of a line of an algorithm; also in capitals."""
+"""Words before and after the argument of a line of an algorithm; also in capitals."""

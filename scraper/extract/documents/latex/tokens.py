@@ -36,7 +36,7 @@ _MAX_OPTIONAL, _MAX_FORMULA = 5_000, 20_000
 def tokenize(source: str) -> list[str]:
     """Return the tokens of a source without comments.
 
-    A token is a command with the spaces behind it, a special character, a space, a paragraph break, a text, or the
+    A token is a command with the spaces after it, a special character, a space, a paragraph break, a text, or the
     literal text of a verbatim environment.
     """
     source = _PRIVATE.sub("", source)
@@ -79,7 +79,7 @@ def command_name(piece: str) -> str:
 
 
 def join_tokens(tokens: Sequence[str]) -> str:
-    """Return the source of tokens; a macro may have put a letter behind a command."""
+    """Return the source of tokens, with a space between a command and a letter after it."""
     parts: list[str] = []
     for piece in tokens:
         if piece[0] == VERBATIM:
@@ -134,7 +134,7 @@ class TokenStream:
         self._left = list(reversed(tokens))
         self.macros = macros
         self._absent: dict[str, int] = {}
-        """Number of tokens behind the place down to which an end was searched in vain."""
+        """By end token: number of tokens left after the part that was searched for it without success."""
 
     def raw(self) -> str | None:
         """Return the next token without expanding it; None at the end."""
@@ -151,7 +151,7 @@ class TokenStream:
         return None
 
     def expand(self, macro: Macro) -> None:
-        """Read the arguments of a macro, and put its body in their place; do nothing beyond the limits."""
+        """Read the arguments of a macro, and put its body in their place; beyond the limits, put nothing there."""
         macros = self.macros
         values = [self.optional() or macro.default] if macro.default is not None else []
         values += [self.argument() for _ in range(macro.parameters - len(values))]
@@ -241,7 +241,7 @@ class TokenStream:
         return len(self._left) > self._absent.get(end, len(self._left))
 
     def _put_back(self, tokens: Sequence[str], end: str) -> None:
-        """Put back tokens among which an end was searched, and remember if it is not among them."""
+        """Put back tokens that were searched for an end, and store the position if it is not among them."""
         left = len(self._left)
         self.push(tokens)
         if all(piece.strip() != end for piece in tokens):
@@ -297,7 +297,7 @@ def define(stream: TokenStream, command: str, kept: frozenset[str]) -> None:
     """Read a definition; commands in `kept` stay as they are.
 
     Args:
-        stream: Tokens behind the defining command.
+        stream: Tokens after the defining command.
         command: Name of the defining command, such as `newcommand` or `def`.
         kept: Names that the reader itself converts.
     """

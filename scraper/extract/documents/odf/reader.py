@@ -21,7 +21,7 @@ from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
 from scraper.extract.dom.xpath import Element, text_of
 
-_PAGE_FURNITURE = frozenset({"page-number", "footer", "date-time", "header", "page"})
+_OMITTED_CLASSES = frozenset({"page-number", "footer", "date-time", "header", "page"})
 _PARAGRAPHS = (ns.TEXT + "p", ns.TEXT + "h")
 _FAMILIES = {ns.TEXT + "p": "paragraph", ns.TEXT + "h": "paragraph", ns.TEXT + "span": "text"}
 _HIDDEN = frozenset(
@@ -124,7 +124,7 @@ def _format_slide(number: int, page: Element, blocks: OdfBlockWriter, styles: Od
 
 
 def _is_content(shape: Element) -> bool:
-    return get_attribute(shape, ns.PRESENTATION + "class") not in _PAGE_FURNITURE
+    return get_attribute(shape, ns.PRESENTATION + "class") not in _OMITTED_CLASSES
 
 
 def _find_title_by_size(shapes: list[Element], styles: OdfStyles) -> Element | None:

@@ -16,14 +16,14 @@ _MIN_RULE = 40.0
 _MIN_STRIP = 0.2
 """Multiple of the font size. Spaces between words are .25."""
 _MIN_ROWS, _MIN_CLEAR_ROWS = 4, 3
-"""Rows that share a strip; fewer suffice if the words behind it are numbers or begin at the same position."""
+"""Rows that share a strip; fewer suffice if the words after it are numbers or begin at the same position."""
 _BOTH_SIDES = 0.35
 """Ratio of the rows with text on both sides of a strip."""
 _ALIGNED = 1.0
 _MIN_ALIGNED = 3
 """Other cells of a column."""
 _DISTINCT, _DISTINCT_NUMBERED = 0.5, 0.25
-"""Ratio of different words before a strip; fewer for numbers behind it. Words that repeat are a phrase."""
+"""Ratio of different words before a strip; fewer for numbers after it. Words that repeat are a phrase."""
 
 
 def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) -> dict[int, list[int]]:

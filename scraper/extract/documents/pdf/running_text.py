@@ -55,7 +55,7 @@ def _is_running_text(column: Sequence[LayoutRow]) -> bool:
 
 
 def _did_not_fit(above: LayoutRow, below: LayoutRow, right: float) -> bool:
-    """Return True if the first word of a line does not fit behind the line above."""
+    """Return True if the first word of a line does not fit at the end of the line above."""
     run = below.runs[0]
     if run.words:
         width = run.words[0][1] - run.words[0][0]

@@ -21,7 +21,7 @@ _MIN_RISE, _MAX_SINK = 0.25, 0.2
 _MAX_WIDTH, _OVERLAP, _GAP = 2.0, 0.3, 0.4
 """Multiples of the height of the base."""
 _MAX_CHARS, _MAX_SUPERSCRIPTS = 8, 1_000
-"""Of one number, and on one page. A page of a scientific paper has fifty."""
+"""Characters of one number, and superscripts of one page. A page of a scientific paper has fifty."""
 _NUMBER = re.compile(r"[-+\u2212]?\d{1,4}(?:,\d{1,3})*|n")
 _CHARACTERS = str.maketrans(
     "0123456789+-\u2212n", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f"

@@ -77,7 +77,7 @@ def find_wrapped_lines(
 
 
 def _is_wrapped(above: Sequence[RowSegment], below: Sequence[RowSegment], right: float) -> bool:
-    """Return True if the first word of a cell's line does not fit behind the line above, or ends its number."""
+    """Return True if the first word of a cell's line does not fit at the end of the line above, or ends its number."""
     text = below[0].text
     if completes_number(above[-1].text, text):
         return True

@@ -1,4 +1,4 @@
-"""Find the rows of a flow that may form a table: they share gaps, and no prose stands between them."""
+"""Find consecutive rows of text that may form a table: they share gaps, and no prose stands between them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
 def find_table_end(lines: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]) -> int:
-    """Return the end of the rows from `start` on that may be a table."""
+    """Return the index after the last row of the table that may begin at `start`."""
     first = lines[start]
     if not _is_cellular(first):
         return start + 1
@@ -57,7 +57,7 @@ def _next_cellular(
     left: float,
     right: float,
 ) -> int | None:
-    """Return the next row that shares a gap with those above, if the rows between can be part of a table."""
+    """Return the index of the next row that shares a gap with recent ones; None if a row before it ends the table."""
     for index in range(at, min(at + _MAX_ROWS_BETWEEN + 1, len(lines))):
         line, above = lines[index], lines[index - 1]
         if not _is_near(above, line, across):
@@ -75,13 +75,13 @@ def _next_cellular(
 
 
 def _is_apart(recent: Sequence[SegmentedRow], above: SegmentedRow, line: SegmentedRow) -> bool:
-    """Return True for a sentence further below the rows of a table than these are apart."""
+    """Return True for a sentence whose distance to the row above exceeds the distance between rows of the table."""
     step = min((b.y0 - a.y0 for a, b in pairwise(recent)), default=0.0)
     return 0 < _APART * step < line.y0 - above.y0 and len(line.segments[0].text.split()) > _MIN_SENTENCE
 
 
 def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left: float) -> int:
-    """Include a last row with one cell that continues a cell of the row above."""
+    """Return the end after the next row if its only cell continues a cell of the row above, else `end`."""
     if end >= len(lines) or end - start < 2:
         return end
     line, above = lines[end], lines[end - 1]
