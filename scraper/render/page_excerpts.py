@@ -47,10 +47,11 @@ def fit_excerpts(pages: Sequence[PageExcerpts], tokens: int, *, linked: bool) ->
             excerpts = kept[at].excerpts
             kept[at] = replace(kept[at], excerpts=(*excerpts[:number], *excerpts[number + 1 :]))
             continue
-        # Each page has one quote: the longest is cut.
+        # Each page has one quote: the longest is cut, at most to an equal share.
         at = max(range(len(kept)), key=lambda at: _count_tokens(kept[at], linked))
-        shorter = _cut_only_quote(kept[at], _count_tokens(kept[at], linked) - excess)
-        if _count_tokens(shorter, linked) >= _count_tokens(kept[at], linked):
+        count, quoted = _count_tokens(kept[at], linked), sum(bool(page.excerpts) for page in kept)
+        shorter = _cut_only_quote(kept[at], max(count - excess, tokens // quoted))
+        if _count_tokens(shorter, linked) >= count:
             break
         kept[at] = shorter
     return tuple(kept)
@@ -129,6 +130,8 @@ def _cut_only_quote(page: PageExcerpts, tokens: int) -> PageExcerpts:
     before, quote, after = excerpt.text.partition(markdown[excerpt.start : excerpt.end].strip() or excerpt.text)
     start = markdown.find(quote, excerpt.start)
     room = max(1, tokens - 6 - token_estimate.estimate(before + after))
-    quote = quote[: token_estimate.fit_prefix(quote, 0, room)].rstrip()
+    end = token_estimate.fit_prefix(quote, 0, room)
+    pause = quote.rfind(" ", end // 2, end) if end < len(quote) else -1
+    quote = quote[: pause if pause > 0 else end].rstrip()
     cut = replace(excerpt, heading="", fragment="", text=before + quote + after, start=start, end=start + len(quote))
     return replace(page, excerpts=(cut,))

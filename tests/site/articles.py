@@ -26,6 +26,15 @@ def _static(request: web.Request) -> str:
     return _article(request.match_info["number"])
 
 
+_LONG_SENTENCE = page(
+    "A long sentence",
+    "<h1>The canal</h1><p>Boats wait at the sluice, "
+    + "and then the water rises slowly and the next boat follows in the evening " * 7
+    + "until night.</p>"
+    + paragraphs("canal", 0, 40),
+)
+
+
 def _long(request: web.Request) -> str:
     count = min(int(request.match_info["count"]), 20_000)
     parts = ["<h1>A long report</h1>"]
@@ -71,6 +80,7 @@ _RICH_HEAD = """<meta name="description" content="A page with every kind of bloc
 PAGES = (
     built("/static/{number}", "article: 60 paragraphs, 20 pictures", _static, marks=60, example="/static/1"),
     built("/long/{count}", "article of any length with code and tables", _long, example="/long/200"),
+    fixed("/long-sentence", "one sentence about a sluice above other text", _LONG_SENTENCE, marks=40),
     fixed(
         "/rich",
         "one of each block: lists, table, code, quote, figure, metadata",

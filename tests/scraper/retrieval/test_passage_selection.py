@@ -220,3 +220,33 @@ def test_a_long_sentence_is_cut_at_a_pause() -> None:
     sentence = "The ferry " + "carries bicycles and dogs and cars and people " * 12 + "free of charge."
     (excerpt,) = of(sentence + f"\n\n{FILLER * 9}", "ferry bicycles", LINK_TOKENS + 30)
     assert sentence.startswith(excerpt.text) and sentence[len(excerpt.text)] == " "
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("Bicycles are free on the ferry, and ", ""), ("", " and bicycles are free on the ferry.")]
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_words_of_sentences_longer_than_their_share_are_shown(before: str, after: str, count: int) -> None:
+    long = before + "of 74, 81/7 & (x/y) and " * 20 + after
+    texts = [f"{FERRY} {FILLER * 30}"] + [f"# News {at}\n\n{long}\n\n{FILLER * 30}" for at in range(count)]
+    budget = 70 * len(texts)
+    assert token_estimate.estimate(long) > 2 * 70
+    chosen = select_passages(texts, "bicycles ferry", budget, link_tokens=QUOTE_TOKENS)
+    for text, excerpts in zip(texts[1:], chosen[1:], strict=True):
+        (excerpt,) = excerpts
+        assert excerpt.text == text[excerpt.start : excerpt.end] and excerpt.score > 0
+        assert "ferry" in excerpt.text and "icycles" in excerpt.text
+        # It begins and ends at words.
+        assert not text[excerpt.start - 1].isalpha() and not text[excerpt.end].isalpha()
+    cost = sum(token_estimate.estimate(one.text) + QUOTE_TOKENS for excerpts in chosen for one in excerpts)
+    assert chosen[0] and cost <= budget
+
+
+def test_words_in_the_middle_of_a_long_text_without_spaces_are_shown() -> None:
+    text = (
+        "港の天気は静かで報告することは何もなかったと言いながら" * 80
+        + "自転車は無料で運ばれ"
+        + "誰もが静かに待っていて" * 80
+    )
+    (excerpt,) = of(text, "自転車は無料ですか", LINK_TOKENS + 60)
+    assert "自転車は無料" in excerpt.text

@@ -82,6 +82,20 @@ async def test_a_batch_shares_the_budget(app: Services, site: Site) -> None:
     assert text.text.count("MARK-long-217") >= 2 and "404" in text.text
 
 
+async def test_a_sentence_longer_than_its_share_is_cut_at_a_word(app: Services, site: Site) -> None:
+    urls = [site.url("/long/300"), site.url("/long-sentence")]
+    for tokens in (100, 200, 400):
+        answer = await call(app, "fetch_batch", urls=urls, question="note 217 | sluice", tokens=tokens, format="json")
+        assert isinstance(answer.structured, list)
+        _, row = answer.structured
+        assert "sluice" in row["content"] and row["content"].endswith("[…]") and not row.get("warnings")
+        assert sum(estimate(one["content"]) for one in answer.structured) <= tokens
+        quote = row["excerpts"][0]
+        assert row["total_chars"] > quote["end"]
+    text = await call(app, "fetch_batch", urls=urls, question="note 217 | sluice", tokens=300)
+    assert "No passage" not in text.text and "sluice" in text.text
+
+
 async def test_a_document_is_read_for_a_question(app: Services, site: Site) -> None:
     source = site.url("/document/table.csv")
     answer = await call(app, "read_doc", source=source, question="zeppelin", tokens=100, format="json")
