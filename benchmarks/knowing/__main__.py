@@ -43,7 +43,7 @@ from benchmarks.knowing.questions import (
 from benchmarks.knowing.sources import measure_sources
 from benchmarks.tokens import count_list_tokens
 from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import find_headings
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Document, PageExcerpts, Reading
 from scraper.render.page_excerpts import fit_excerpts
 from scraper.render.research_report import join_excerpts

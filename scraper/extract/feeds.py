@@ -13,7 +13,7 @@ from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import date_parsing
-from scraper.extract.text import markdown_structure
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Link
 
@@ -57,7 +57,7 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
         text=body,
         markdown=body,
         links=tuple(Link(link, label) for link, label in links if link),
-        outline=markdown_structure.find_headings(body),
+        outline=find_headings(body),
         controls_removed=controls,
     )
 

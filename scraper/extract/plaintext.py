@@ -9,7 +9,8 @@ from scraper.errors import UnsupportedTypeError, name_media_type
 from scraper.extract import feeds
 from scraper.extract.code.fences import fence, format_json
 from scraper.extract.dom.parsing import is_binary
-from scraper.extract.text import markdown_structure, sanitize
+from scraper.extract.text import sanitize
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Document, Verdict, VerdictKind
 
 MAX_CHARACTERS = 4_000_000
@@ -64,7 +65,7 @@ def read(snapshot: Snapshot) -> Document:
     if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
         return feed
     body = _format_text(media_type, text)
-    headings = markdown_structure.find_headings(body)
+    headings = find_headings(body)
     return Document(
         url=snapshot.url,
         title=headings[0].text if headings and media_type in _MARKDOWN_TYPES else None,

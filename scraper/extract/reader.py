@@ -12,6 +12,7 @@ from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.page import page_tree
 from scraper.extract.text import language, markdown_structure, sanitize
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.model import Document, ReadingComparison
 
@@ -108,7 +109,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         degraded=page.degraded or content.degraded or len(markdown) > MAX_CHARACTERS,
         links=links,
         images=converted.images,
-        outline=markdown_structure.find_headings(body),
+        outline=find_headings(body),
         discussion=thread.posts,
         hidden_removed=page.hidden_removed,
         controls_removed=controls,

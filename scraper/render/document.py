@@ -11,7 +11,8 @@ from typing import Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import TextCut, find_headings
+from scraper.extract.text.markdown_headings import find_headings
+from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago

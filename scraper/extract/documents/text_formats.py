@@ -15,7 +15,7 @@ from scraper.errors import NoContentError
 from scraper.extract.code.fences import fence, format_json
 from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
-from scraper.extract.text import markdown_structure
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.text.sanitize import clean
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
@@ -52,7 +52,7 @@ def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = decode_text(data, request)
     front = _FRONT_MATTER.match(text)
     titled = _FRONT_TITLE.search(front[1]) if front else None
-    headings = markdown_structure.find_headings(text)
+    headings = find_headings(text)
     title = titled["title"] if titled else headings[0].text if headings else None
     return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
 

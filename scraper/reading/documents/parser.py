@@ -20,7 +20,7 @@ from scraper.call_context import Deadline
 from scraper.extract.documents.dispatcher import has_fallback_reader
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
-from scraper.extract.text import markdown_structure
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
@@ -257,7 +257,7 @@ def detect_kind(snapshot: Snapshot) -> DocumentKind:
 
 def build_document(parsed: ParsedDocument, url: str) -> Document:
     """Convert a parsed document to a `Document`."""
-    headings = markdown_structure.find_headings(parsed.markdown)
+    headings = find_headings(parsed.markdown)
     return Document(
         url=url,
         title=parsed.title or (headings[0].text if headings and headings[0].level <= 2 else None),

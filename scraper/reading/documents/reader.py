@@ -20,7 +20,7 @@ from scraper.coordination.protocols import SharedState
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.sniff import DocumentKind
 from scraper.extract.documents.video import Video, find_watch_url, format_time, read_watch_page
-from scraper.extract.text.markdown_structure import find_headings
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import visit_outcome

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import markdown_structure
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Document, Reading
 from scraper.render.document import MAX_LENGTH, DocumentPart, as_json, as_markdown
 
@@ -21,7 +21,7 @@ TEXT = "\n\n".join(f"<!-- page {n} -->\n\n# Part {n}\n\nWords of page {n}." for 
 def reading(markdown: str = TEXT, **more: object) -> Reading:
     document = Document(
         "https://site.example/a.pdf", title="The Title", markdown=markdown,
-        outline=markdown_structure.find_headings(markdown),
+        outline=find_headings(markdown),
         format="pdf", page_count=3, **more,  # type: ignore[arg-type]
     )  # fmt: skip
     moment = datetime(2026, 1, 2, tzinfo=UTC)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import markdown_structure, token_estimate
+from scraper.extract.text import token_estimate
+from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Heading, Image, Link, Post
 from scraper.render.page import LISTS, as_json, as_markdown
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
@@ -260,7 +261,7 @@ def test_any_text_gives_an_answer_with_one_region(markdown: str, start: int, len
 def test_json_has_the_posts_of_the_returned_part_within_the_budget() -> None:
     markdown = "\n\n".join(f"### #{number} · Ann {number} · May 3\n\n{PARAGRAPH * 20}" for number in range(1, 61))
     posts = tuple(Post(number, f"Ann {number}", "May 3", None, PARAGRAPH * 20) for number in range(1, 61))
-    facts = {"discussion": posts, "outline": markdown_structure.find_headings(markdown)}
+    facts = {"discussion": posts, "outline": find_headings(markdown)}
     first = as_json(reading(markdown, document=facts))
     found = first["discussion"]
     assert isinstance(found, list)

@@ -50,6 +50,9 @@ def remove_headers_and_footers(
             elif keys:
                 first.update(row.runs)
             shown |= keys
+        if not runs and not first:
+            cleaned.append(page)
+            continue
         rest = tuple(_as_body(run, body_size) if run in first else run for run in page.runs if run not in runs)
         if runs and any(any(map(str.isalnum, run.text)) for run in rest):
             removed[page.number] = " ".join(run.text for run in page.runs if run in runs)

@@ -181,6 +181,8 @@ def _is_straight(item: PdfItem, angle: int) -> bool:
 
     PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
     """
+    if item.rotation == angle:
+        return True
     slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
     if slant <= 1:
         return True
@@ -210,7 +212,10 @@ def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, .
 def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
     """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
     words = item.words if abs(item.rotation) <= _MAX_SLANT else ()
-    ends = tuple((word.x, word.x + word.width) for word in words)
+    ends = tuple([(word.x, word.x + word.width) for word in words])
+    if len(words) < 2:
+        yield item.text, item.x, item.x + item.width, ends
+        return
     breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
     if not breaks:
         text = _separate_words(item, size) if item.text.count(" ") + 1 < len(words) else item.text
@@ -257,7 +262,10 @@ def _span(attributes: Sequence[Any], name: str) -> int:
 
 def _find_text_angle(items: Sequence[PdfItem]) -> int:
     """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
-    characters: Counter[int] = Counter()
+    by_rotation: Counter[float] = Counter()
     for item in items:
-        characters[round(item.rotation / 90) * 90 % 360 if math.isfinite(item.rotation) else 0] += len(item.text)
+        by_rotation[item.rotation] += len(item.text)
+    characters: Counter[int] = Counter()
+    for rotation, count in by_rotation.items():
+        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
     return characters.most_common(1)[0][0] if characters else 0

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, intersect, scale, transform
-
-T = TypeVar("T")
 
 TEXT, PATH, IMAGE, SHADING, FORM = 1, 2, 3, 4, 5
 """Types of page objects (fpdf_edit.h)."""
@@ -80,27 +79,31 @@ def declare_functions(library: ctypes.CDLL) -> None:
     library.FPDFPageObjMark_GetName.argtypes = [pointer, pointer, ctypes.c_ulong, pointer]
 
 
-class _Slots(Generic[T]):
+class _Slots:
     """Memory for one batch, with a reference to each value: PDFium returns four values of an object by reference."""
 
-    def __init__(self, kind: type[ctypes._SimpleCData[T]]) -> None:
+    def __init__(self, kind: type[ctypes._SimpleCData[Any]], code: str) -> None:
+        """Reserve memory for four values of this type per object; `code` is the type in the notation of `struct`."""
         self.values = (kind * (_SIDES * BATCH_OBJECTS))()
+        self._quadruple = struct.Struct(f"={_SIDES}{code}")
         places = range(0, BATCH_OBJECTS * _SIDES * _VALUE_BYTES, _SIDES * _VALUE_BYTES)
         self.references = [
             [ctypes.byref(self.values, place + _VALUE_BYTES * side) for place in places] for side in range(_SIDES)
         ]
 
-    def read(self, found: Sequence[int]) -> list[tuple[T, T, T, T] | None]:
+    def read(self, found: Sequence[int]) -> Sequence[Any]:
         """Return the values of each object, or None if PDFium found none."""
-        values: Iterator[Any] = iter(self.values[: _SIDES * len(found)])
-        quadruples = zip(values, values, values, values, strict=True)
+        used = memoryview(self.values).cast("B")[: len(found) * self._quadruple.size]
+        quadruples = list(self._quadruple.iter_unpack(used))
+        if all(found):
+            return quadruples
         return [four if has_values else None for four, has_values in zip(quadruples, found, strict=True)]
 
 
 @cache
-def _slots() -> tuple[_Slots[float], _Slots[int]]:
+def _slots() -> tuple[_Slots, _Slots]:
     """Return the memory for boxes and colors; like PDFium, only one thread may use it."""
-    return _Slots(ctypes.c_float), _Slots(ctypes.c_uint)
+    return _Slots(ctypes.c_float, "f"), _Slots(ctypes.c_uint, "I")
 
 
 def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: int) -> Iterator[Fields]:

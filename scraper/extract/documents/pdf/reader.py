@@ -38,7 +38,8 @@ from scraper.extract.documents.pdf.text_assembly import group_rows, is_right_to_
 
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
-_HYPHENATED = re.compile(r"[^\W\d_]+-[^\W\d_]+|[^\W\d_]{4,}")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
+_MIN_WORD = 4
 _VOCABULARY_PAGES = 300
 
 
@@ -114,7 +115,7 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
         return
     grids = find_grids(page)
     inside = {run for grid in grids for run in grid.runs}
-    runs = [run for run in page.runs if run not in inside]
+    runs = [run for run in page.runs if run not in inside] if inside else list(page.runs)
     for index, grid in enumerate(grids):
         size = grid.runs[0].size if grid.runs else 10.0
         runs.append(TextRun("\ufffc", grid.x0, grid.y0, grid.x1, grid.y1, size, block=index))
@@ -187,7 +188,8 @@ def _body_size(pages: Sequence[LayoutPage]) -> float:
 def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
     """Return the words of the document, to decide about hyphens."""
     text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
-    return frozenset(word.lower() for word in _HYPHENATED.findall(text))
+    words = set(_HYPHENATED.findall(text))
+    return frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
 
 
 _CELL_GAP = 1.5
