@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import python_calamine
-from python_calamine import CalamineWorkbook
+from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_charts import read_charts
 from scraper.extract.documents.ooxml_parts import iter_sheet_parts
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
+from scraper.extract.documents.sheet_cells import read_padded_styles, write_as_text
 from scraper.extract.documents.sheet_comments import read_sheet_comments
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
@@ -71,7 +72,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     warnings: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
     comments = read_sheet_comments(parts) if parts is not None else {}
-    hidden = {sheet.name for sheet in workbook.sheets_metadata if "Visible" not in str(sheet.visible)}
+    hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
     for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
         mark = " (hidden sheet)" if name in hidden else ""
         tables = _format_sheet(_read_rows(workbook, name), name, row_counts.get(name, 0), warnings)
@@ -134,13 +135,24 @@ def _format_value(cell: Any) -> str:
     if isinstance(cell, datetime.datetime):
         whole = cell.time() == datetime.time()
         return cell.date().isoformat() if whole else cell.isoformat(sep=" ", timespec="seconds")
+    if isinstance(cell, datetime.timedelta):
+        return _format_duration(cell)
     if isinstance(cell, (datetime.date, datetime.time)):
         return cell.isoformat()
     return str(cell).strip()
 
 
+def _format_duration(duration: datetime.timedelta) -> str:
+    """Return a duration in hours, which may be more than 24, minutes and seconds."""
+    seconds = round(abs(duration).total_seconds())
+    sign = "-" if duration < datetime.timedelta() and seconds else ""
+    return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
 def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]]:
-    """Limit each sheet to the rows that are shown; return the workbook, and row counts of truncated sheets by part.
+    """Limit each sheet to the rows that are shown, and write some cells as text.
+
+    Returns the workbook, and row counts of truncated sheets by part.
 
     The counts are lower bounds if counting stopped early.
 
@@ -158,7 +170,9 @@ def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]
         if count > MAX_ROWS:
             row_counts[name] = count
     _check_memory(parts, sheets)
-    return (_rewrite_workbook(parts, sheets) if row_counts else data), row_counts
+    padded_styles = read_padded_styles(parts)
+    written = {name: write_as_text(xml, padded_styles) for name, xml in sheets.items()}
+    return (_rewrite_workbook(parts, written) if row_counts or written != sheets else data), row_counts
 
 
 def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:

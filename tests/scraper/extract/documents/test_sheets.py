@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import zipfile
+from collections.abc import Callable
 
 import pytest
+import xlsxwriter
 
 from scraper import errors
 from tests.scraper.extract.documents import builders
@@ -121,3 +124,41 @@ def test_threads_of_comments_have_authors_dates_and_replies() -> None:
 def test_copies_of_threads_are_read_where_the_threads_are_missing() -> None:
     parsed = parse(workbook_with({f"{OFFICE}/comments": "../comments1.xml"}, {"xl/comments1.xml": NOTES}))
     assert parsed.markdown.endswith("- B2 (Ada): Why?\n- F7: Too low Reply: By far")
+
+
+def written_workbook(write: Callable[[xlsxwriter.Workbook], None]) -> bytes:
+    """Build a workbook with XlsxWriter."""
+    with io.BytesIO() as file:
+        with xlsxwriter.Workbook(file) as workbook:
+            write(workbook)
+        return file.getvalue()
+
+
+def test_hidden_sheets_are_marked() -> None:
+    def write(workbook: xlsxwriter.Workbook) -> None:
+        for name in ("Plain", "Hidden", "Very"):
+            workbook.add_worksheet(name).write("A1", f"in {name}")
+        workbook.get_worksheet_by_name("Hidden").hide()
+        workbook.get_worksheet_by_name("Very").very_hidden()
+
+    headings = [line for line in parse(written_workbook(write)).markdown.splitlines() if line.startswith("##")]
+    assert headings == ["## Plain", "## Hidden (hidden sheet)", "## Very (hidden sheet)"]
+
+
+def test_errors_durations_and_leading_zeros_are_shown_as_in_the_sheet() -> None:
+    def write(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("A")
+        zeros, hours, plain = (workbook.add_format({"num_format": code}) for code in ("00000", "[h]:mm:ss", "0"))
+        sheet.write_formula("A1", "=1/0", None, "#DIV/0!")
+        sheet.write_formula("A2", "=NA()", zeros, "#N/A")
+        sheet.write_number("A3", 1234, zeros)
+        sheet.write_formula("A4", "=A3+1", zeros, 1235)
+        sheet.write_number("A5", 1234, plain)
+        sheet.write_string("A6", "77", zeros)
+        sheet.write_number("A7", 1.25, zeros)
+        sheet.write_datetime("A8", datetime.timedelta(hours=30, minutes=5), hours)
+        sheet.write_datetime("A9", datetime.timedelta(seconds=59), hours)
+
+    cells = [line.strip("| ") for line in parse(written_workbook(write)).markdown.splitlines()[4:]]
+    del cells[1]
+    assert cells == ["#DIV/0!", "#N/A", "01234", "01235", "1234", "77", "1.25", "30:05:00", "0:00:59"]

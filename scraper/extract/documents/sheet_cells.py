@@ -1,0 +1,45 @@
+"""Turn cells that calamine does not show as a person sees them into text, in the XML of a sheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from scraper.extract.documents.safe_zip import ZipParts
+
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_STYLES = "xl/styles.xml"
+_ERROR = re.compile(rb"(<(?:\w+:)?c\b[^<>]*?\bt=[\"'])e([\"'])")
+"""Type of a cell with an error such as #DIV/0!, which calamine leaves out."""
+_NUMBER = re.compile(
+    rb"(<(?:\w+:)?c\b[^<>]*?\bs=\"(\d{1,5})\"[^<>/]*)(>\s*"
+    rb"(?:<(?:\w+:)?f\b[^<>]*(?:/>|>[^<>]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>)(\d{1,15})</"
+)
+"""Cell with a style and a whole number: its tag, its style, the text before the number, and the number."""
+_TYPE = re.compile(rb"\st=")
+_ZEROS = re.compile(r"0{2,15}")
+"""Number format of postal codes and other numbers that keep their leading zeros."""
+
+
+def read_padded_styles(parts: ZipParts) -> dict[int, int]:
+    """Return the number of digits of cell styles that fill numbers with zeros, by index of the style."""
+    root = parts.xml_or_none(_STYLES) if _STYLES in parts else None
+    if root is None:
+        return {}
+    codes = {one.get("numFmtId"): str(one.get("formatCode")) for one in root.iter(_S + "numFmt")}
+    styles = enumerate(codes.get(style.get("numFmtId"), "") for style in root.iterfind(f"{_S}cellXfs/{_S}xf"))
+    return {index: len(code) for index, code in styles if _ZEROS.fullmatch(code)}
+
+
+def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> bytes:
+    """Return a sheet in which errors are text, and numbers with leading zeros too."""
+
+    def pad(match: re.Match[bytes]) -> bytes:
+        tag, style, before, digits = match.groups()
+        width = padded_styles.get(int(style))
+        if width is None or _TYPE.search(tag):
+            return match[0]
+        return tag + b' t="str"' + before + digits.zfill(width) + b"</"
+
+    xml = _ERROR.sub(rb"\1str\2", xml)
+    return _NUMBER.sub(pad, xml) if padded_styles else xml
