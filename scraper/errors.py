@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
+from typing import Any
 
 _FOLDERS = re.compile(r"(?<![\w:/.~-])/(?:[\w.+@~-]+/)*(?=[\w.+@~-])")
 
@@ -258,6 +259,10 @@ class MalformedDocumentError(UnreadableError):
     """The bytes do not have the format of the document."""
 
     code = "malformed"
+
+    def __init__(self, message: str, *, next_step: str = "", **rest: Any) -> None:
+        """Store the message; without a next step, advise to look for another copy."""
+        super().__init__(message, next_step=next_step or "Try once more, or look for another copy.", **rest)
 
 
 class OcrNeededError(UnreadableError):

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from io import BytesIO
 
-from scraper.errors import ContentTooLargeError, ScraperError
+from scraper.errors import MalformedDocumentError, ScraperError
 from scraper.extract.documents.embedded import EmbeddedFile, read_embedded
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.safe_zip import ZipParts
@@ -40,7 +40,11 @@ _SIGNATURES = (
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the list of names and sizes in the archive, and the documents of a zip file."""
+    """Return the list of names and sizes in the archive, and the documents of a zip file.
+
+    Raises:
+        MalformedDocumentError: A zip file has no complete list of its files.
+    """
     kind = next((name for signature, name in _SIGNATURES if data.startswith(signature)), "tar")
     head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
     sections: list[str] = []
@@ -55,8 +59,10 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         entries = _tar_entries(content)
         if entries is None and content:
             return ParsedDocument("archive", f"{head}\n\n{_describe_single_file(data, content)}")
+    if entries is None and kind == "zip":
+        raise MalformedDocumentError("The zip file is damaged, or was cut off: it has no complete list of its files.")
     if entries is None:
-        return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here.")
+        return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here: unpack it first.")
     rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:MAX_LISTED]]
     parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
     parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
@@ -66,7 +72,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def _documents(data: bytes) -> Iterator[EmbeddedFile]:
-    """Yield the documents of a zip archive by the endings of their names; damaged ones are empty."""
+    """Yield the documents of a zip archive by the endings of their names; others have a problem."""
     try:
         parts = ZipParts(data)
     except ScraperError:
@@ -75,10 +81,8 @@ def _documents(data: bytes) -> Iterator[EmbeddedFile]:
         if name.lower().endswith(_DOCUMENT_NAMES) and not name.startswith("__MACOSX/"):
             try:
                 yield EmbeddedFile(name, parts.read(name))
-            except ContentTooLargeError:
-                return
-            except ScraperError:
-                yield EmbeddedFile(name, b"")
+            except ScraperError as error:
+                yield EmbeddedFile(name, b"", problem=str(error))
 
 
 def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:

@@ -49,11 +49,19 @@ def _attachments(message: EmailMessage) -> Iterator[EmbeddedFile]:
         is_email = media_type == "message/rfc822"
         try:
             payload: object = part.get_content() if is_email else part.get_payload(decode=True)
-            data = _body(payload).encode() if isinstance(payload, EmailMessage) else payload
+            data = _summarize(payload).encode() if isinstance(payload, EmailMessage) else payload
         except (LookupError, KeyError, ValueError, AttributeError):
             data = b""
         if isinstance(data, bytes) and (name or data):
             yield EmbeddedFile(name or f"attached {media_type}", data, "" if is_email else media_type)
+
+
+def _summarize(message: EmailMessage) -> str:
+    """Return an attached email as text: its headers in one line, its body, and the names of its attachments."""
+    headers = "; ".join(f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name])
+    names = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
+    attachments = f"Attachments, not read inside of another file: {', '.join(names)}" if names else ""
+    return "\n\n".join(filter(None, (headers, _body(message), attachments)))
 
 
 def _body(message: EmailMessage) -> str:

@@ -10,6 +10,7 @@ from scraper.extract.documents.office_markup import remove_internal_links
 
 _BASE_URL = "http://file.invalid/"
 """Base URL for links in a local file; relative links lead nowhere."""
+_DEGRADED_WARNING = "The page is larger or more complex than the limits: its end may be missing."
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
@@ -25,4 +26,5 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))
     markdown = document.markdown if request.url else remove_internal_links(document.markdown, _BASE_URL)
-    return ParsedDocument("html", markdown, title=document.title, author=document.author)
+    warnings = (_DEGRADED_WARNING,) if document.degraded else ()
+    return ParsedDocument("html", markdown, title=document.title, author=document.author, warnings=warnings)

@@ -55,7 +55,7 @@ class ZipParts:
         try:
             self._archive = zipfile.ZipFile(BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-            raise MalformedDocumentError(f"The file is a damaged archive: {error}.") from None
+            raise MalformedDocumentError(f"The file is damaged or was cut off: {error}.") from None
         entries = self._archive.infolist()
         if len(entries) > MAX_ENTRIES:
             raise ContentTooLargeError(

@@ -50,6 +50,8 @@ CONTAINER_FORMATS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
 """Formats of files that contain other files."""
 _PDF_SIGNATURE_BYTES = 1_024
 """Bytes that are searched for the signature; Acrobat's own rule."""
+_PDF_JUNK_BYTES = 65_536
+"""Bytes before the signature of a file that ends as a PDF does."""
 _HEAD_BYTES = 4_096
 _ZIP_NAMES = 3_000
 """Number of names that are examined in an archive's directory."""
@@ -139,9 +141,18 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
 
 
 def _is_pdf(data: bytes) -> bool:
-    at = data.find(b"%PDF-", 0, _PDF_SIGNATURE_BYTES)
-    # A web page that mentions the signature is no PDF.
-    return at == 0 or (at > 0 and not _HTML.match(data[:at]) and not data.startswith((b"PK\x03\x04", _OLE)))
+    """Return True for a PDF, which may follow junk such as the headers of an HTTP response.
+
+    After much junk it must also end as a PDF does. A web page that mentions the signature is no PDF.
+    """
+    at = data.find(b"%PDF-", 0, _PDF_JUNK_BYTES)
+    if at <= 0:
+        return at == 0
+    if at >= _PDF_SIGNATURE_BYTES and b"startxref" not in data[-_PDF_SIGNATURE_BYTES:]:
+        return False
+    if data.startswith((b"PK\x03\x04", _OLE, *_ARCHIVES)) or data[257:262] == b"ustar":
+        return False
+    return not _HTML.match(data[:at])
 
 
 def _detect_zip_kind(data: bytes) -> DocumentKind:

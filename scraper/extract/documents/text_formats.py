@@ -106,6 +106,8 @@ def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
     yield fence(source, language)
     for output in cell.get("outputs", []):
         text = _join_lines(output.get("text") or output.get("data", {}).get("text/plain") or "")
+        if output.get("output_type") == "error":
+            text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
         if text:
             yield fence(text[:_MAX_OUTPUT_CHARS], "")
 

@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import tarfile
+from email.message import EmailMessage
 from io import BytesIO
 
 import pytest
@@ -87,9 +88,16 @@ def test_notebook_contains_text_code_and_output() -> None:
         "cells": [
             {"cell_type": "markdown", "source": ["# Title"]},
             {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}]},
+            {
+                "cell_type": "code",
+                "source": "fail()",
+                "outputs": [{"output_type": "error", "ename": "NameError", "evalue": "no fail", "traceback": ["..."]}],
+            },
         ],
     }
-    assert parse(json.dumps(notebook).encode()).markdown == "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```"
+    assert parse(json.dumps(notebook).encode()).markdown == (
+        "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```python\nfail()\n```\n\n```\nNameError: no fail\n```"
+    )
 
 
 def test_feed_contains_entries_and_unresolved_entities() -> None:
@@ -153,7 +161,7 @@ def test_attached_emails_and_archives_are_not_nested_further() -> None:
         + b"\n--x--\n"
     )
     markdown = parse(mail).markdown
-    assert "Outer words\n\n## attached message/rfc822\n\nInner words" in markdown
+    assert "Outer words\n\n## attached message/rfc822\n\nFrom: x@y.example; Subject: Inner\n\nInner words" in markdown
     assert "not read inside of another file" in markdown
     assert "secret" not in markdown
 
@@ -175,6 +183,29 @@ def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
     assert "## program.bin" not in parsed.markdown
 
 
+def test_attachments_of_an_attached_email_are_named() -> None:
+    inner, outer = EmailMessage(), EmailMessage()
+    inner["Subject"], outer["Subject"], outer["From"], outer["To"] = "Inner", "Outer", "a@b.example", "c@d.example"
+    inner.set_content("Inner words")
+    inner.add_attachment(b"a,b", maintype="text", subtype="csv", filename="numbers.csv")
+    outer.set_content("Outer words")
+    outer.add_attachment(inner)
+    markdown = parse(outer.as_bytes()).markdown
+    assert "Subject: Inner\n\nInner words" in markdown
+    assert markdown.endswith("Attachments, not read inside of another file: numbers.csv")
+
+
+def test_locked_files_of_a_zip_file_and_warnings_of_its_documents_are_reported() -> None:
+    rows = "".join(f"{number}\n" for number in range(20_010))
+    data = bytearray(builders.zipped({"locked.txt": "secret", "long.csv": rows, "plain.txt": "words"}))
+    data[data.find(b"PK\x03\x04") + 6] |= 1
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    parsed = parse(bytes(data))
+    assert "## locked.txt\n\n(not read: The document is locked with a password.)" in parsed.markdown
+    assert parsed.warnings == ("long.csv: Only the first 20,000 rows are shown.",)
+    assert parsed.markdown.endswith("## plain.txt\n\nwords")
+
+
 def test_only_the_first_documents_of_a_zip_file_are_read() -> None:
     parsed = parse(builders.zipped({f"{number}.txt": "words" for number in range(40)}))
     assert parsed.markdown.count("## ") == 30
@@ -189,6 +220,9 @@ def test_apple_file_is_read_from_its_preview_or_refused_with_advice() -> None:
     with pytest.raises(errors.UnsupportedTypeError, match="Apple Pages") as raised:
         parse(builders.zipped({"Index/Document.iwa": b"x", "preview.jpg": b"\xff\xd8"}))
     assert "Export it as PDF" in raised.value.next_step
+    with pytest.raises(errors.MalformedDocumentError, match="preview in this Apple file is damaged") as broken:
+        parse(builders.zipped({"Index/Document.iwa": b"x", "QuickLook/Preview.pdf": b"%PDF-1.4 nothing"}))
+    assert "Export it as PDF" in broken.value.next_step
 
 
 def test_image_is_described() -> None:
@@ -268,6 +302,19 @@ def test_markdown_is_unchanged_and_its_front_matter_has_the_title(front: str, ti
     parsed = parse(f"---\n{front}\n---\n\n# Other\n\nText.\n".encode(), name="a.md")
     assert parsed.title == title
     assert parsed.markdown.endswith("# Other\n\nText.")
+
+
+def test_html_document_beyond_the_limit_has_a_warning() -> None:
+    page = b"<html><body><p>%s</p></body></html>"
+    assert not parse(page % (b"word " * 10)).warnings
+    assert "end may be missing" in parse(page % (b"word " * 820_000)).warnings[0]
+
+
+@pytest.mark.parametrize("data", [builders.xlsx(("A", ""))[:-60], builders.odf("text", "")[:-60]])
+def test_files_that_were_cut_off_get_advice(data: bytes) -> None:
+    with pytest.raises(errors.MalformedDocumentError) as caught:
+        parse(data)
+    assert caught.value.next_step == "Try once more, or look for another copy."
 
 
 def test_html_document_is_read_like_a_page() -> None:

@@ -20,6 +20,10 @@ def ole(stream: str) -> bytes:
     [
         (builders.drawn_pdf([builders.text_at(50, 50, "a")]), DocumentKind.PDF),
         (b"\r\n" * 20 + builders.drawn_pdf([]), DocumentKind.PDF),
+        (b"junk " * 5_000 + builders.drawn_pdf([]), DocumentKind.PDF),
+        (b"\0" * 3_000 + builders.drawn_pdf([]), DocumentKind.PDF),
+        (b"words " * 1_000 + b"%PDF-1.7 is a signature " * 100, DocumentKind.TEXT),
+        (b"\x1f\x8b" + b"\0" * 3_000 + builders.drawn_pdf([]), DocumentKind.ARCHIVE),
         (builders.docx("<w:p/>"), DocumentKind.DOCX),
         (builders.xlsx(("A", "")), DocumentKind.XLSX),
         (builders.epub({"a.xhtml": "<p>a</p>"}), DocumentKind.EPUB),
