@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 20_000_000
 """Bytes of all lists together. EasyList has 2 MB, the largest public collections 8; they take a second to read."""
+MAX_RULES = 400_000
+"""Maximum of rules of all lists together. The engine takes 1 kB for each: six million rules of two letters, which fit
+into `MAX_BYTES`, took 6 GB. A list of 2 MB, like EasyList, has at most 100,000 rules of 20 letters."""
+MAX_WILDCARD_RULES = 30_000
+"""Maximum of rules with wildcards, which are tried one by one for each host: 300,000 took 86 ms."""
 MAX_LINE_CHARS = 20_000
 MAX_WILDCARDS = 20
 """Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
@@ -28,8 +33,14 @@ MAX_UNKNOWN = 0.1
 CACHED_HOSTS = 20_000
 _COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
 _COSMETIC = re.compile(r"#@?[?$%]*@?#")
-_HOSTS_FILE = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(?P<host>[\w.-]+)(?:\s+#.*)?$")
-"""Line of a hosts file. Many lists have this format."""
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*(?:%\w+)?")
+"""First word of a line of a hosts file. Many lists have this format."""
+_NOWHERE = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
+"""Addresses in hosts files of hosts that are refused. Other lines name the machine's own network."""
+_FOREIGN = re.compile(r"(?:address|server|local)=/")
+"""Rule of dnsmasq."""
+_WORD = re.compile(r"[\w,;:=+\"'()\[\]]+")
+"""Pattern that separates no parts of a URL. Few rules of a filter list are like this, but all lines of a word list."""
 _REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
 PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
 """Hosts that no filter list refuses. A list that refuses half of them would block most of the web."""
@@ -50,20 +61,21 @@ class FilterLists:
         Raises:
             FilterListError: The engine is missing, or a file is no usable filter list. The message has the next step.
         """
-        try:
-            import adblock
-        except ImportError:
-            raise FilterListError("Filter lists need an engine: pip install 'search-mcp[filters]'.") from None
-        rules = adblock.FilterSet()
+        found: dict[Path, list[str]] = {}
         left = MAX_BYTES
         for path in paths:
             data = _read_list(path, left)
             left -= len(data)
-            text = _decode(path, data)
-            found = _select_rules(path, text)
-            _raise_if_it_refuses_the_web(path, found)
-            rules.add_filters(found)
-        self._engine = adblock.Engine(rules)
+            found[path] = _select_rules(path, _decode(path, data))
+            _raise_if_too_many(path, [rule for rules in found.values() for rule in rules])
+        self._engine = _build_engine(found.values())
+        if refused := _refused_probes(self._engine):
+            # Each list alone, to name the one that does.
+            alone = (path for path in paths if _refused_probes(_build_engine([found[path]])))
+            raise FilterListError(
+                f"{next(alone, paths[-1])} refuses nearly every host, for example {refused[0]}: no page could load "
+                "anything. Remove the rule that matches every URL."
+            )
         self.refuses = functools.lru_cache(CACHED_HOSTS)(self._refuses)
 
     def _refuses(self, host: str, page_host: str) -> bool:
@@ -99,13 +111,16 @@ def _select_rules(path: Path, text: str) -> list[str]:
         if _COMMENT.match(rule):
             continue
         lines += 1
-        if _COSMETIC.search(rule[:MAX_LINE_CHARS]):
+        words = rule[:MAX_LINE_CHARS].partition("#")[0].split()
+        if len(words) > 1 and _ADDRESS.fullmatch(words[0]):
+            if words[0] in _NOWHERE:
+                rules += [f"||{host}^" for host in words[1:] if "." in host and host not in _NOWHERE]
+        elif _COSMETIC.search(rule[:MAX_LINE_CHARS]):
             continue
-        if (entry := _HOSTS_FILE.match(rule)) is not None:
-            rules.append(f"||{entry['host']}^")
-        elif len(rule) > MAX_LINE_CHARS or rule[0] in "<{" or " " in rule:
+        elif len(rule) > MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or _FOREIGN.match(rule):
             unknown += 1
         elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= MAX_WILDCARDS:
+            unknown += _WORD.fullmatch(rule) is not None
             rules.append(rule)
     if unknown > MAX_UNKNOWN * lines:
         raise FilterListError(
@@ -117,18 +132,33 @@ def _select_rules(path: Path, text: str) -> list[str]:
     return rules
 
 
-def _raise_if_it_refuses_the_web(path: Path, rules: list[str]) -> None:
-    import adblock
+def _raise_if_too_many(path: Path, rules: Sequence[str]) -> None:
+    with_wildcards = sum("*" in rule.partition("$")[0].strip("*") for rule in rules)
+    for count, limit, what in (
+        (len(rules), MAX_RULES, "rules"),
+        (with_wildcards, MAX_WILDCARD_RULES, "wildcard rules"),
+    ):
+        if count > limit:
+            raise FilterListError(
+                f"{path} has too many {what}: all lists together may have {limit:,}. Use fewer or smaller lists."
+            )
 
+
+def _build_engine(lists: Iterable[list[str]]) -> adblock.Engine:
+    try:
+        import adblock
+    except ImportError:
+        raise FilterListError("Filter lists need an engine: pip install 'search-mcp[filters]'.") from None
     filters = adblock.FilterSet()
-    filters.add_filters(rules)
-    engine = adblock.Engine(filters)
+    for rules in lists:
+        filters.add_filters(rules)
+    return adblock.Engine(filters)
+
+
+def _refused_probes(engine: adblock.Engine) -> list[str]:
+    """Return the probes that the engine refuses, or an empty list if it refuses fewer than half."""
     refused = [host for host in PROBES if _matches(engine, host, "news.example")]
-    if 2 * len(refused) >= len(PROBES):
-        raise FilterListError(
-            f"{path} refuses nearly every host, for example {refused[0]}: no page could load anything. "
-            "Remove the rule that matches every URL."
-        )
+    return refused if 2 * len(refused) >= len(PROBES) else []
 
 
 def _matches(engine: adblock.Engine, host: str, page_host: str) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browsers.egress.filter_lists import CHALLENGES, MAX_BYTES, FilterLists
+from browsers.egress.filter_lists import CHALLENGES, MAX_BYTES, MAX_RULES, MAX_WILDCARD_RULES, FilterLists
 from browsers.egress.third_parties import ThirdPartyFilter
 from browsers.errors import FilterListError
 from browsers.model import ThirdParties
@@ -48,6 +48,25 @@ def test_hosts_of_the_list_are_refused(write: Path) -> None:
     assert page.refuses("www.googletagmanager.com")  # the own list still applies
 
 
+def test_the_head_of_a_hosts_file_and_several_hosts_in_a_line_are_read(write: Path) -> None:
+    head = (
+        "127.0.0.1 localhost\n255.255.255.255 broadcasthost\n::1 ip6-loopback\nfe80::1%lo0 localhost\n0.0.0.0 0.0.0.0\n"
+    )
+    write.write_text(f"{head}10.0.0.7 intranet.example\n0.0.0.0 ads.example.com more.example ## both\n:: six.example\n")
+    page = page_filter(write, "blog.example")
+    assert all(map(page.refuses, ("ads.example.com", "more.example", "six.example")))
+    assert not any(map(page.refuses, ("intranet.example", "localhost", "0.0.0.0", "both")))
+
+
+def test_a_list_is_named_if_it_refuses_the_web_beside_others(tmp_path: Path, write: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("||*^\n")
+    with pytest.raises(FilterListError, match=r"other\.txt refuses nearly every host"):
+        FilterLists([other, write])
+    with pytest.raises(FilterListError, match=r"other\.txt refuses nearly every host"):
+        FilterLists([write, other])
+
+
 def test_the_site_itself_is_never_refused_and_a_level_turns_the_lists_off(write: Path) -> None:
     assert not page_filter(write, "www.tracker.example").refuses("tracker.example")
     assert not page_filter(write, "blog.example", ThirdParties.ALL).refuses("ads.example.com")
@@ -71,10 +90,32 @@ def test_challenges_are_never_refused(write: Path) -> None:
         (b"", "has no rules for requests"),
         (b"! only a comment\n##.banner\n", "has no rules for requests"),
         (b"||*^\n", "refuses nearly every host, for example en.wikipedia.org"),
-        (b"||ads.example.com^\nhttp\n", "refuses nearly every host"),
+        (b"||ads.example.com^\n" * 20 + b"http\n", "refuses nearly every host"),
+        (b"alpha\nbeta\ngamma\n", "is no filter list: 3 of its 3 lines"),
+        (b"a,b,c\n1,2,3\n" * 5, "is no filter list: 10 of its 10 lines"),
+        (b"QUJDREVGRw==\n" * 9, "is no filter list: 9 of its 9 lines"),
+        (b"address=/ads.example.com/0.0.0.0\n" * 3, "is no filter list: 3 of its 3 lines"),
+        ("".join(f"||a{number:x}.b^\n" for number in range(MAX_RULES + 1)).encode(), "has too many rules: all lists"),
+        (b"a*.b*c\n" * (MAX_WILDCARD_RULES + 1), "has too many wildcard rules: all lists together may have 30,000"),
         (b"||ads.example.com^\n" * (MAX_BYTES // 19 + 1), "is too large: all lists together may have 20 MB"),
     ],
-    ids=("page", "prose", "json", "picture", "empty", "no rules", "all hosts", "all urls", "large"),
+    ids=(
+        "page",
+        "prose",
+        "json",
+        "picture",
+        "empty",
+        "no rules",
+        "all hosts",
+        "all urls",
+        "words",
+        "csv",
+        "base64",
+        "dnsmasq",
+        "rules",
+        "wildcards",
+        "large",
+    ),
 )
 def test_an_unusable_file_is_an_error_that_says_why(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "list.txt"
