@@ -18,7 +18,7 @@ from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access.header_rules import is_loopback
+from scraper.server.access.header_rules import MIN_TOKEN_CHARS, is_loopback
 from scraper.server.entrypoints import find_issuer, make_access_rules
 from scraper.server.lifecycle import ServerStartError
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
@@ -144,6 +144,11 @@ def check_callers(settings: Settings) -> Iterator[Finding]:
         return
     if rules.requires_token:
         yield good_finding("Callers must send a token")
+        for name in rules.short_tokens:
+            yield poor_finding(
+                f"The token of {name} has fewer than {MIN_TOKEN_CHARS} characters, so it may be guessed",
+                "Replace it by the output of: openssl rand -hex 32",
+            )
     elif is_loopback(settings.host):
         yield good_finding("Only programs on this machine may call, without a token")
     else:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access.header_rules import AccessRules, is_loopback, make_rules, read_keys
+from scraper.server.access.header_rules import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
 from scraper.server.http.sockets import open_sockets
 from scraper.server.lifecycle import (
     ServerContext,
@@ -80,6 +80,8 @@ async def serve_http(
     rules = make_access_rules(settings, issuer)
     if not rules.requires_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
+    for name in rules.short_tokens:
+        _LOG.warning("the token of %s has fewer than %d characters, so it may be guessed", name, MIN_TOKEN_CHARS)
     with open_sockets(settings.host, settings.port) as sockets, stop_signals() as stops:
         async with hold_services(factory) as holder:
             try:

@@ -21,6 +21,8 @@ from scraper.settings.files import UnreadableFileError, read_text_file
 
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Path prefix of RFC 9728; the path of the endpoint follows."""
+MIN_TOKEN_CHARS = 16
+"""Characters. A shorter token may be guessed: 16 random hexadecimal digits have 64 bits."""
 _TOKEN = re.compile("[!-~]+")
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -60,6 +62,11 @@ class AccessRules:
     def requires_token(self) -> bool:
         """True if a token is required; otherwise every caller with a valid Host and Origin may call."""
         return bool(self.keys) or self.issuer is not None
+
+    @property
+    def short_tokens(self) -> tuple[str, ...]:
+        """Names of the callers with a token of fewer than `MIN_TOKEN_CHARS` characters."""
+        return tuple(dict.fromkeys(key.name for key in self.keys if len(key.token) < MIN_TOKEN_CHARS))
 
     def is_open(self, path: str) -> bool:
         """Return True if a path requires no token."""

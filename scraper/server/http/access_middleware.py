@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.header_rules import AccessRules
+from scraper.server.http.connection_limits import AUTHORITY
 
 _METHODS = ("GET", "POST", "DELETE")
 _REQUEST_HEADERS = (
@@ -69,8 +70,9 @@ class AccessMiddleware:
         """Return the error for an unknown host or origin."""
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        # A proxy may have used the other one of two headers.
-        if len(hosts) != 1 or not self._rules.knows_host(hosts[0]):
+        # A proxy may have used the other one of two headers, or the host of an absolute URL in the request line.
+        names = [*hosts, scope[AUTHORITY]] if AUTHORITY in scope else hosts
+        if len(hosts) != 1 or not all(map(self._rules.knows_host, names)):
             return _error(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
         if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None, hosts[0]):
             return _error(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import http
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -31,6 +32,9 @@ MIN_BODY_RATE = 500
 MAX_CONNECTIONS = 2_000
 MAX_CONNECTIONS_PER_ADDRESS = 1_000
 """Connections, half of all. A reverse proxy needs one for each running call and open event stream."""
+AUTHORITY = "search_mcp.authority"
+"""Key of the ASGI scope: host and port of an absolute URL in the request line (RFC 9112, 3.2.2). uvicorn drops them."""
+_AUTHORITY = re.compile(rb"[^:/?#]*://([^/?#]*)")
 _LINGER_S = 1.0
 """Seconds to discard further data of the client after a rejection; closing at once would discard the response."""
 
@@ -170,6 +174,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._table.add(self)
         self._stop_timer()
         self._start_timer(BODY_PAUSE_S)
+        if found := _AUTHORITY.match(self.url):
+            self.scope[AUTHORITY] = found[1].decode("latin-1")  # type: ignore[literal-required]
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

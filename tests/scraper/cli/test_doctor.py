@@ -129,7 +129,7 @@ def test_a_port_in_use_is_reported_briefly() -> None:
     [
         ({}, CheckLevel.GOOD, "Only programs on this machine may call"),
         ({"host": "0.0.0.0"}, CheckLevel.BAD, "would not start: Refusing to listen on 0.0.0.0 without a token"),
-        ({"host": "0.0.0.0", "token": "t"}, CheckLevel.GOOD, "Callers must send a token"),
+        ({"host": "0.0.0.0", "token": "0123456789abcdef"}, CheckLevel.GOOD, "Callers must send a token"),
         ({"host": "0.0.0.0", "allow_unauthenticated": True}, CheckLevel.POOR, "Everyone who reaches 0.0.0.0 may call"),
         ({"token": "two words"}, CheckLevel.BAD, "a token must consist of visible ASCII characters"),
         ({"issuer": "https://login.example"}, CheckLevel.BAD, "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS"),
@@ -138,6 +138,12 @@ def test_a_port_in_use_is_reported_briefly() -> None:
 def test_the_allowed_callers_are_reported(given: dict[str, Any], level: CheckLevel, output: str) -> None:
     (found,) = doctor_checks.check_callers(Settings(**given))
     assert found.level is level and output in found.text
+
+
+def test_a_short_token_is_reported() -> None:
+    _, found = doctor_checks.check_callers(Settings(token="0123456789abcde"))
+    assert found.level is CheckLevel.POOR
+    assert found.text == "The token of default has fewer than 16 characters, so it may be guessed"
 
 
 def test_a_secret_in_a_file_is_shown_as_its_path() -> None:

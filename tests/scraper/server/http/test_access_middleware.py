@@ -125,6 +125,31 @@ async def test_a_name_or_origin_given_twice_or_not_at_all_is_not_ours(
     await writer.wait_closed()
 
 
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://evil.example/health", 421),
+        ("http://localhost@evil.example/health", 421),
+        ("HTTP://evil.example:80/health", 421),
+        ("http://localhost/health", 200),
+        ("/health?http://evil.example/", 200),
+    ],
+)
+async def test_a_foreign_host_in_the_request_line_is_not_ours(server: Program, target: str, status: int) -> None:
+    port = int(server.base.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    async with asyncio.timeout(LIMIT_S):
+        assert (await reader.readline()).startswith(f"HTTP/1.1 {status} ".encode())
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_short_tokens_are_reported_at_the_start(guarded: Program) -> None:
+    for name in ("ann", "ben"):
+        await guarded.until(f"the token of {name} has fewer than 16 characters, so it may be guessed")
+
+
 @pytest.mark.parametrize("path", ROUTES)
 async def test_the_access_matrix(guarded: Program, http: aiohttp.ClientSession, path: str) -> None:
     without, right = ROUTES[path]
