@@ -109,7 +109,7 @@ class Services:
             stack.push_async_callback(pictures.close)
             fields = FieldReader(fetcher.visitor, workers, StoredRecipes(store.records))
             logins = LoginProfiles(store.records, settings.data_dir, settings.profile_key)
-            browsing = BrowseRunner(browsers, fetcher.visitor, workers, logins, settings)
+            browsing = BrowseRunner(browsers, fetcher.visitor, workers, logins, settings, shared)
             readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)
             yield cls(settings, browsers, workers, store, *readers, shared)
 

@@ -306,7 +306,9 @@ class ActingSessions:
 
 
 def _unknown_session() -> errors.UnknownSessionError:
-    return errors.UnknownSessionError("There is no such session: it has ended, or its id is wrong.")
+    return errors.UnknownSessionError(
+        "There is no such session on this server: it has ended, its id is wrong, or another server has it."
+    )
 
 
 def _check_host(login: Login | None, host: str, url: str) -> None:

@@ -17,6 +17,7 @@ from browsers.login_state import Login
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
 from scraper.call_context import AskUser, Deadline
+from scraper.coordination.protocols import SharedState
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.scheme_retry import read_with_other_urls
@@ -110,10 +111,20 @@ class BrowseRunner:
     """Run the browse steps of callers in sessions, and read pages with login profiles."""
 
     def __init__(
-        self, browsers: Browsers, visitor: PageVisitor, workers: WorkerPool, logins: LoginProfiles, settings: Settings
+        self,
+        browsers: Browsers,
+        visitor: PageVisitor,
+        workers: WorkerPool,
+        logins: LoginProfiles,
+        settings: Settings,
+        shared: SharedState,
     ) -> None:
-        """Open tabs in `browsers` within the rate limits of `visitor`, and read pages in `workers`."""
+        """Open tabs in `browsers` within the rate limits of `visitor`, and read pages in `workers`.
+
+        `shared` knows the number of servers.
+        """
         self._browsers = browsers
+        self._shared = shared
         self._visitor = visitor
         self._workers = workers
         self._logins = logins
@@ -314,7 +325,10 @@ class BrowseRunner:
         try:
             return await self._browsers.acting.run(request)
         except browser_errors.UnknownSessionError as error:
-            raise errors.SessionNotFoundError(str(error), target="session", next_step=error.next_step) from None
+            servers = self._shared.status().servers
+            several = f"This server shares its state with {servers - 1} others" if servers > 1 else "Behind a balancer"
+            next_step = f"{error.next_step} {several}: each caller must stay at one server (docs/scale.md)."
+            raise errors.SessionNotFoundError(str(error), target="session", next_step=next_step) from None
         except browser_errors.BrowsersError as error:
             raise visit_outcome.map_browser_error(error, request.steps[0].text) from error
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from browsers.acting.request_guard import ActingMode
+from scraper.coordination.protocols import SharedStateStatus
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools.browser_tools import browse_tool
@@ -43,7 +44,15 @@ async def test_a_session_lasts_several_calls_of_its_caller(app: Services, site: 
     assert 'page "Acting found"' in second.text and session not in second.text
     stranger = await browse(app, "look", session=session, principal="eve")
     assert stranger.is_error and "no such session" in stranger.text and stranger.failures[0].code == "no_such_session"
+    assert "Behind a balancer: each caller must stay at one server (docs/scale.md)." in stranger.text
     assert (await browse(app, "close", session=session)).text.startswith("The session has ended.")
+
+
+async def test_a_session_of_another_server_is_named_as_a_reason(app: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.shared, "status", lambda: SharedStateStatus(configured=True, servers=3))
+    answer = await browse(app, "look", session="0" * 32)
+    assert "it has ended, its id is wrong, or another server has it." in answer.text
+    assert "This server shares its state with 2 others: each caller must stay at one server" in answer.text
 
 
 async def test_everything_from_the_page_is_in_a_region(app: Services, site: Site) -> None:
