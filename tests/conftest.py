@@ -6,6 +6,8 @@ import gc
 import os
 import re
 import signal
+import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
     from browsers import Browsers, BrowserSettings
+    from tests.warm_processes import WarmProcesses
 
 OUR_VARIABLES = "SEARCH_MCP_"
 STARTERS = frozenset(
@@ -102,15 +105,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     limit_s = item.config.getoption("seconds")
     if limit_s is not None and time.monotonic() - _BEGUN_S > limit_s:
         pytest.skip("the time for this run is over")
+    if (warm := sys.modules.get("tests.warm_processes")) and warm.WarmProcesses.current:
+        warm.WarmProcesses.current.is_paused = item.get_closest_marker("own_processes") is not None
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_of_the_developer() -> Iterator[None]:
-    """Remove the settings of this machine's user from the environment."""
+    """Remove the settings of this machine's user from the environment, and let Node keep compiled scripts."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
             patch.delenv(name)
         patch.setenv(f"{OUR_VARIABLES}CONFIG", os.devnull)
+        # A fifth of the CPU time for a start of Playwright's driver is the compilation of its scripts.
+        patch.setenv("NODE_COMPILE_CACHE", str(Path(tempfile.gettempdir(), "search-mcp-node-cache")))
         yield
 
 
@@ -119,6 +126,17 @@ def _interrupts_as_at_a_terminal() -> None:
     """Restore the handler of SIGINT: background jobs of a script ignore it, and so do their children."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def warm_processes() -> AsyncIterator[WarmProcesses]:
+    """Keep browsers and fork servers running between tests without the mark `own_processes`."""
+    from tests.warm_processes import WarmProcesses
+
+    warm = WarmProcesses()
+    with warm.lent():
+        yield warm
+        await warm.close()
 
 
 @pytest.fixture(scope="session")
@@ -179,7 +197,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _keep_in_one_process(item, item.nodeid.partition("::")[0])
         if _starts_programs(item):
             item.add_marker(pytest.mark.programs)
+        if isinstance(item, pytest.Function) and _may_use_warm_processes(item):
+            # Before the fixtures that open browsers or workers.
+            item.fixturenames.insert(0, "warm_processes")
     _skip_without_chromium(items)
+
+
+def _may_use_warm_processes(item: pytest.Function) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    return "own_processes" not in marks and not marks.isdisjoint({"browser", "programs"})
 
 
 def _shares_module_fixture(item: pytest.Item) -> bool:

@@ -33,6 +33,7 @@ from tests.site.running import Site
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.own_processes,
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found through /proc"),
 ]
 

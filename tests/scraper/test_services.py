@@ -42,6 +42,7 @@ async def test_services_read_a_page_and_report_their_status(settings: Settings, 
 
 
 @pytest.mark.browser
+@pytest.mark.own_processes
 async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = asyncio.Event()
 
@@ -57,6 +58,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
 
 
 @pytest.mark.browser
+@pytest.mark.own_processes
 async def test_lazy_services_start_browser_and_workers_with_the_first_page(settings: Settings, site: Site) -> None:
     async with Services.open(settings, is_lazy=True) as app:
         await app.page_cache.search("tides")
@@ -66,6 +68,7 @@ async def test_lazy_services_start_browser_and_workers_with_the_first_page(setti
 
 
 @pytest.mark.browser
+@pytest.mark.own_processes
 async def test_closing_ends_the_browser(settings: Settings) -> None:
     async with Services.open(settings) as app:
         await ready(app)

@@ -44,7 +44,8 @@ _WINDOWS = """<button onclick="alert('first')">Alert</button>
 <a href="/acting/found" target="_blank">Blank</a>
 <a href="http://third.example/">Away</a><a href="data:text/html,<p>data">Data</a>
 <a href="/acting/file" download>File</a><button onclick="location = 'http://third.example/'">Leave</button>
-<button onclick="for (let n = 0; n < 500; n++) alert(n)">Alerts</button>
+<button onclick="for (let n = 0; n < 50; n++) alert(n)">Alerts</button>
+<button onclick="for (let n = 0; n < 500; n++) alert(n)">Hundreds</button>
 <form method="post" action="/acting/sent?window" target="_blank"><button>Post to window</button></form>
 <button onclick="window.open('http://third.example/acting/found?away', '_blank', 'noopener')">Window away</button>
 <button onclick="const other = window.open(''); other.document.write('<form method=post action=/acting/sent?written>');

@@ -13,6 +13,7 @@ from browsers import Browsers, BrowserSettings
 from browsers.acting.request_guard import ActingMode
 from browsers.model import Mode, Request, Tier
 from tests.browsers.acting.scripts import Actor, run_steps
+from tests.growth import full_size
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -36,11 +37,12 @@ async def tier_actor(tier_browsers: Browsers, site: Site) -> AsyncIterator[Actor
         await run_steps(tier_browsers, ["close"], session=one.session)
 
 
-async def test_dialogs_do_not_hang_a_step(tier_actor: Actor) -> None:
+@pytest.mark.parametrize("button", ["Alerts", full_size("Hundreds", id="500")])
+async def test_dialogs_do_not_hang_a_step(tier_actor: Actor, button: str) -> None:
     assert (await tier_actor("open @windows", 'click "Alert"')).notices == ('alert dialog "first" was accepted',)
     assert (await tier_actor('click "Ask"')).notices == ('confirm dialog "sure?" was dismissed',)
     assert (await tier_actor('click "Ask" accept')).notices == ('confirm dialog "sure?" was accepted',)
-    many = await tier_actor('click "Alerts"')
+    many = await tier_actor(f'click "{button}"')
     assert any("more than 10 dialogs" in notice for notice in many.notices)
     assert "log: confirm true" in await tier_actor.log()
 

@@ -30,7 +30,7 @@ from tests.browsers.chromium.machines import program
 from tests.browsers.visits import visit
 from tests.site.running import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.own_processes]
 
 SAY_VERSION = '[ "$1" = --version ] && { echo Chromium 156.0.8078.79; exit 0; }'
 

@@ -59,7 +59,7 @@ def written(folder: Path) -> int:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("form", [Format.PARQUET, *(full_size(form, id=form) for form in (Format.JSONL, Format.WARC))])
-async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tmp_path: Path, form: Format) -> None:
+def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tmp_path: Path, form: Format) -> None:
     pytest.importorskip("pyarrow")
     pytest.importorskip("warcio")
     urls = {
@@ -70,7 +70,7 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
     }
     source = listed(tmp_path, [*urls.values(), "what is this", urls["article"]])
     out = tmp_path / "out"
-    told = await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", form.value, env=here)
+    told = command_output("bulk", source, "--out", str(out), "--format", form.value, env=here)
     assert told.code == 1, told.err  # two pages failed
     rows = {row["url"]: row for row in rows_in(out, form)}
     assert set(rows) == {*urls.values(), "what is this"}
@@ -95,26 +95,25 @@ async def test_pages_of_every_kind_are_rows(site: Site, here: dict[str, str], tm
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    "cluster",
-    [pytest.param((), id="alone"), pytest.param(("--cluster", "local"), id="ray", marks=pytest.mark.full_size)],
-)
-async def test_the_fields_of_a_recipe_are_columns(
-    site: Site, here: dict[str, str], tmp_path: Path, cluster: tuple[str, ...]
+@pytest.mark.parametrize("cluster", [None, full_size("local", id="ray")])
+def test_the_fields_of_a_recipe_are_columns(
+    site: Site, here: dict[str, str], tmp_path: Path, cluster: str | None
 ) -> None:
-    if cluster:
-        pytest.importorskip("ray")
     kettle, article, recipe = site.url("/shop/injected"), site.url("/static/901", "host1.example"), tmp_path / "r.json"
     example = ("--example", json.dumps({"name": "Copper kettle", "price": "49.90 EUR"}), "--json", "-o", str(recipe))
-    learned = await output_of(*SEARCH_MCP[:2], "extract-structured", kettle, *example, env=here)
+    learned = command_output("extract-structured", kettle, *example, env=here)
     assert learned.code == 0, learned.err
     out = tmp_path / "out"
-    command = (*SEARCH_MCP, listed(tmp_path, [kettle, article]), "--out", str(out), "--format", "csv")
-    # A token for this test only: by default Ray writes one into the user's home.
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    command = ("bulk", listed(tmp_path, [kettle, article]), "--out", str(out), "--format", "csv", "--recipe")
     # The file and the id name the same recipe.
-    named = str(recipe) if cluster else json.loads(recipe.read_text("utf-8"))["recipe"]["id"]
-    read = await output_of(*command, "--recipe", named, *cluster, env={**here, **token})
+    if cluster is None:
+        read = command_output(*command, json.loads(recipe.read_text("utf-8"))["recipe"]["id"], env=here)
+    else:
+        pytest.importorskip("ray")
+        # A token for this test only: by default Ray writes one into the user's home.
+        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        child = output_of(*SEARCH_MCP[:2], *command, str(recipe), "--cluster", cluster, env={**here, **token})
+        read = asyncio.run(child)
     assert read.code == 1, read.err  # the recipe does not fit the article
     rows = {row["url"]: row for row in rows_in(out, Format.CSV)}
     # A script writes the price, so the page was rendered.
@@ -123,16 +122,16 @@ async def test_the_fields_of_a_recipe_are_columns(
 
 
 @pytest.mark.browser
-async def test_the_rows_of_lists_are_lines(site: Site, here: dict[str, str], tmp_path: Path) -> None:
+def test_the_rows_of_lists_are_lines(site: Site, here: dict[str, str], tmp_path: Path) -> None:
     shop, other, recipe = site.url("/shop/late-list"), site.url("/shop/none"), tmp_path / "r.json"
     example = ("--records", "--example", json.dumps({"name": "Steel kettle", "cost": "$41.50"}))
-    learned = await output_of(*SEARCH_MCP[:2], "extract-structured", shop, *example, "--json", env=here)
+    learned = command_output("extract-structured", shop, *example, "--json", env=here)
     assert learned.code == 0, learned.err
     recipe.write_text(learned.out, "utf-8")
     for form in (Format.CSV, Format.JSONL):
         out = tmp_path / form
-        command = (*SEARCH_MCP, listed(tmp_path, [shop, other]), "--out", str(out), "--format", form)
-        read = await output_of(*command, "--recipe", str(recipe), env=here)
+        command = ("bulk", listed(tmp_path, [shop, other]), "--out", str(out), "--format", form.value)
+        read = command_output(*command, "--recipe", str(recipe), env=here)
         assert read.code == 1, read.err  # the other page has no list
     lines = rows_in(tmp_path / "csv", Format.CSV)
     assert [(row["name"], row["cost"]) for row in lines if row["url"] == shop] == [

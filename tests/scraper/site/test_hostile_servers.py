@@ -154,7 +154,8 @@ class Bombs(MadeSite):
     """Pages between a page and sitemaps that are huge when they are decompressed."""
 
     name = "bombs"
-    mib = 512
+    mib = 80
+    """More than any list or page may have."""
 
     def build(self) -> None:
         """Add the pages and bombs."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from browsers.navigation import lazy_content, visit
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
@@ -373,7 +374,13 @@ async def test_no_kind_of_hidden_text_is_an_example(app: Services, site: Site, w
     assert [word for word, answer in zip(words, answers, strict=True) if not answer.is_error] == KNOWN
 
 
-async def test_an_endless_list_is_read_in_part(app: Services, site: Site) -> None:
+@pytest.mark.parametrize("share", [0.2, full_size(1.0, id="all of the time")])
+async def test_an_endless_list_is_read_in_part(
+    app: Services, site: Site, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    # The page grows until each of these limits is reached.
+    monkeypatch.setattr(visit, "MAX_SETTLE_FACTOR", visit.MAX_SETTLE_FACTOR * share)
+    monkeypatch.setattr(lazy_content, "ROUNDS", int(lazy_content.ROUNDS * share))
     found = (await extract(app, site.url("/shop/endless-list"), records=True, format="json")).structured
     assert isinstance(found, dict)
     assert len(found["records"]) >= 10 and found["records"][0]["title"] == "Kettle number 0"

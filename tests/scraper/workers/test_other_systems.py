@@ -14,6 +14,8 @@ from scraper.extract.documents.model import ParseRequest
 from scraper.workers import NoWorkerError, WorkerPool, sandbox, single_use
 from tests.scraper.workers import jobs
 
+pytestmark = pytest.mark.own_processes
+
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:

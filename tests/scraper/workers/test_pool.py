@@ -30,6 +30,8 @@ from tests.scraper.process import output_of
 from tests.scraper.workers import jobs
 from tests.scraper.workers.processes import pids_of
 
+pytestmark = pytest.mark.own_processes
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 PATIENCE_S = 60.0
 
