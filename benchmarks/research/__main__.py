@@ -39,13 +39,14 @@ from scraper.errors import ScraperError
 from scraper.extract import reader
 from scraper.extract.text import token_estimate as tokens
 from scraper.extract.text.terms import split_terms
-from scraper.model import Document, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
+from scraper.model import Document, Reading
 from scraper.render import batch
 from scraper.render import research_report as render
 from scraper.render.page import BODY_BUDGET
 from scraper.render.research_report import PAGE_TOKENS
 from scraper.retrieval import passage_selection
 from scraper.retrieval.passage_selection import select_distinct_passages
+from scraper.search_model import PageExcerpts, ResearchReport, SearchAnswer, SearchResult
 
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60

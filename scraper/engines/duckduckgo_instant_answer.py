@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, VisitLimits
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import InstantAnswer, RelatedTopic
+from scraper.search_model import InstantAnswer, RelatedTopic
 from scraper.urls import join_url
 
 _ADDRESS = "https://api.duckduckgo.com/"

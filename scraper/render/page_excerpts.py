@@ -10,11 +10,12 @@ from scraper.extract.text import token_estimate
 from scraper.extract.text.language import detect_language
 from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import PageExcerpts, Reading
+from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence
+from scraper.search_model import PageExcerpts
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import TextCut
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import Excerpt, PageExcerpts, Reading, ResearchReport, SearchAnswer, SearchResult
+from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.untrusted_text import (
     UNTRUSTED_EXPLANATION,
@@ -20,6 +20,7 @@ from scraper.render.untrusted_text import (
     mark_untrusted,
 )
 from scraper.retrieval.text_fragments import link_to_quotation
+from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchResult
 
 RULE = "\n\n---\n\n"
 """Separator of the sections of a report."""

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 from scraper.extract.text import token_estimate
 from scraper.extract.text.sanitize import clean_line
-from scraper.model import InstantAnswer, PageHit, PageHits, RelatedTopic, SearchAnswer, SearchResult
+from scraper.model import PageHit, PageHits
 from scraper.render.page import iso_date
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted
+from scraper.search_model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
 
 ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""

@@ -12,16 +12,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.extract.text import token_estimate
 from scraper.extract.text.markdown_structure import cut_markdown
-from scraper.model import (
-    CachePolicy,
-    Excerpt,
-    PageExcerpts,
-    Reading,
-    ReadRequest,
-    ResearchReport,
-    SearchAnswer,
-    SearchRequest,
-)
+from scraper.model import CachePolicy, Reading, ReadRequest
 from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
 from scraper.render.research_report import PAGE_TOKENS
@@ -32,6 +23,7 @@ from scraper.retrieval.passage_selection import (
     PassageSelection,
     select_distinct_passages,
 )
+from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchRequest
 from scraper.workers import WorkerFailedError, WorkerPool
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from scraper import errors
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
-from scraper.model import CachePolicy, SearchAnswer, SearchRequest
+from scraper.model import CachePolicy
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
 from scraper.search.filters import MAX_RESULT_AGE
+from scraper.search_model import SearchAnswer, SearchRequest
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import PageExcerpts
 from scraper.render import page_changes as render_changes
 from scraper.render import sites as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.search.research import add_excerpts
+from scraper.search_model import PageExcerpts
 from scraper.settings import Settings
 from scraper.site.page_ranking import rank_pages
 from scraper.site.url_normalization import find_language

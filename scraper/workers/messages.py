@@ -29,6 +29,7 @@ RESULT, RAISED, FAULT, MEMORY = range(4)
 
 _TRUSTED_PREFIXES = (
     "scraper.model.",
+    "scraper.search_model.",
     "scraper.errors.",
     "scraper.extract.",
     "scraper.retrieval.",

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from scraper import errors
-from scraper.model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchResult
 from scraper.render import research_report
+from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchResult
 from tests.scraper.render.readings import READ_AT, reading
 
 REGION = "0123456789ab"

@@ -10,11 +10,12 @@ import pytest
 from browsers import Browsers
 from scraper import errors
 from scraper.extract.text import token_estimate
-from scraper.model import CachePolicy, Reading, ResearchReport
+from scraper.model import CachePolicy, Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.render import research_report as render
 from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
+from scraper.search_model import ResearchReport
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool

@@ -15,9 +15,10 @@ from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.engines.model import Engine
-from scraper.model import REFRESH, CachePolicy, SearchRequest
+from scraper.model import REFRESH, CachePolicy
 from scraper.search import searcher as searcher_module
 from scraper.search.searcher import Searcher
+from scraper.search_model import SearchRequest
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
 from tests.scraper.search.fakes import FakeBrowsers, InlineWorkers, engine

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from scraper.extract.text.token_estimate import estimate
-from scraper.model import SearchAnswer, SearchResult
 from scraper.search.searcher import Searcher
+from scraper.search_model import SearchAnswer, SearchResult
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry

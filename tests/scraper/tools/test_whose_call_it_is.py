@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from scraper.model import DocumentRequest, ReadRequest, SearchRequest
+from scraper.model import DocumentRequest, ReadRequest
+from scraper.search_model import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import cached_resources, registry
