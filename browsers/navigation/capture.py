@@ -91,8 +91,10 @@ async def _mark(session: Session, readiness: ReadinessWaiter, limit_s: float) ->
 async def _capture_frames(
     session: Session, tree: Event, others: dict[str, Session], prefix: str, depth: int
 ) -> tuple[Frame, ...]:
-    children = tree.get("childFrames", [])[:MAX_FRAMES]
-    own_ids = {child["frame"]["id"] for child in children}
+    nodes = tree.get("childFrames", [])
+    # A frame that failed to load, such as one of a refused third party, contains an error page of the browser.
+    children = [child for child in nodes if not _has_failed(child)][:MAX_FRAMES]
+    own_ids = {child["frame"]["id"] for child in nodes}
     remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
     if depth == 0 or not (children or remote):
         return ()
@@ -115,6 +117,8 @@ async def _capture_frame(
             node = child.node
             if child.session is not owner:
                 node = (await child.session.send("Page.getFrameTree"))["frameTree"]
+                if _has_failed(node):
+                    return ()
             inner = await _capture_frames(child.session, node, {}, child.mark + ".", depth - 1)
             html = await _capture_frame_html(child.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
     except (CommandFailedError, TimeoutError, PageCrashedError):
@@ -202,6 +206,11 @@ def _find_in_closed_roots(snapshot: Event, frame_id: str) -> list[int]:
     return found
 
 
+def _has_failed(node: Event) -> bool:
+    """Return True if Chromium shows an error page in the frame."""
+    return "unreachableUrl" in node["frame"]
+
+
 def _frame_url(frame: Event) -> str:
-    """Return the frame's URL. `unreachableUrl` is set where Chromium shows an error page."""
+    """Return the URL of the frame, also if Chromium shows an error page."""
     return strip_credentials(str(frame.get("unreachableUrl") or frame["url"]) + str(frame.get("urlFragment", "")))

@@ -7,14 +7,16 @@ import html as entities
 from aiohttp import web
 
 from tests.site.catalogue import built, fixed
-from tests.site.hosts import other_origin
+from tests.site.hosts import TRACKERS, origin, other_origin
 from tests.site.markup import page, script_string
 from tests.site.prose import paragraphs
 
 
 def _frames(request: web.Request) -> str:
+    refused = f'<iframe src="{origin(request, TRACKERS[0])}/frame-hidden"></iframe>'
     body = (
         paragraphs("frames", 0, 10)
+        + refused * 25
         + '<iframe src="/frame?name=frames&from=10&to=20"></iframe>'
         + f'<iframe src="{other_origin(request)}/frame?name=frames&from=20&to=30"></iframe>'
         + '<iframe src="about:blank"></iframe><iframe src="/frame-hidden" style="display:none"></iframe>'
@@ -44,7 +46,7 @@ _LATE = f"""<div id="place"></div><script>setTimeout(() => {{
 _SRCDOC = f'<iframe srcdoc="{entities.escape(paragraphs("frame-srcdoc", 5, 10))}"></iframe>'
 
 PAGES = (
-    built("/frames", "frames of this site, of another, empty and hidden", _frames, marks=30),
+    built("/frames", "frames of refused hosts, of this site, of another, empty and hidden", _frames, marks=30),
     built("/frame", "one such frame", _frame, example="/frame?name=frame&from=0&to=5"),
     fixed("/frame-hidden", "what stands in a hidden frame", page("Advertisement", "<p>HIDDEN-FRAME-TEXT</p>")),
     fixed("/frames-nested", "a frame in a frame, the inner one of another site", page("Nested", _NESTED), marks=15),
