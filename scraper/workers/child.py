@@ -46,6 +46,8 @@ def run(setup: dict[str, Any]) -> None:
     if "job" not in setup:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)
+    else:
+        gc.disable()  # One document makes few cycles, and the process ends after it.
     for name in setup["preload"]:
         loaded = _import(name)
         if ":" in name:
@@ -72,7 +74,6 @@ def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: 
         request, data = messages.read_frame(stream), messages.read_frame(stream)
     if request is not None and data is not None:
         sandbox.apply_limits(limits)
-        gc.disable()  # One document makes few cycles, and the process ends after it.
         # The job loads its modules, confines the process, and only then reads the data.
         answer = _import(job)(data, json.loads(request), sandbox.confine)
         with contextlib.suppress(ConnectionError):

@@ -240,7 +240,10 @@ class _PageScan:
     def _find_covers(self, first_order: int) -> list[PageObject]:
         """Return the opaque rectangles that are painted after the first text."""
         paths = (one for one in self._others if one.order > first_order and one.kind == PATH and _is_large(*one.box))
-        return list(filter(self._is_cover, nlargest(_MAX_COVERS, paths, key=lambda one: one.box.overlap(one.box))))
+        found = list(paths)
+        if len(found) > _MAX_COVERS:
+            found = nlargest(_MAX_COVERS, found, key=lambda one: one.box.overlap(one.box))
+        return list(filter(self._is_cover, found))
 
     def _read_page_box(self) -> Box | None:
         rectangle = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom.
@@ -293,12 +296,14 @@ class _PageScan:
 
     def _is_cover(self, path: PageObject) -> bool:
         """Return True for an opaque filled rectangle that no clip reduces."""
+        if path.fill is None or path.fill[3] != OPAQUE:
+            return False
         if not is_rectangle(self._library, path) or not is_filled(self._library, path):
             return False
-        if self._library.FPDFPageObj_HasTransparency(path.handle) or path.fill is None:
+        if self._library.FPDFPageObj_HasTransparency(path.handle):
             return False
         clip = clip_box(self._library, path)
-        return path.fill[3] == OPAQUE and (clip is None or clip.covers(path.box))
+        return clip is None or clip.covers(path.box)
 
     def _is_clipped(self, text: PageObject) -> bool:
         clip = clip_box(self._library, text)
