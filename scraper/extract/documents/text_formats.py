@@ -84,16 +84,19 @@ def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a Jupyter notebook as text and code, or its JSON if its structure is unknown."""
-    text, warnings = decode_text(data, request)
+    """Return a Jupyter notebook as text and code, or its JSON if its structure is unknown.
+
+    It is parsed as a whole: its pictures are often longer than the limit of the answer.
+    """
     try:
-        notebook = json.loads(text)
+        notebook = json.loads(decode(data, request.media_type).removeprefix("\ufeff"))
         name = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
         language = name if isinstance(name, str) and name.isalnum() else ""
         parts = [part for cell in notebook["cells"] for part in _notebook_cell(cell, language)]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        text, warnings = decode_text(data, request)
         return ParsedDocument("json", fence(text.strip(), "json"), warnings=warnings)
-    return ParsedDocument("ipynb", "\n\n".join(parts), warnings=warnings)
+    return ParsedDocument("ipynb", "\n\n".join(parts))
 
 
 def _notebook_cell(cell: Any, language: str) -> Iterator[str]:

@@ -16,6 +16,9 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.text_formats import decode_text
 from scraper.extract.markdown.plain_text import strip_markdown
 
+MAX_SOURCE_CHARACTERS = 1_500_000
+"""Characters of a file. A million take up to three seconds of CPU time on a slow machine; a process may use ten."""
+_SOURCE_WARNING = f"Only the first {MAX_SOURCE_CHARACTERS:,} characters of the file are read."
 _MAX_FILES = 10
 """Missing files that the warning names."""
 _MARK = re.compile(r"\[\^\d+\]|<sup>[^<]*</sup>|\*+")
@@ -29,6 +32,8 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         NoContentError: There is no text.
     """
     source, warnings = decode_text(data, request)
+    if len(source) > MAX_SOURCE_CHARACTERS:
+        source, warnings = source[:MAX_SOURCE_CHARACTERS], (_SOURCE_WARNING,)
     tokens = tokenize(source)
     converter = LatexConverter(HANDLERS)
     start = _find_body(tokens)

@@ -100,6 +100,17 @@ def test_notebook_contains_text_code_and_output() -> None:
     )
 
 
+def test_notebook_with_large_pictures_is_read_as_a_whole() -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000_000, "text/plain": "<Figure>"}}
+    cells = [
+        {"cell_type": "code", "source": "plot()", "outputs": [picture]},
+        {"cell_type": "markdown", "source": "The end."},
+    ]
+    parsed = parse(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}).encode(), name="a.ipynb")
+    assert (parsed.format, parsed.warnings) == ("ipynb", ())
+    assert parsed.markdown.endswith("```\n<Figure>\n```\n\nThe end.")
+
+
 def test_feed_contains_entries_and_unresolved_entities() -> None:
     rss = b'<?xml version="1.0"?><rss><channel><title>News</title>'
     rss += b"<item><title>One</title></item></channel></rss>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
+from scraper.extract.documents.latex import reader
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.documents.builders import parse
@@ -178,3 +179,10 @@ def test_unclosed_constructs_are_read_once(hostile: Hostile[bytes]) -> None:
 
 def test_macros_that_call_themselves_end() -> None:
     assert markdown_of("\\def\\a{\\b}\\def\\b{\\a\\a}\\a Words.") == "Words."
+
+
+def test_the_rest_of_a_very_long_file_is_left_out_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_SOURCE_CHARACTERS", 200)
+    parsed = parse(b"\\documentclass{a}\n\\begin{document}\n" + b"words " * 100 + b"\\end{document}")
+    assert parsed.warnings == ("Only the first 1,500,000 characters of the file are read.",)
+    assert 20 < parsed.markdown.count("words") < 40
