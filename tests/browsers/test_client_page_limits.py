@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from browsers import Browsers, Mode
+from browsers import Browsers, Mode, VisitLimits
 from browsers.chromium.process_tree import command_line, list_tree_pids
 from tests.browsers.visits import marks, visit
 from tests.growth import full_size
@@ -114,15 +114,25 @@ async def test_number_of_events_of_a_page_is_limited(
     assert (snapshot.exceeded_limit, marks(snapshot)) == ("messages to the browser", 10)
 
 
-async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site) -> None:
-    flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example"))
+@pytest.mark.parametrize("settle_s", [4.0, full_size(8.0, id="8.0")])
+async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site, settle_s: float) -> None:
+    limits = VisitLimits(settle_s=settle_s)
+    flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example", limits=limits))
     assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
     assert marks(await flood) == 10
 
 
-@pytest.mark.parametrize("mode", [Mode.AUTO, full_size(Mode.RENDER, id="render")])
-async def test_page_with_endless_dialogs_is_returned(browsers: Browsers, site: Site, mode: Mode) -> None:
+@pytest.mark.parametrize(
+    ("mode", "limit_s"),
+    [(Mode.AUTO, 1.0), full_size(Mode.AUTO, 8.0, id="8 s"), full_size(Mode.RENDER, 8.0, id="render")],
+)
+async def test_page_with_endless_dialogs_is_returned(
+    browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch, mode: Mode, limit_s: float
+) -> None:
+    # Dialogs open until all have passed.
+    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", limit_s)
+    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", limit_s)
     # The end of the page's scripts often ends one of the visit, too.
-    snapshot = await visit(browsers, site, "/alerts-again", mode)
+    snapshot = await visit(browsers, site, "/alerts-again", mode, limits=VisitLimits(settle_s=limit_s))
     assert marks(snapshot) >= 1
     assert snapshot.exceeded_limit in ("", "dialogs", "messages to the browser")

@@ -8,7 +8,7 @@ import contextlib
 import pytest
 import pytest_asyncio
 
-from browsers import Browsers, Mode
+from browsers import Browsers, Mode, VisitLimits
 from browsers.errors import BrowsersError
 from tests.browsers.visits import UNANSWERED, await_answers, await_frames, marks, until, visit
 from tests.growth import full_size
@@ -79,21 +79,23 @@ async def test_text_of_an_endless_page_is_captured(browsers: Browsers, site: Sit
     assert marks(snapshot) == 10
 
 
+NEVER_IDLE = ("/reload-loop", "/dom-growth", "/request-flood")
+NEVER_IDLE_TOO = ("/meta-loop", "/history-loop", "/request-flood-apart")
+
+
 @pytest.mark.parametrize(
-    "path",
+    ("path", "settle_s"),
     [
-        "/reload-loop",
-        "/dom-growth",
-        "/request-flood",
-        *(full_size(path, id=path) for path in ("/meta-loop", "/history-loop", "/request-flood-apart")),
+        *((path, 3.0) for path in NEVER_IDLE),
+        *(full_size(path, 8.0, id=f"{path}-8.0") for path in (*NEVER_IDLE, *NEVER_IDLE_TOO)),
     ],
 )
 async def test_page_that_is_never_idle_ends_at_its_limit(
-    browsers: Browsers, site: Site, path: str, monkeypatch: pytest.MonkeyPatch
+    browsers: Browsers, site: Site, path: str, settle_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Allow the capture to take long on a busy machine.
     monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", 60.0)
-    snapshot = await visit(browsers, site, path, deadline_s=90.0)
+    snapshot = await visit(browsers, site, path, deadline_s=90.0, limits=VisitLimits(settle_s=settle_s))
     assert snapshot.status == 200
     assert snapshot.timing.total_s < 90
 
