@@ -58,7 +58,12 @@ async def load_site_robots(reader: SiteReader, start: str, known: SiteRobots | N
     parsed = ada_url.URL(start)
     host = site_host(parsed.host)
     if known is None or known.host != host:
-        text = await reader.load_robots(parsed.origin)
+        try:
+            text = await reader.load_robots(parsed.origin)
+        except errors.ScraperError as error:
+            # Callers that may use another URL for the start page search the failure by its URL.
+            error.target = start
+            raise
         # The longest files take a second to parse.
         known = SiteRobots(host, text, await asyncio.to_thread(RobotsRules, text))
     rule = known.rules.find_disallow_rule(start)
