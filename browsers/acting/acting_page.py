@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from urllib.parse import urlsplit
 
+from cachetools import LRUCache
+
 from browsers import errors
 from browsers.acting.element_objects import ElementGoneError
 from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN
@@ -38,6 +40,7 @@ QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
+_MAX_PAGE_HOSTS = 20
 _UNAUTHORIZED = 401
 
 _PERMISSIONS = ("notifications", "geolocation", "camera", "microphone", "clipboard-read")
@@ -63,6 +66,8 @@ class ActingPage:
         self._login = None if login is None else LoginRestorer(tab, login.state)
         self._session = tab.session
         self._had_banner_check = False
+        self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
+        """Hosts of the documents of the main frame."""
         self._pending_document = ""
         """Id of the request for a new main document that has no response yet."""
         self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
@@ -168,7 +173,7 @@ class ActingPage:
         Raises:
             BrowsersError: It cannot be loaded; the message has the reason.
         """
-        self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, (urlsplit(url).hostname or "",))
+        self._allow_page_host(url)
         traffic = self._tab.listener.traffic
         try:
             answer = await self._session.send("Page.navigate", url=url, limit_s=limit_s)
@@ -185,6 +190,12 @@ class ActingPage:
                 )
             raise map_net_error(reason, url, url, traffic)
         await self.settle(min(OPEN_SETTLE_S, limit_s))
+
+    def _allow_page_host(self, url: str) -> None:
+        """Refuse trackers from now on, except those of the hosts of the session's pages."""
+        self._page_hosts.pop(host := urlsplit(url).hostname or "", None)
+        self._page_hosts[host] = None
+        self._tab.listener.filter_third_parties(ThirdParties.NO_TRACKERS, tuple(self._page_hosts))
 
     async def has_expired_login(self) -> bool:
         """Return True if the session has a login and the site no longer accepts it.
@@ -284,6 +295,9 @@ class ActingPage:
     def _on_request(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
             self._pending_document = event["requestId"]
+            is_redirect = self.guard.follows_redirects and "redirectResponse" in event
+            if is_redirect or self.guard.is_allowed(urlsplit(event["request"]["url"]).hostname or ""):
+                self._allow_page_host(event["request"]["url"])
 
     def _on_failed(self, event: Event) -> None:
         if event["requestId"] == self._pending_document:

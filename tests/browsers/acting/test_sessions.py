@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import quote
 
 import pytest
 
 from browsers import Browsers, errors
 from browsers.acting import acting_page, sessions
+from browsers.acting.acting_request import ActingRequest
+from browsers.acting.request_guard import ActingMode
+from browsers.acting.step_parser import parse_steps
 from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier
 from browsers.pool import browser_pool
-from tests.browsers.acting.scripts import Actor, run_steps
+from tests.browsers.acting.scripts import Actor, permitted, run_steps
+from tests.site.hosts import TRACKERS
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -203,3 +208,11 @@ async def test_a_page_that_cannot_be_read_is_an_outcome(
         patch.setattr(page.outlines if method == "take" else page, method, fail)
         assert (await actor("read")).error.endswith("; try again")
     assert (await actor("read")).page is not None
+
+
+async def test_a_redirect_of_a_session_is_never_refused_as_a_third_party(browsers: Browsers, site: Site) -> None:
+    target = quote(site.url("/ad-host", TRACKERS[0]), safe="")
+    steps = parse_steps([f"open {site.url(f'/redirect?to={target}', 'other.example')}", "close"])
+    request = ActingRequest(tuple(steps), None, "ann", ActingMode.ACT, permitted, follows_redirects=True)
+    opened, _ = (await browsers.acting.run(request)).outcomes
+    assert not opened.error and 'page "Tags"' in opened.heading
