@@ -119,7 +119,11 @@ _CHROMIUM_ERRORS: dict[str, Meaning] = {
         ),
         (
             "ERR_CERT_AUTHORITY_INVALID",
-            (errors.TlsFailedError, "The certificate of {site} was not issued by an authority that browsers know."),
+            (
+                errors.TlsFailedError,
+                "The certificate of {site} was not issued by an authority that browsers know. If your network has an "
+                "authority of its own, add it (docs/troubleshooting.md).",
+            ),
         ),
         ("ERR_CERT_COMMON_NAME_INVALID", (errors.TlsFailedError, "The certificate of {site} is for another host.")),
         ("ERR_CERT_DATE_INVALID", (errors.TlsFailedError, "The certificate of {site} is out of date.")),
