@@ -18,7 +18,7 @@ from benchmarks.serp.peers import PEERS, parse_with_peer
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score, share
 from benchmarks.serp.shape import scores_by_left_out_engine
 from scraper.engines.common import response_parser
-from scraper.engines.model import EngineResponse
+from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.engines.registry import ENGINES
 from scraper.search.engine_query import are_decoys
 
@@ -85,7 +85,7 @@ def _test_parser(pages: Sequence[SerpPage]) -> tuple[Figures, Mapping[str, Score
         start = time.thread_time()
         response = _parse(page)
         spent[page.name] = (time.thread_time() - start) * 1000
-        scores[page.name] = score(page, _read(response))
+        scores[page.name] = score(page, read_response(response))
     by_engine = _by_engine(scores.values())
     own = [one for one in scores.values() if one.page.engine in ENGINES]
     rows = [_row(engine, listed) for engine, listed in by_engine.items()]
@@ -119,7 +119,7 @@ def _test_shape_parser(pages: Sequence[SerpPage]) -> Figures:
 def _test_renamed_classes(pages: Sequence[SerpPage]) -> Figures:
     """Measure pages with renamed classes; feeds have no classes."""
     renamed = [rename_classes(page) for page in pages if page.engine in ENGINES and page.file.suffix != ".xml"]
-    scores = [score(page, _read(_parse(page))) for page in renamed]
+    scores = [score(page, read_response(_parse(page))) for page in renamed]
     by_engine = _by_engine(scores)
     print_table(
         "All classes renamed",
@@ -168,9 +168,12 @@ def _parse(page: SerpPage) -> EngineResponse:
     return engine.parse(page.snapshot(), _NOW) if engine else response_parser.parse_response(page.snapshot(), _NOW)
 
 
-def _read(response: EngineResponse) -> ReadPage:
+def read_response(response: EngineResponse) -> ReadPage:
+    """Return what the product read, in the words of the gold file."""
     rows = tuple(ReadRow(row.title, row.url, row.snippet) for row in response.results)
-    return ReadPage(str(response.outcome), rows, response.layout_changed)
+    # The gold file and the peers call such a page a wall.
+    status = "wall" if response.outcome is EngineOutcome.BLOCKED else response.outcome.value
+    return ReadPage(status, rows, response.layout_changed)
 
 
 def _by_engine(scores: Iterable[Score]) -> Mapping[str, list[Score]]:
