@@ -37,6 +37,15 @@ def find_relations(parts: ZipParts, part: str, kind: str) -> list[tuple[str, str
     ]
 
 
+def find_external_targets(parts: ZipParts, part: str, kind: str) -> dict[str, str]:
+    """Return the addresses outside of the file to which a part refers by relationships of this type, by id."""
+    return {
+        str(relation.get("Id")): str(relation.get("Target", ""))
+        for relation in _relations(parts, part)
+        if str(relation.get("Type", "")).endswith(f"/{kind}") and relation.get("TargetMode") == "External"
+    }
+
+
 def _relations(parts: ZipParts, part: str) -> list[Element]:
     folder, _, name = part.rpartition("/")
     root = parts.xml_or_none(f"{folder}/_rels/{name}.rels") if name else None

@@ -1,10 +1,11 @@
-"""Turn cells that calamine does not show as a person sees them into text, in the XML of a sheet."""
+"""Read what calamine leaves out of cells: errors, leading zeros and links."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from scraper.extract.documents.ooxml_parts import find_external_targets, iter_sheet_parts
 from scraper.extract.documents.safe_zip import ZipParts
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -43,3 +44,48 @@ def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> bytes:
 
     xml = _ERROR.sub(rb"\1str\2", xml)
     return _NUMBER.sub(pad, xml) if padded_styles else xml
+
+
+_LINK = re.compile(rb"<(?:\w+:)?hyperlink\b[^<>]*>")
+_LINKED_CELL = re.compile(rb"\bref=\"([A-Z]{1,3})(\d{1,7})[:\"]")
+_LINK_ID = re.compile(rb"\b\w+:id=\"([^\"]{1,100})\"")
+_WEB_ADDRESS = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
+_ESCAPES = str.maketrans({" ": "%20", "|": "%7C", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
+_MAX_LINKS = 20_000
+_MAX_URL_CHARS = 2_000
+_MAX_LINKED_BYTES = 20_000_000
+"""Bytes. Links of larger sheets, of which only the first rows are shown, are left out."""
+
+
+def read_sheet_links(parts: ZipParts) -> dict[str, dict[tuple[int, int], str]]:
+    """Return the addresses of links by sheet name, and by row and column from 0."""
+    return {name: links for name, part in iter_sheet_parts(parts) if (links := _read_links(parts, part))}
+
+
+def _read_links(parts: ZipParts, part: str) -> dict[tuple[int, int], str]:
+    targets = find_external_targets(parts, part, "hyperlink")
+    if not targets or part not in parts or parts.size_of(part) > _MAX_LINKED_BYTES:
+        return {}
+    found: dict[tuple[int, int], str] = {}
+    for tag in _LINK.findall(parts.read(part))[:_MAX_LINKS]:
+        cell, identifier = _LINKED_CELL.search(tag), _LINK_ID.search(tag)
+        url = targets.get(identifier[1].decode("utf-8", "replace"), "") if identifier else ""
+        if cell and _WEB_ADDRESS.match(url) and len(url) <= _MAX_URL_CHARS:
+            found[int(cell[2]) - 1, column_number(cell[1]) - 1] = url.translate(_ESCAPES)
+    return found
+
+
+def column_number(name: bytes) -> int:
+    """Return the number of a column, from 1 for A."""
+    number = 0
+    for letter in name:
+        number = number * 26 + letter - 64
+    return number
+
+
+def write_link(text: str, url: str) -> str:
+    """Return the text of a cell as a link, or unchanged if it is empty or the address itself."""
+    if not text or text.translate(_ESCAPES).rstrip("/") in (url.rstrip("/"), url.removeprefix("mailto:")):
+        return text
+    label = text.replace("[", "\\[").replace("]", "\\]")
+    return f"[{label}]({url})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import io
 import re
 import zipfile
@@ -18,7 +17,13 @@ from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_charts import read_charts
 from scraper.extract.documents.ooxml_parts import iter_sheet_parts
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
-from scraper.extract.documents.sheet_cells import read_padded_styles, write_as_text
+from scraper.extract.documents.sheet_cells import (
+    column_number,
+    read_padded_styles,
+    read_sheet_links,
+    write_as_text,
+    write_link,
+)
 from scraper.extract.documents.sheet_comments import read_sheet_comments
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions
@@ -72,10 +77,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     warnings: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
     comments = read_sheet_comments(parts) if parts is not None else {}
+    links = read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
     hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
     for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
         mark = " (hidden sheet)" if name in hidden else ""
-        tables = _format_sheet(_read_rows(workbook, name), name, row_counts.get(name, 0), warnings)
+        tables = _format_sheet(_read_rows(workbook, name, links.get(name, {})), name, row_counts.get(name, 0), warnings)
         blocks = [*tables, *charts.get(name, ()), *comments.get(name, ())]
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
     if len(workbook.sheet_names) > _MAX_SHEETS:
@@ -94,8 +100,11 @@ def _open(data: bytes) -> CalamineWorkbook:
         raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
 
-def _read_rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
-    """Return the cells between the first and the last used one; merged cells repeat their value."""
+def _read_rows(workbook: CalamineWorkbook, name: str, links: Mapping[tuple[int, int], str]) -> list[list[Any]]:
+    """Return the cells between the first and the last used one; merged cells repeat their value.
+
+    Cells with links, whose addresses are given by row and column, are written as Markdown.
+    """
     try:
         sheet = workbook.get_sheet_by_name(name)
         rows = sheet.to_python(skip_empty_area=True)
@@ -112,6 +121,9 @@ def _read_rows(workbook: CalamineWorkbook, name: str) -> list[list[Any]]:
         if inside and (value := rows[first_row][first_column]):
             for row in rows[first_row : first_row + height]:
                 row[first_column : first_column + width] = [value] * min(width, len(row) - first_column)
+    for (row, column), url in links.items():
+        if top <= row < top + len(rows) and left <= column < left + len(rows[row - top]):
+            rows[row - top][column - left] = write_link(_format_value(rows[row - top][column - left]), url)
     return rows
 
 
@@ -228,11 +240,7 @@ def _used_range(xml: bytes) -> tuple[int, int]:
     """Return the highest row and column in use; the declared dimension is not trusted."""
     cells = _CELL.findall(xml)
     rows = max((int(digits) for _, digits in cells), default=0)
-    return rows, max(map(_column_number, {name for name, _ in cells}), default=0)
-
-
-def _column_number(name: bytes) -> int:
-    return functools.reduce(lambda number, letter: number * 26 + letter - 64, name, 0)
+    return rows, max(map(column_number, {name for name, _ in cells}), default=0)
 
 
 def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:

@@ -162,3 +162,21 @@ def test_errors_durations_and_leading_zeros_are_shown_as_in_the_sheet() -> None:
     cells = [line.strip("| ") for line in parse(written_workbook(write)).markdown.splitlines()[4:]]
     del cells[1]
     assert cells == ["#DIV/0!", "#N/A", "01234", "01235", "1234", "77", "1.25", "30:05:00", "0:00:59"]
+
+
+def test_links_of_cells_are_shown() -> None:
+    def write(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("A")
+        sheet.write_url("C3", "https://e.example/a (1)?x=1&y=2", string="Report [1]")
+        sheet.write_url("C4", "https://e.example/")
+        sheet.write_url("C5", "internal:A!C3", string="Above")
+        sheet.write_url("D3", "mailto:ada@e.example", string="ada@e.example")
+        sheet.write_string("D4", "plain")
+
+    lines = parse(written_workbook(write)).markdown.splitlines()[4:]
+    assert lines == [
+        "| [Report \\[1\\]](https://e.example/a%20%281%29?x=1&y=2) | ada@e.example |",
+        "| --- | --- |",
+        "| https://e.example/ | plain |",
+        "| Above |  |",
+    ]
