@@ -121,9 +121,10 @@ def _read_rows(workbook: CalamineWorkbook, name: str, links: Mapping[tuple[int, 
         if inside and (value := rows[first_row][first_column]):
             for row in rows[first_row : first_row + height]:
                 row[first_column : first_column + width] = [value] * min(width, len(row) - first_column)
-    for (row, column), url in links.items():
-        if top <= row < top + len(rows) and left <= column < left + len(rows[row - top]):
-            rows[row - top][column - left] = write_link(_format_value(rows[row - top][column - left]), url)
+    for (number, column), url in links.items():
+        cells = rows[number - top] if top <= number < top + len(rows) else []
+        if left <= column < left + len(cells):
+            cells[column - left] = write_link(_format_value(cells[column - left]), url)
     return rows
 
 
