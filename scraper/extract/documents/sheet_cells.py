@@ -49,10 +49,7 @@ def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> bytes:
 _LINK = re.compile(rb"<(?:\w+:)?hyperlink\b[^<>]*>")
 _LINKED_CELL = re.compile(rb"\bref=\"([A-Z]{1,3})(\d{1,7})[:\"]")
 _LINK_ID = re.compile(rb"\b\w+:id=\"([^\"]{1,100})\"")
-_WEB_ADDRESS = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
-_ESCAPES = str.maketrans({" ": "%20", "|": "%7C", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
 _MAX_LINKS = 20_000
-_MAX_URL_CHARS = 2_000
 _MAX_LINKED_BYTES = 20_000_000
 """Bytes. Links of larger sheets, of which only the first rows are shown, are left out."""
 
@@ -70,8 +67,8 @@ def _read_links(parts: ZipParts, part: str) -> dict[tuple[int, int], str]:
     for tag in _LINK.findall(parts.read(part))[:_MAX_LINKS]:
         cell, identifier = _LINKED_CELL.search(tag), _LINK_ID.search(tag)
         url = targets.get(identifier[1].decode("utf-8", "replace"), "") if identifier else ""
-        if cell and _WEB_ADDRESS.match(url) and len(url) <= _MAX_URL_CHARS:
-            found[int(cell[2]) - 1, column_number(cell[1]) - 1] = url.translate(_ESCAPES)
+        if cell and url:
+            found[int(cell[2]) - 1, column_number(cell[1]) - 1] = url
     return found
 
 
@@ -81,11 +78,3 @@ def column_number(name: bytes) -> int:
     for letter in name:
         number = number * 26 + letter - 64
     return number
-
-
-def write_link(text: str, url: str) -> str:
-    """Return the text of a cell as a link, or unchanged if it is empty or the address itself."""
-    if not text or text.translate(_ESCAPES).rstrip("/") in (url.rstrip("/"), url.removeprefix("mailto:")):
-        return text
-    label = text.replace("[", "\\[").replace("]", "\\]")
-    return f"[{label}]({url})"

@@ -15,15 +15,9 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_charts import read_charts
-from scraper.extract.documents.ooxml_parts import iter_sheet_parts
+from scraper.extract.documents.ooxml_parts import iter_sheet_parts, write_link
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts
-from scraper.extract.documents.sheet_cells import (
-    column_number,
-    read_padded_styles,
-    read_sheet_links,
-    write_as_text,
-    write_link,
-)
+from scraper.extract.documents.sheet_cells import column_number, read_padded_styles, read_sheet_links, write_as_text
 from scraper.extract.documents.sheet_comments import read_sheet_comments
 from scraper.extract.documents.sniff import DocumentKind, sniff_kind
 from scraper.extract.documents.tables import format_regions

@@ -23,7 +23,7 @@ from scraper.extract.documents.completeness import (
 )
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.office_charts import format_chart
-from scraper.extract.documents.ooxml_parts import find_related_parts
+from scraper.extract.documents.ooxml_parts import find_related_parts, write_link
 from scraper.extract.documents.safe_zip import ZipParts
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.sanitize import clean_line
@@ -78,7 +78,8 @@ def _format_slide(slide: Any, parts: ZipParts) -> str:
         notes = frame.text.strip() if frame is not None else ""
     except _PPTX_ERRORS:
         return ""
-    return "\n\n".join([*blocks, *([f"Notes: {notes}"] if notes else [])])
+    mark = ["(hidden slide)"] if slide._element.get("show") in ("0", "false") else []
+    return "\n\n".join([*mark, *blocks, *([f"Notes: {notes}"] if notes else [])])
 
 
 def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping[str, str], shown: set[str]) -> str:
@@ -179,7 +180,7 @@ def _table_rows(table: Any) -> list[list[str]]:
 
 
 def _format_paragraphs(shape: Any) -> Iterator[str]:
-    texts = ((paragraph, " ".join(paragraph.text.split())) for paragraph in shape.text_frame.paragraphs)
+    texts = ((paragraph, _paragraph_text(paragraph)) for paragraph in shape.text_frame.paragraphs)
     paragraphs = [(paragraph, text) for paragraph, text in texts if text]
     if paragraphs and _is_placeholder(shape, _TITLES):
         yield "# " + " ".join(text for _, text in paragraphs)
@@ -193,6 +194,26 @@ def _format_paragraphs(shape: Any) -> Iterator[str]:
             mark = f"{number}." if _has_property(paragraph, "buAutoNum") else "-"
             items.append(f"{'  ' * min(paragraph.level, 8)}{mark} {text}")
         yield "\n".join(items)
+
+
+def _paragraph_text(paragraph: Any) -> str:
+    """Return the text of a paragraph, with the addresses of its links."""
+    text, done = " ".join(paragraph.text.split()), 0
+    for run in paragraph.runs:
+        label = " ".join(run.text.split())
+        at = text.find(label, done) if label else -1
+        if at >= 0:
+            link = write_link(label, _read_address(run))
+            text, done = text[:at] + link + text[at + len(label) :], at + len(link)
+    return text
+
+
+def _read_address(run: Any) -> str:
+    """Return the address of the link of a run; empty if it has none or the file is damaged."""
+    try:
+        return str(run.hyperlink.address or "")
+    except _PPTX_ERRORS:
+        return ""
 
 
 def _is_item(paragraph: Any, shape: Any) -> bool:

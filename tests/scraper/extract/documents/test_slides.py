@@ -109,3 +109,18 @@ def test_long_deck_has_its_whole_number_of_slides_and_a_warning(monkeypatch: pyt
     assert parsed.pages == 5
     assert parsed.warnings == ("Only the first 3 slides are shown.",)
     assert "<!-- page 4 -->" not in parsed.markdown
+
+
+def test_links_are_shown_and_hidden_slides_are_marked() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide._element.set("show", "0")
+    paragraph = slide.shapes.add_textbox(0, 0, 99, 99).text_frame.paragraphs[0]
+    for text, url in (("The ", ""), ("table", "https://e.example/t"), (" of the ", ""), ("table", ""), ("x", "#a")):
+        run = paragraph.add_run()
+        run.text = text
+        if url:
+            run.hyperlink.address = url
+    assert parse(saved(deck)).markdown == (
+        "<!-- page 1 -->\n\n(hidden slide)\n\nThe [table](https://e.example/t) of the tablex"
+    )
