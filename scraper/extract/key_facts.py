@@ -41,7 +41,8 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     """
     scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
     in_scripts = any(("Product" in script or "Recipe" in script) and _JSON_TYPE.search(script) for script in scripts)
-    items = sum(_ITEM_TYPE.search(element.get("itemtype") or "") is not None for element in _ITEM_TYPES(page.body))
+    item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
+    items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
     classes = page.classes or ""
     # Most pages lack the words, and the test for a word costs less than the regular expression.
@@ -59,14 +60,20 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     from scraper.extract import structured
 
     try:
-        product, recipe = _read(snapshot, page, about, scripts, with_microdata=not in_scripts and items > 0)
+        product, recipe = _read(snapshot, page, about, scripts, item_types, with_microdata=not in_scripts and items > 0)
     except structured.PAGE_ERRORS:
         return ()
     return (*_select(recipe or {}, _RECIPE), *(() if recipe else _select(product or {}, _PRODUCT)))
 
 
 def _read(
-    snapshot: Snapshot, page: PageTree, about: Metadata, scripts: list[str], *, with_microdata: bool
+    snapshot: Snapshot,
+    page: PageTree,
+    about: Metadata,
+    scripts: list[str],
+    item_types: list[str],
+    *,
+    with_microdata: bool,
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     from scraper.extract import structured
     from scraper.extract.dom import parsing
@@ -86,7 +93,6 @@ def _read(
         graphs[FactSource.MICRODATA] = SchemaGraph(bounder.bound_objects(microdata.read(root, page.base)))
         fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
     tags = opengraph.select_properties(page.head.metas)
-    item_types = (element.get("itemtype") or "" for element in _ITEM_TYPES(page.body))
     names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
     with_recipe = names_recipe or _has_recipe_class(page.classes or "")
     return structured.read_facts(

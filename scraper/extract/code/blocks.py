@@ -137,7 +137,7 @@ def _is_plain(block: Element) -> bool:
         for one in classes
     ):
         return False
-    if any(map(_LINE_CLASS.search, classes)) or ("line" in classes and _has_adjoining_lines(block)):
+    if any(map(_is_line_class, classes)) or ("line" in classes and _has_adjoining_lines(block)):
         return False
     return not any("display" in style or "user-select" in style for style in cast("list[str]", _STYLES(block)))
 
@@ -148,8 +148,8 @@ def _has_adjoining_lines(block: Element) -> bool:
 
 
 def _adjoins_next_line(element: Element) -> bool:
-    after = element.getnext()
-    if after is None or element.tail or not element.get("class") == after.get("class") == "line":
+    after = element.getnext() if element.get("class") == "line" and not element.tail else None
+    if after is None or after.get("class") != "line":
         return False
     return not text_of(element).endswith("\n") and not text_of(after).startswith("\n")
 
@@ -158,11 +158,15 @@ def _is_line_span(element: Element) -> bool:
     """Return True if style or class display a span as a line; `br` or text after it may already end the line."""
     if element.tag != "span":
         return False
-    after = element.getnext()
-    if (element.tail or "").startswith("\n") or (not element.tail and (after is None or after.tag == "br")):
+    is_line = _is_line_class(element.get("class") or "") or _adjoins_next_line(element)
+    if not is_line and not _BLOCK_STYLE.search(element.get("style") or ""):
         return False
-    is_line = _LINE_CLASS.search(element.get("class") or "") is not None or _adjoins_next_line(element)
-    return is_line or _BLOCK_STYLE.search(element.get("style") or "") is not None
+    after = element.getnext()
+    return not (element.tail or "").startswith("\n") and bool(element.tail or (after is not None and after.tag != "br"))
+
+
+def _is_line_class(name: str) -> bool:
+    return "line" in name and _LINE_CLASS.search(name) is not None
 
 
 def _pieces(block: Element) -> Iterator[str]:
@@ -174,8 +178,8 @@ def _pieces(block: Element) -> Iterator[str]:
         if child.tag == "br":
             yield "\n"
         elif not _is_not_code(child):
-            pieces = list(_pieces(child))
-            starts_line = child.tag in ("div", "p") or _LINE_CLASS.search(child.get("class") or "")
+            pieces = list(_pieces(child)) if len(child) else [child.text] if child.text else []
+            starts_line = child.tag in ("div", "p") or _is_line_class(child.get("class") or "")
             if starts_line and before.strip() and not before.endswith("\n"):
                 yield "\n"
             yield from pieces
@@ -191,10 +195,10 @@ def _is_not_code(element: Element) -> bool:
     """Return True for line numbers, buttons and popups."""
     if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(_classes(element)):
         return True
-    style = element.get("style") or ""
-    if _NUMBER_CLASS.search(element.get("class") or "") and text_of(element).strip().isdecimal():
+    name, style = element.get("class"), element.get("style")
+    if name and (_POPUP.search(name) or (_NUMBER_CLASS.search(name) and text_of(element).strip().isdecimal())):
         return True
-    return bool(_POPUP.search(element.get("class") or "")) or ("user-select" in style and "none" in style)
+    return style is not None and "user-select" in style and "none" in style
 
 
 def _holds_code_lines_only(block: Element) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
@@ -14,7 +14,7 @@ from lxml import etree
 
 from scraper.extract.discussion.author_names import MAX_NAME, clean_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
-from scraper.extract.dom.xpath import Element, collect_class_names, text_of
+from scraper.extract.dom.xpath import Element, collect_names, text_of
 from scraper.extract.metadata import date_parsing
 
 MAX_LABELS = 100_000
@@ -126,13 +126,16 @@ def _is_quote_class(name: str) -> bool:
     return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_LABEL].split() if not part.startswith("js-"))
 
 
-def find_labels(body: Element, classes: str | None = None) -> list[AuthorDateLabel]:
+def find_labels(
+    body: Element, classes: str | None = None, tags: Collection[str] | None = None
+) -> list[AuthorDateLabel]:
     """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
 
-    `classes` are the values of `class` in the page, one per line, if they are known.
+    `classes` are the values of `class` in the page, one per line, and `tags` its tags, if they are known.
     """
-    classes = collect_class_names(body) if classes is None else classes
-    elements = _LabelElements(body)
+    if classes is None or tags is None:
+        tags, classes = collect_names(body)
+    elements = _LabelElements(body, classes, tags)
     outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}
     for element in elements.find_authors(with_strong=_STRONG_NAMES.search(classes.lower()) is not None):
@@ -157,32 +160,48 @@ def find_labels(body: Element, classes: str | None = None) -> list[AuthorDateLab
 class _LabelElements:
     """Elements of a page that may be labels. Each test runs once for each distinct value, not for each element."""
 
-    def __init__(self, body: Element) -> None:
-        """List all elements in document order, with their tags, classes and roles."""
+    def __init__(self, body: Element, classes: str, tags: Collection[str]) -> None:
+        """Use these values of `class`, one per line, and tags of the page."""
         self._body = body
-        self._all = list(body.iter())
-        self._tags: list[str] = [element.tag for element in self._all]
-        self._classes = [element.get("class") for element in self._all]
-        self._names = {value: value[:_MAX_LABEL].lower().split() for value in set(self._classes) if value}
+        self._tags = tags
+        self._listed = "\n\n".join(["", *set(classes.lower().split()), ""])
         self._roles = {value.getparent(): str(value) for value in cast("list[Any]", _ROLES(body))}
+
+    @cached_property
+    def _all(self) -> list[Element]:
+        """All elements in document order."""
+        return list(self._body.iter())
+
+    @cached_property
+    def _classes(self) -> list[str | None]:
+        """Value of `class` of each element."""
+        return [element.get("class") for element in self._all]
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        """Class names of each distinct value of `class`."""
+        return {value: value[:_MAX_LABEL].lower().split() for value in set(self._classes) if value}
 
     @cached_property
     def author_classes(self) -> set[str]:
         """Values of `class` with a name of authors, and no name of other things."""
-        matching = self._find_classes(_AUTHOR_CLASS)
-        return {value for value in matching if not any(map(_NOT_AUTHOR.search, self._names[value]))}
+        names = {name for name in self._match(_AUTHOR_CLASS) if not _NOT_AUTHOR.search(name)}
+        return {value for value in self._with_any(names) if not any(map(_NOT_AUTHOR.search, self._names[value]))}
 
     @cached_property
     def date_classes(self) -> set[str]:
         """Values of `class` with a name of dates."""
-        return self._find_classes(_DATE_CLASS)
+        return self._with_any(self._match(_DATE_CLASS))
 
-    def _find_classes(self, pattern: re.Pattern[str]) -> set[str]:
-        """Return the values of `class` with a class that matches. One search of all takes less time than many."""
-        listed = "\n\n".join(["", *{name for names in self._names.values() for name in names}, ""])
+    def _match(self, pattern: re.Pattern[str]) -> set[str]:
+        """Return the class names that match. One search of all takes less time than many."""
+        listed = self._listed
         ends = (match.end() - 1 for match in pattern.finditer(listed))
-        matching = {listed[listed.rfind("\n", 0, end) + 1 : listed.find("\n", end)] for end in ends}
-        return {value for value, names in self._names.items() if not matching.isdisjoint(names)} if matching else set()
+        return {listed[listed.rfind("\n", 0, end) + 1 : listed.find("\n", end)] for end in ends}
+
+    def _with_any(self, names: set[str]) -> set[str]:
+        """Return the values of `class` with any of these names. Without names, no element is examined."""
+        return {value for value, own in self._names.items() if not names.isdisjoint(own)} if names else set()
 
     def find_authors(self, *, with_strong: bool) -> set[Element]:
         """Return the elements that `_read_author` may accept."""
@@ -190,7 +209,7 @@ class _LabelElements:
         if self.author_classes:
             found.update(compress(self._all, map(self.author_classes.__contains__, self._classes)))
         found.update(_find_author_links(self._body))
-        stating_tags = _STATING_TAGS.union(tag for tag in set(self._tags) if "-" in tag)
+        stating_tags = _STATING_TAGS.union(tag for tag in self._tags if "-" in tag)
         for element in self._body.iter(*stating_tags):
             if not _STATING_ATTRIBUTES.isdisjoint(element.keys()) and (
                 element.get("rel") == "author" or any(map(element.get, _AUTHOR_ATTRIBUTES))
@@ -209,7 +228,7 @@ class _LabelElements:
         found.update(compress(elements, map(dated.__contains__, texts)))
         found.update(element.getparent() for element in compress(elements, map(dated.__contains__, tails)))
         found.update(compress(elements, map(self.date_classes.__contains__, self._classes)))
-        found.update(compress(elements, map(DATE_TAGS.__contains__, self._tags)))
+        found.update(self._body.iter(*DATE_TAGS))
         return [element for element in elements if element in found]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -252,9 +252,8 @@ def _judge(
     members = {element: labels for element, labels in members.items() if labels}
     if len(members) < least or not _may_be_posts(members.values(), least, is_post=is_post):
         return None
-    author_key = _best_key(members.values(), is_date=False)
-    date_key = _best_key(members.values(), is_date=True)
-    if author_key is None or (date_key is None and not is_post):
+    author_key, date_key = _best_keys(members.values())
+    if author_key is None or (date_key is None and not (is_post and is_reply and is_first)):
         return None
     containers, both, wrappers = [], 0, 0
     for element, labels in members.items():
@@ -274,18 +273,14 @@ def _judge(
     names = {one.author.text for one in containers if one.author}
     elements = [one.element for one in containers]
     if date_key is None and (
-        not is_reply
-        or len(containers) <= _MIN_NAMES
-        or len(names) < _MIN_NAMES
-        or cards.are_teasers(elements)
-        or are_priced(elements)
+        len(containers) <= _MIN_NAMES or len(names) < _MIN_NAMES or cards.are_teasers(elements) or are_priced(elements)
     ):
         return None
     if both < max(least, _MIN_GOOD * len(members)) and not (
         is_post and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
     ):
         return None
-    if not is_first and (date_key is None or not _may_follow(shape, found)):
+    if not is_first and not _may_follow(shape, found):
         return None
     if not is_reply and cards.are_beside(elements, may_be_all=is_post):
         return None
@@ -307,23 +302,24 @@ def _may_be_posts(members: Collection[Sequence[AuthorDateLabel]], least: int, *,
     return sum(False in kind for kind in kinds) >= _MIN_NAMED * len(members) and is_post
 
 
-def _best_key(members: Iterable[Sequence[AuthorDateLabel]], *, is_date: bool) -> tuple[str, ...] | None:
-    """Return the key of the labels that most elements have once, earlier keys first."""
-    having: Counter[tuple[str, ...]] = Counter()
+def _best_keys(members: Iterable[Sequence[AuthorDateLabel]]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the keys of the authors and of the dates that most elements have once, earlier keys first."""
+    authors: Counter[tuple[str, ...]] = Counter()
+    dates: Counter[tuple[str, ...]] = Counter()
     for labels in members:
-        values: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        texts: dict[tuple[bool, tuple[str, ...]], str | None] = {}
         for label in labels:
-            if label.is_date is is_date:
-                values[label.key].add(label.text)
-        for key, texts in values.items():
-            having[key] += 2 if len(texts) == 1 else 1
-    if not having:
-        return None
-    most = max(having.values())
-    if is_date:
-        return max(having, key=lambda key: (having[key], key[0] in DATE_TAGS))
-    # Markup names authors with more certainty than links do, and links more than classes.
-    return min((key for key, count in having.items() if count >= 0.85 * most), key=lambda key: key[0])
+            kind = (label.is_date, label.key)
+            if texts.setdefault(kind, label.text) != label.text:
+                texts[kind] = None  # several texts
+        for (is_date, key), text in texts.items():
+            (dates if is_date else authors)[key] += 1 if text is None else 2
+    author_key = None
+    if authors:
+        most = max(authors.values())
+        # Markup names authors with more certainty than links do, and links more than classes.
+        author_key = min((key for key, count in authors.items() if count >= 0.85 * most), key=lambda key: key[0])
+    return author_key, max(dates, key=lambda key: (dates[key], key[0] in DATE_TAGS), default=None)
 
 
 def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, is_date: bool) -> list[AuthorDateLabel]:

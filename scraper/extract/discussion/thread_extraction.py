@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -57,7 +57,7 @@ class Discussion:
 
 def find_discussion(page: PageTree) -> Discussion:
     """Return the posts of a page; the tree is not changed."""
-    labels = find_labels(page.body, page.classes)
+    labels = find_labels(page.body, page.classes, page.tags)
     containers = find_containers(labels, page.url)
     if not containers:
         return _stated_discussion(read_posts(page))
@@ -139,20 +139,19 @@ def _plain(text: str, limit: int) -> str:
     return _FORGED.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
 
 
-def _own_elements(container: Element, others: Collection[Element]) -> list[Element]:
-    """Return the first elements of a post outside of the posts that it contains."""
-    found: list[Element] = []
+def _iter_own_elements(container: Element, others: Collection[Element]) -> Iterator[Element]:
+    """Yield the elements of a post outside of the posts that it contains."""
     stack = [container]
-    while stack and len(found) < _OWN_ELEMENTS:
+    while stack:
         element = stack.pop()
         if element is container or element not in others:
-            found.append(element)
-            stack.extend(reversed(element))
-    return found
+            yield element
+            if len(element):
+                stack.extend(reversed(element))
 
 
 def _find_score(container: Element, others: Collection[Element]) -> int | None:
-    for element in _own_elements(container, others):
+    for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS):
         name = (element.get("class") or "")[:100]
         stated = element.get("data-score")
         if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):

@@ -68,6 +68,12 @@ def collect_class_names(root: Element) -> str:
     return "\n".join(filter(None, {element.get("class") for element in root.iter()}))
 
 
+def collect_names(root: Element) -> tuple[frozenset[str], str]:
+    """Return the distinct tags of a tree, and its distinct values of `class`, one per line, in one walk."""
+    pairs = {(element.tag, element.get("class")) for element in root.iter()}
+    return frozenset(tag for tag, _ in pairs), "\n".join(filter(None, {value for _, value in pairs}))
+
+
 def pad_names(names: str) -> str:
     """Return class names in lower case, with a blank before and after them, for patterns of whole names.
 

@@ -12,6 +12,7 @@ from scraper.extract.facts.schema_graph import clean_text
 
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
+_BUTTON_TAGS = frozenset({"button", "a", "input"})
 _MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
 """Characters of a buy button, and minimum and maximum characters of a text about stock."""
 MAX_ELEMENTS = 30_000
@@ -24,6 +25,8 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     texts = [(element.text or "").strip().lower() for element in elements]
     texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
     is_out, is_stock = _matching(NOT_IN_STOCK, texts), _matching(IN_STOCK, texts)
+    if not is_out and not is_stock:
+        return "InStock" if any(element.tag in _BUTTON_TAGS and _is_buy(element) for element in elements) else None
     buy = out = stock = None
     at_title = 0
     for place, (element, text) in enumerate(zip(elements, texts, strict=True), start=1):
@@ -31,7 +34,7 @@ def find_availability(body: Element, title: Element | None) -> str | None:
             at_title, stock, out = place, None, None
         if stock is None and out is None and at_title and place - at_title > _REACH and buy is not None:
             break
-        if buy is None and element.tag in ("button", "a", "input") and _is_buy(element):
+        if buy is None and element.tag in _BUTTON_TAGS and _is_buy(element):
             buy = place
         if out is None and text in is_out:
             out = place

@@ -48,8 +48,10 @@ _NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
 
 def element_names(element: Element) -> str:
     """Return class, id and other names of an element, in lower case."""
-    attributes = dict(cast("list[tuple[str, str]]", element.items()))
-    return " ".join(filter(None, map(attributes.get, _NAMES))).lower() if attributes else ""
+    items = cast("list[tuple[str, str]]", element.items())
+    if len(items) > 1:
+        return " ".join(filter(None, map(dict(items).get, _NAMES))).lower()
+    return items[0][1].lower() if items and items[0][0] in _NAMES else ""
 
 
 @lru_cache(maxsize=4_096)

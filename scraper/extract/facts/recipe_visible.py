@@ -181,9 +181,10 @@ def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.P
 def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
     """Yield the rows of elements with such a name, whatever their tags are."""
     outer: set[Element] = set()
+    is_named = cache(names.search)
     for around in _CALLED(body):
         called = _called(around)
-        if names.search(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
+        if is_named(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
             if not _is_outside(around):
                 yield row_texts(around)
@@ -206,8 +207,9 @@ def _is_outside(element: Element) -> bool:
 def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
     """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
     outer: set[Element] = set()
+    is_named = cache(names.search)
     for around in _CLASSED(body):
-        if names.search(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
+        if is_named(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
             boxes = filter(is_line, around.iter("p", "div"))
             yield from dict.fromkeys(_find_row(box, around) for box in boxes)

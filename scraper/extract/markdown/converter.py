@@ -11,7 +11,7 @@ from lxml import etree
 
 from scraper.extract.code import normalization
 from scraper.extract.dom.tags import BLOCKS, UNREADABLE
-from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, collect_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
 from scraper.extract.markdown.base_rules import CodeRules, MarkdownRules, MathRules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
@@ -86,9 +86,9 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
 
     Pass `may_hold_formulas=False` to skip the search for formulas.
     """
-    class_names = collect_class_names(root)
+    tags, class_names = collect_names(root)
     if may_hold_formulas:
-        formulas.normalize_formulas(root, class_names)
+        formulas.normalize_formulas(root, class_names, tags)
     roles = _ROLES(root)
     aria_widgets.keep_tab_and_accordion_titles(root, class_names, roles)
     callout_rules.normalize_callouts(root, class_names)

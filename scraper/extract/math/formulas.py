@@ -7,7 +7,7 @@ read. This step must run before hidden elements are removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -15,7 +15,7 @@ from lxml import etree
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, collect_class_names, text_of
+from scraper.extract.dom.xpath import Element, collect_names, text_of
 from scraper.extract.math import asciimath, katex, mathjax, mathml
 from scraper.extract.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
@@ -51,15 +51,17 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
 """A `<` that would open a tag where Markdown is displayed without formulas. TeX ignores the added space."""
 
 
-def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
+def normalize_formulas(root: Element, class_names: str | None = None, all_tags: Collection[str] | None = None) -> bool:
     """Turn every formula in the tree into `<math>` that contains only TeX. A second call changes nothing.
 
-    At most `_MAX_FORMULAS` candidates are read. `class_names` are the class names of the tree if the caller has them.
-    Return False if nothing in the tree can be or become a formula.
+    At most `_MAX_FORMULAS` candidates are read. `class_names` and `all_tags` are those of the tree if the caller has
+    them. Return False if nothing in the tree can be or become a formula.
     """
+    if class_names is None or all_tags is None:
+        all_tags, class_names = collect_names(root)
     normalized: set[Element] = set()
-    has_math_classes = _CLASS_HINT.search(collect_class_names(root) if class_names is None else class_names) is not None
-    candidates = _candidates(root, has_math_classes=has_math_classes)
+    has_math_classes = _CLASS_HINT.search(class_names) is not None
+    candidates = _candidates(root, all_tags, has_math_classes=has_math_classes)
     for element in candidates[:_MAX_FORMULAS]:
         is_detached = element.getparent() is None and element is not root
         if is_detached or is_normalized(element) or not normalized.isdisjoint(element.iterancestors()):
@@ -71,9 +73,9 @@ def normalize_formulas(root: Element, class_names: str | None = None) -> bool:
     return bool(candidates)
 
 
-def _candidates(root: Element, *, has_math_classes: bool) -> list[Element]:
+def _candidates(root: Element, all_tags: Collection[str], *, has_math_classes: bool) -> list[Element]:
     """Return the elements that may be formulas by tag, or by class if any class suggests it, in document order."""
-    tags: list[str] = [tag for tag in {element.tag for element in root.iter()} if tag in _FORMULA_TAGS or "-" in tag]
+    tags = [tag for tag in all_tags if tag in _FORMULA_TAGS or "-" in tag]
     if not has_math_classes:
         return [element for element in root.iter(*tags) if _may_be_formula(element, element.tag)] if tags else []
     has_hint = cache(_CLASS_HINT.search)

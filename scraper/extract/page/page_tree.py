@@ -16,7 +16,7 @@ from lxml import etree
 from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
 from scraper.extract.dom.tags import UNREADABLE
-from scraper.extract.dom.xpath import Element, attribute_selector, collect_class_names, element_selector, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, collect_names, element_selector, text_of
 from scraper.extract.math import formulas
 from scraper.extract.page import hidden_elements, media_placeholders
 from scraper.extract.text.terms import count_words
@@ -85,6 +85,8 @@ class PageTree:
     """Number of frames whose content is not in the page."""
     classes: str | None = None
     """At least all values of `class` in the body, one per line, or None if they were not collected."""
+    tags: frozenset[str] | None = None
+    """At least all tags of the page as parsed, or None if they were not collected."""
     may_hold_formulas: bool = True
     """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
 
@@ -99,15 +101,15 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     head = _head(root)
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
-    classes = collect_class_names(root)
-    may_hold_formulas = formulas.normalize_formulas(root, classes)
+    tags, classes = collect_names(root)
+    may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
     media_placeholders.resolve_lazy_media(root, base)
     removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
     is_doubtful = is_styled = False
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
-        classes = collect_class_names(root) if snapshot.frames else classes
+        tags, classes = collect_names(root) if snapshot.frames else (tags, classes)
     else:
         count, is_doubtful, is_styled = hidden_elements.remove_styled(root)
         removed += count
@@ -129,6 +131,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
         asks_for_scripts=asks_for_scripts,
         embeds=embeds,
         classes=classes,
+        tags=tags,
         may_hold_formulas=may_hold_formulas,
     )
 

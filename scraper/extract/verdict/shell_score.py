@@ -82,9 +82,10 @@ def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
     words = count_words(text)
     running = max(0, words - count_words(" ".join(text_of(link) for link in _LINKS(body))))
     visible = text.lower()
-    known = frozenset(_WORD.findall(visible))
+    visible_words = _WORD.findall(visible)
+    known = frozenset(visible_words)
     described = _WORD.findall(_read_description(head).lower())
-    hidden_letters, visible_letters = _count_prose_in_data(head, "".join(_WORD.findall(visible)))
+    hidden_letters, visible_letters = _count_prose_in_data(head, "".join(visible_words))
     return (
         1.0,
         math.log1p(words),
