@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import cast
 
@@ -39,6 +39,8 @@ _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)
 
 _MAX_LINES = 20_000
 _LONGEST_NUMBER = 6
+_MIN_COUNTED = 2
+"""Rows of a table of code without a class for line numbers."""
 
 
 def extract_code(block: Element) -> str:
@@ -56,9 +58,10 @@ def find_code_in_table(table: Element) -> Element | None:
     numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
         bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
     )
-    if not numbered:
+    is_counted = not numbered and _are_counted_lines(rows)
+    if not numbered and not is_counted:
         return _find_block_beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
-    if len(rows) > 1 and all(_is_numbered_line(row) for row in rows):
+    if is_counted or (len(rows) > 1 and all(_is_numbered_line(row) for row in rows)):
         markers = [_read_diff_marker(row[-1]) for row in rows]
         changes = any(marker.strip() for marker in markers)
         block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
@@ -66,6 +69,27 @@ def find_code_in_table(table: Element) -> Element | None:
         return block
     cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
+
+
+def _are_counted_lines(rows: Sequence[Element]) -> bool:
+    """Return True if each row is a cell with its number, as text or in an attribute, and a cell with only code."""
+    if len(rows) < _MIN_COUNTED or any(len(row) != 2 or not _is_code_alone(row[1]) for row in rows):
+        return False
+    numbers = [_read_line_number(row[0]) for row in rows]
+    if len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
+        return False
+    first = int(numbers[0])
+    return numbers == [str(number) for number in range(first, first + len(numbers))]
+
+
+def _is_code_alone(cell: Element) -> bool:
+    beside = (cell.text or "") + "".join(part.tail or "" for part in cell)
+    return len(cell) == 1 and cell[0].tag in ("pre", "code") and not beside.strip()
+
+
+def _read_line_number(cell: Element) -> str:
+    stated = (part.get("data-line-number") or "" for part in cell.iter())
+    return text_of(cell).strip() or next(filter(None, stated), "")
 
 
 def _find_block_beside_numbers(row: Element) -> Element | None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.extract.discussion.author_names import MAX_NAME, clean_name
+from scraper.extract.discussion.author_names import MAX_NAME, clean_name, read_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.dom.xpath import Element, collect_names, text_of
 from scraper.extract.metadata import date_parsing
@@ -40,15 +40,27 @@ _NOT_AUTHOR = re.compile(
     r"offline|status|is-author|by-author|byuser|comment-author-\w+|quote\w*|reply-?to|last-?post\w*|edit\w*)"
     r"(?:$|[\s_-])"
 )
-_AVATAR = re.compile("avatar|status", re.IGNORECASE)
 _USER_URL = re.compile(
     r"(?:^|/)(?:u|users?|members?|profiles?|people|person|forum/users?|account|contributors?)/[^/?#]|"
     r"/@[\w.-]+/?$|/~[\w.-]+/?$|"
-    r"memberlist\.php\?.*u=|member\.php|profile\.php|action=profile|viewprofile|[?&]user=|user\?id=|/user[-_]|"
+    r"memberlist\.php\?.*u=|member\.php|profile\.php|action=profile|viewprofile|[?&]user=|user\?id=|/user[-_]|mod=space&(?:amp;)?uid=|/space-uid-\d|"
     r"^mailto:",
     re.IGNORECASE,
 )
-_USER_URL_PARTS = ("user", "member", "profile", "people", "person", "account", "contributor", "u/", "@", "~", "mailto")
+_USER_URL_PARTS = (
+    "user",
+    "member",
+    "profile",
+    "people",
+    "person",
+    "account",
+    "contributor",
+    "u/",
+    "space",
+    "@",
+    "~",
+    "mailto",
+)
 """Each match of `_USER_URL` contains one of them; most links have none."""
 _AUTHOR_ATTRIBUTES = {
     "data-author": "+",
@@ -281,7 +293,7 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
         kind = "3"
     if not kind or len(element) > 12:
         return None
-    text = _read_name(element)
+    text = read_name(element)
     return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
 
 
@@ -291,28 +303,6 @@ def _leads_to_user(url: str, parts: Sequence[str] = _USER_URL_PARTS) -> bool:
         if part in lowered:
             return _USER_URL.search(url) is not None
     return False
-
-
-def _read_name(element: Element) -> str:
-    """Return the name that an element displays, from its innermost name if it has several parts."""
-    if not len(element):
-        return clean_name((element.get("itemprop") == "name" and element.get("content")) or element.text or "")
-    inner = next((part for part in element.iter() if part.get("itemprop") == "name"), None)
-    if inner is not None:
-        return clean_name(inner.get("content") or text_of(inner))
-    whole = text_of(element)
-    if len(whole) > 6 * _MAX_LABEL or (element.tag == "a" and _shows_avatar(element)):
-        return ""
-    for part in element.iter("a", "strong", "b", "cite"):
-        if part is not element and not _shows_avatar(part) and (text := clean_name(text_of(part))):
-            return text
-    return clean_name(whole)
-
-
-def _shows_avatar(element: Element) -> bool:
-    """Return True for a link with a picture or initial in place of the name."""
-    parts = element.iter("span", "div", "i", "a")
-    return len(text_of(element).strip()) < 24 and any(_AVATAR.search(part.get("class") or "") for part in parts)
 
 
 def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:

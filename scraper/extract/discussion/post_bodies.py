@@ -45,7 +45,8 @@ _CONTROL = re.compile(
     r"\W*(?:reply|quote|report|share|like|edit|delete|permalink|link to (?:post|comment)|read more|show (?:more|less)|"
     r"log in to reply|reply to \S+|antworten|zitieren|melden|répondre|citer|signaler|responder|citar|"
     r"rispondi|odpowiedz|"
-    r"ответить|цитировать|click to expand\W*|up ?vote|down ?vote|helpful|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*",
+    r"ответить|цитировать|click to expand\W*|up ?vote|down ?vote|helpful|reply\s*↓|"
+    r"\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?",
     re.IGNORECASE,
 )
 _BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})

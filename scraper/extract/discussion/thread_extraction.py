@@ -29,13 +29,22 @@ _SCORE_NAME = re.compile(
     r"vote-?count|(?:^|[\s_-])(?:score|upvotes?|points|karma|votes|likes?-?count|num-?likes|rating-?count)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile", re.IGNORECASE)
+_REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile|dislikes", re.IGNORECASE)
 _SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?[kK])?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)")
 _ACCEPTED_NAME = re.compile(
     r"accepted-answer(?!-indicator)|(?:^|[\s_-])(?:is-)?accepted(?:$|\s)|best-?answer|(?:--|is-|^|\s)solution(?:$|\s)|"
     r"answer--accepted|isSolved|marked-?as-?answer",
     re.IGNORECASE,
 )
+_ACCEPTED_WORDS = frozenset(
+    "best answer,accepted answer,selected answer,accepted solution,verified answer,marked as answer,chosen answer,"
+    "beste antwort,akzeptierte antwort,meilleure réponse,réponse acceptée,mejor respuesta,respuesta aceptada,"
+    "melhor resposta,miglior risposta,beste antwoord,лучший ответ,najlepsza odpowiedź,ベストアンサー,最佳答案".split(
+        ","
+    )
+)
+"""Labels that question sites show on one answer."""
+_MARKS = " \t\r\n\xa0✓✔☑★:!"
 _FORGED = re.compile(r"\s*[·|]\s*")
 _BRACKETS = str.maketrans("[]<>", "()()")
 _OWN_ELEMENTS = 400
@@ -187,6 +196,14 @@ def _is_accepted(container: Element, others: Collection[Element]) -> bool:
     return any(
         element.get("itemprop") == "acceptedAnswer" or _ACCEPTED_NAME.search((element.get("class") or "")[:200])
         for element in marked
+    ) or _has_accepted_label(container, others)
+
+
+def _has_accepted_label(container: Element, others: Collection[Element]) -> bool:
+    text = text_of(container).lower()
+    return any(word in text for word in _ACCEPTED_WORDS) and any(
+        (element.text or "").strip(_MARKS).lower() in _ACCEPTED_WORDS
+        for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS)
     )
 
 
@@ -245,10 +262,25 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     attached = [one.element for one in discussion.containers if _is_within(one.element, root)]
     is_content = 2 * len(attached) >= len(discussion.containers)
     if is_content and attached:
-        attached[0].addprevious(build_thread(discussion))
+        _leave_list(attached[0], root).addprevious(build_thread(discussion))
     for element in attached:
         remove(element)
     return is_content and bool(attached)
+
+
+def _leave_list(element: Element, root: Element) -> Element:
+    """Return the outermost list that begins with the element, or the element: a thread is no item of a list."""
+    place = around = element
+    while (parent := around.getparent()) is not None and around is not root:
+        before = (parent.text or "") + "".join(
+            text_of(one) + (one.tail or "") for one in around.itersiblings(preceding=True)
+        )
+        if before.strip():
+            break
+        around = parent
+        if around.tag in ("ul", "ol") and around is not root:
+            place = around
+    return place
 
 
 def _is_within(element: Element, root: Element) -> bool:

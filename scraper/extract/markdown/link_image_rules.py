@@ -19,6 +19,7 @@ _MAX_TITLE = 100
 """Characters of a player's title. It is invisible on the page, so it is kept short."""
 
 _PERMALINK_TEXTS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\uf0c1", "\u200b", "\u25c6", "\u2191"})
+_PERMALINK_WORDS = frozenset({"link", "permalink", "anchor", "copy link", "link to this section", "direct link"})
 _PERMALINK_PICTURE = re.compile(r"!\[permalink\]", re.IGNORECASE)
 _PERMALINK_CLASSES = frozenset(
     "headerlink header-anchor hash-link anchorjs-link heading-anchor anchor-link docs-heading-anchor "
@@ -49,7 +50,14 @@ class LinkRules(MarkdownRules):
         if not label or "_noformat" in parent_tags:
             return text
         element = el.element
-        is_permalink = not _PERMALINK_CLASSES.isdisjoint((element.get("class") or "").split())
+        href = element.get("href")
+        anchor = href[1:] if href and href[0] == "#" else None
+        is_of_title = (
+            anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor)
+        )
+        is_permalink = (is_of_title and label.lower() in _PERMALINK_WORDS) or not _PERMALINK_CLASSES.isdisjoint(
+            (element.get("class") or "").split()
+        )
         if (
             label in _PERMALINK_TEXTS
             or _PERMALINK_PICTURE.match(label)
@@ -59,9 +67,7 @@ class LinkRules(MarkdownRules):
             if isinstance(last, str) and last.strip() == label:
                 self.plain_pieces.pop()
             return ""
-        href = element.get("href")
-        anchor = href[1:] if href and href[0] == "#" else None
-        if anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor):
+        if is_of_title:
             return text
         url = self.url_resolver.absolute(href)
         if not url:

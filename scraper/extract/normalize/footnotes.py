@@ -179,12 +179,26 @@ def _write_notes(root: Element, pairs: list[tuple[Element, Element, str]]) -> li
         mark.tag = "fnref"
         mark.set("label", labels[body])
         mark.tail = tail
+        _remove_brackets(mark)
     back = set().union(*anchor_names.values())
     notes = [build_definition(body, labels[body], own[body], back) for body in labels]
     rules = list(root.iter("hr"))
     if rules and not _HAS_FOLLOWING_TEXT(rules[-1]):
         remove(rules[-1])  # it separated the notes from the text
     return notes
+
+
+def _remove_brackets(mark: Element) -> None:
+    """Remove the brackets directly around a mark."""
+    before, around = mark.getprevious(), mark.getparent()
+    text = (before.tail if before is not None else around.text if around is not None else "") or ""
+    if not text.endswith("[") or not (mark.tail or "").startswith("]"):
+        return
+    mark.tail = (mark.tail or "")[1:]
+    if before is not None:
+        before.tail = text[:-1]
+    elif around is not None:
+        around.text = text[:-1]
 
 
 def _find_anchor_names(mark: Element) -> Iterator[str]:

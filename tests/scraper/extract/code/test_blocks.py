@@ -269,3 +269,39 @@ def test_numbers_that_a_program_prints_are_no_numbers_of_lines(html: str) -> Non
     markdown = markdown_of(f"<div>{html}</div>")
     assert markdown.count("```") == 4
     assert "1" in markdown
+
+
+_COUNTED = "".join(
+    f"<tr><td>{number}</td><td><pre>{line}</pre></td></tr>"
+    for number, line in ((9, "if a:"), (10, "    b()"), (11, "c()"))
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "markdown"),
+    [
+        (_COUNTED, "```\nif a:\n    b()\nc()\n```"),
+        (
+            "<tr><td class=lines-num><span id=L1 data-line-number=1></span></td>"
+            "<td class=lines-code><code class=code-inner>if a:\n</code></td></tr>"
+            "<tr><td class=lines-num><span id=L2 data-line-number=2></span></td>"
+            "<td class=lines-code><code class=code-inner>    b()\n</code></td></tr>",
+            "```\nif a:\n    b()\n```",
+        ),
+    ],
+)
+def test_rows_with_a_number_and_a_line_of_code_are_one_block(table: str, markdown: str) -> None:
+    assert markdown_of(f"<table>{table}</table>") == markdown
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        _COUNTED.replace("<td>10<", "<td>12<"),
+        _COUNTED.replace("</pre></td></tr>", "</pre> or stop</td></tr>"),
+        "<tr><th>Exit</th><th>Name</th></tr>" + _COUNTED,
+    ],
+    ids=["gap", "text beside the code", "header"],
+)
+def test_a_table_with_other_cells_stays_a_table(table: str) -> None:
+    assert "```" not in markdown_of(f"<table>{table}</table>")

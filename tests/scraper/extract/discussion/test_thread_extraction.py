@@ -363,3 +363,57 @@ def test_the_date_behind_a_label_in_the_same_element_is_not_that_of_the_post() -
 @pytest.mark.parametrize("text", ["VLC media player", "Do plates make me healthier?", "A layer of tea"])
 def test_parts_of_words_are_no_dates(text: str) -> None:
     assert find_post_date(text) is None
+
+
+def _item(number: int, inner: str = "", meta: str = "") -> str:
+    return (
+        f'<li class="Item" id="Comment_{number}"><div class="Comment"><div class="Meta">'
+        f'<a class="Username" href="/profile/kim_{number}">kim_{number}</a> '
+        f'<time datetime="2023-03-0{number}T16:10:00+00:00">March {number}</time>{meta}</div>'
+        f'<div class="Item-Body"><div class="Message"><p>{_SENTENCE.format(n=number)}</p>{inner}</div>'
+        f'<div class="Reactions"><a href="#">Like {number}</a></div></div></div></li>'
+    )
+
+
+def test_a_thread_in_a_list_is_no_item_of_it_and_has_no_buttons() -> None:
+    items = "".join(map(_item, range(1, 6)))
+    document = _read(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
+    assert document.markdown.startswith("### #1 · kim_1 · 2023-03-01 16:10 (March 1)\n\nThe kettle")
+    assert "Like" not in document.markdown
+
+
+def test_a_label_marks_the_accepted_answer() -> None:
+    items = "".join(_item(number, meta="<b>✓ Best answer</b>" if number == 2 else "") for number in range(1, 5))
+    posts = _posts(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
+    assert [post.accepted for post in posts] == [False, True, False, False]
+
+
+def test_initials_in_place_of_a_picture_are_no_part_of_the_name() -> None:
+    posts = "".join(
+        f'<div class="Stream-item" data-id="{number}"><article class="CommentPost"><h3 class="PostUser-name">'
+        f'<a href="/u/olaf{number}"><span class="Avatar">O</span> <span class="username">olaf{number}</span></a></h3>'
+        f'<time datetime="2021-11-0{number}T12:00:00Z">Nov {number}, 2021</time>'
+        f'<div class="Post-body"><p>{_SENTENCE.format(n=number)}</p></div></article></div>'
+        for number in range(1, 6)
+    )
+    assert [post.author for post in _posts(_forum(posts))] == [f"olaf{number}" for number in range(1, 6)]
+
+
+def test_links_to_spaces_of_members_are_names() -> None:
+    posts = "".join(
+        f'<div id="post_{number}"><div class="authi"><a href="home.php?mod=space&amp;uid={number}">王小{name}</a></div>'
+        f'<div class="pti"><em id="authorposton{number}">发表于 2023-5-{number} 08:10:22</em></div>'
+        f'<div class="t_f" id="postmessage_{number}">第{number}个房子的水泵在十分钟之后停止工作，'
+        "这次不是保险丝的问题。</div></div>"
+        for number, name in enumerate("明红强丽", start=1)
+    )
+    found = _posts(_forum(posts))
+    assert [(post.author, post.published and post.published.day) for post in found] == [
+        ("王小明", 1), ("王小红", 2), ("王小强", 3), ("王小丽", 4),
+    ]  # fmt: skip
+
+
+def test_a_score_after_an_own_vote_against_is_not_the_score() -> None:
+    scores = '<span class="score dislikes">6 points</span><span class="score unvoted">7 points</span>'
+    posts = _posts(_forum("".join(_item(number, meta=scores) for number in range(1, 5))))
+    assert [post.score for post in posts] == [7, 7, 7, 7]

@@ -114,6 +114,8 @@ def test_a_term_that_links_to_itself_becomes_text() -> None:
             "Features",
         ),
         ("<p>Features</p><a href='#x'><img src=/p.png alt=Permalink></a>", "Features", "Features"),
+        ("<h2 id=x>Features <a class=ref href='#x'>link</a></h2>", "## Features", "Features"),
+        ("<h2 id=link><a href='#link'>Link</a></h2>", "## Link", "Link"),
         ("<h2 id=x>Features<span><a href='#x'>¶</a> <a href='#top'>↑</a></span></h2>", "## Features", "Features"),
     ],
 )

@@ -231,3 +231,8 @@ def test_footnote_marks_of_products_are_removed() -> None:
     )
     assert found.page_type == "product"
     assert "in three minutes. Keeps it warm for two hours. Made of steel." in found.markdown
+
+
+def test_brackets_around_a_mark_are_removed() -> None:
+    html = "<p>One [<a href='#note1'>1</a>]. Two.</p><p><a name=note1></a>[1] First note.</p>"
+    assert markdown_of(html) == "One [^1]. Two.\n\n[^1]: First note."
