@@ -246,8 +246,11 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
         if element is title:
             at_title = place
         text, tail = element.text or "", element.tail
-        if len(element) or _has_digit(text):
-            found += filter(None, (_candidate(element, text, place),))
+        has_digit = _has_digit(text)
+        if has_digit or len(element):
+            candidate = _candidate(element, text, place, has_digit=has_digit)
+            if candidate is not None:
+                found.append(candidate)
         if tail and not tail.isspace():
             found += filter(None, (_behind(element, tail, place),))
     return at_title, found
@@ -257,13 +260,14 @@ def _elements(body: Element) -> Iterator[Element]:
     return islice(body.iter("*"), MAX_ELEMENTS)
 
 
-def _candidate(element: Element, text: str, place: int) -> _Candidate | None:
+def _candidate(element: Element, text: str, place: int, *, has_digit: bool) -> _Candidate | None:
     """Return the price in an element with this text before its first child."""
     names = element_names(element)
     named = bool(names) and _is_price_name(names)
     if named:
         text = current_price_text(element)
-    if not _has_digit(text) or element.tag in _PASSED or is_struck_through(element):
+        has_digit = _has_digit(text)
+    if not has_digit or element.tag in _PASSED or is_struck_through(element):
         return None
     text = remove_old_amount(" ".join(text.split()))
     if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
