@@ -20,7 +20,8 @@ class Box(NamedTuple):
 
     def holds(self, x: float, y: float) -> bool:
         """Return True if the point is inside."""
-        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+        x0, y0, x1, y1 = self
+        return x0 <= x <= x1 and y0 <= y <= y1
 
     def covers(self, other: Box) -> bool:
         """Return True if the other box is inside, with a little slack."""
@@ -31,8 +32,11 @@ class Box(NamedTuple):
 
     def overlap(self, other: Box) -> float:
         """Return the area that both share."""
-        width = min(self.x1, other.x1) - max(self.x0, other.x0)
-        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        x0, y0, x1, y1 = self
+        left, bottom, right, top = other
+        # Comparisons take a third of the time of `min` and `max`, for the same result.
+        width = (right if right < x1 else x1) - (left if left > x0 else x0)
+        height = (top if top < y1 else y1) - (bottom if bottom > y0 else y0)
         return width * height if width > 0 and height > 0 else 0.0
 
 
@@ -44,7 +48,8 @@ class TransformMatrix(ctypes.Structure):
 
 def center(box: Box) -> tuple[float, float]:
     """Return the center of a box."""
-    return (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    x0, y0, x1, y1 = box
+    return (x0 + x1) / 2, (y0 + y1) / 2
 
 
 def widen(box: Box) -> Box:

@@ -250,18 +250,19 @@ def _find_lattices(across: Sequence[RulingLine], down: Sequence[RulingLine]) -> 
             index = parent[index]
         return index
 
-    by_band: dict[int, tuple[list[float], list[int]]] = defaultdict(lambda: ([], []))
-    for j, vertical in enumerate(down):
-        for band in range(_band(vertical.start - _TOUCH), _band(vertical.end + _TOUCH) + 1):
-            positions, indexes = by_band[band]
+    by_band: dict[int, tuple[list[float], list[tuple[float, float, int]]]] = defaultdict(lambda: ([], []))
+    for index, vertical in enumerate(down, len(across)):
+        low, high = vertical.start - _TOUCH, vertical.end + _TOUCH
+        for band in range(_band(low), _band(high) + 1):
+            positions, ranges = by_band[band]
             positions.append(vertical.at)
-            indexes.append(j)
+            ranges.append((low, high, index))
     for i, (at, start, end) in enumerate(across):
-        positions, indexes = by_band.get(_band(at), ([], []))
+        positions, ranges = by_band.get(_band(at), ([], []))
         root = i
-        for j in indexes[bisect_left(positions, start - _TOUCH) : bisect_right(positions, end + _TOUCH)]:
-            if down[j].start - _TOUCH <= at <= down[j].end + _TOUCH and parent[len(across) + j] != root:
-                other = find(len(across) + j)
+        for low, high, index in ranges[bisect_left(positions, start - _TOUCH) : bisect_right(positions, end + _TOUCH)]:
+            if low <= at <= high and parent[index] != root:
+                other = find(index)
                 if root == i:
                     parent[i] = root = other
                 else:
