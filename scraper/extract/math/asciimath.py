@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lxml import etree
+
+from scraper.extract.dom.xpath import Element
+
 _MAX_LENGTH, _MAX_DEPTH = 8_000, 60
 _SAME_NAMES = (
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau "
@@ -139,3 +143,45 @@ def convert_to_tex(source: str) -> str:
         return _Parser(source.strip().strip("`")).read_expression(0)
     except ValueError:
         return ""
+
+
+_LOADER = re.compile(r"config=[^&\s]*\bAM_|asciimath", re.IGNORECASE)
+"""URL of a script that displays AsciiMath between backticks."""
+_TYPED = re.compile(r"`([^`]{1,1000})`")
+_SKIPPED = ("pre", "code", "script", "style", "textarea", "noscript", "head")
+
+
+def is_loaded(script_url: str) -> bool:
+    """Return True if a script of the page displays the AsciiMath in its text."""
+    return _LOADER.search(script_url) is not None
+
+
+def mark_typed_formulas(root: Element) -> None:
+    """Turn the formulas between backticks into `asciimath` elements, except in code."""
+    for element in list(root.iter()):
+        if "`" in (element.text or "") and not _is_skipped(element):
+            text, formulas = _split(element.text or "")
+            element.text = text
+            element[:0] = formulas
+        around = element.getparent()
+        if around is not None and "`" in (element.tail or "") and not _is_skipped(around):
+            text, formulas = _split(element.tail or "")
+            element.tail = None
+            for formula in reversed(formulas):
+                element.addnext(formula)  # a place by number would be counted from the first child on
+            element.tail = text
+
+
+def _is_skipped(element: Element) -> bool:
+    return element.tag in _SKIPPED or next(element.iterancestors(*_SKIPPED), None) is not None
+
+
+def _split(text: str) -> tuple[str, list[Element]]:
+    """Return the text before the first formula, and the formulas with the text behind each."""
+    before, *pieces = _TYPED.split(text)
+    formulas = []
+    for source, behind in zip(pieces[::2], pieces[1::2], strict=True):
+        formula = etree.Element("asciimath")
+        formula.text, formula.tail = source, behind
+        formulas.append(formula)
+    return before, formulas

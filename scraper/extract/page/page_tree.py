@@ -17,7 +17,7 @@ from browsers.model import Frame, Snapshot
 from scraper.extract.dom import parsing
 from scraper.extract.dom.tags import UNREADABLE
 from scraper.extract.dom.xpath import Element, attribute_selector, collect_names, element_selector, text_of
-from scraper.extract.math import formulas
+from scraper.extract.math import asciimath, formulas
 from scraper.extract.page import hidden_elements, media_placeholders
 from scraper.extract.text.terms import count_words
 from scraper.urls import join_url
@@ -101,6 +101,8 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     head = _head(root)
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
+    if any(asciimath.is_loaded(script.source) for script in head.scripts if script.source):
+        asciimath.mark_typed_formulas(root)
     tags, classes = collect_names(root)
     may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
     media_placeholders.resolve_lazy_media(root, base)

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.math.asciimath import convert_to_tex
+from scraper.extract.dom.parsing import parse_html
+from scraper.extract.dom.xpath import Element
+from scraper.extract.math.asciimath import convert_to_tex, mark_typed_formulas
+from tests.growth import assert_linear
 from tests.scraper.extract.snapshots import WORDS, read
 
 
@@ -54,3 +57,24 @@ def test_any_text_is_converted_without_an_error(source: str) -> None:
 def test_formulas_in_asciimath_are_read(formula: str) -> None:
     markdown = read(f"<main><p>The half {formula} of it.</p><p>{WORDS}</p></main>").markdown
     assert r"The half $\frac{x^{2}}{2}$ of it." in markdown
+
+
+_TYPED = "<p>The `x^2/2` of <b>it</b> and `y` is in <code>`z`</code>. A lone ` stays.</p>"
+
+
+@pytest.mark.parametrize("source", ["/MathJax.js?config=AM_CHTML", "/MathJax.js?config=TeX-AMS_HTML", "/x.js"])
+def test_formulas_between_backticks_are_read_if_a_script_displays_them(source: str) -> None:
+    document = read(f"<html><title>T</title><script src='{source}'></script><body><h1>T</h1>{_TYPED}</body></html>")
+    is_displayed = r"The $\frac{x^{2}}{2}$ of **it** and $y$ is in" in document.markdown
+    assert is_displayed == ("AM_CHTML" in source)
+    assert "A lone" in document.markdown
+    assert "z" in document.markdown
+
+
+def test_thousands_of_typed_formulas_take_linear_time() -> None:
+    def make(count: int) -> Element:
+        root = parse_html("<body>" + "x `a` y<br>" * count).root
+        assert root is not None
+        return root
+
+    assert_linear(mark_typed_formulas, make, 2_000)
