@@ -156,6 +156,7 @@ class Bombs(MadeSite):
     name = "bombs"
     mib = 80
     """More than any list or page may have."""
+    filler = b"Lighthouse words. " * 50 + b"<p>\n   "
 
     def build(self) -> None:
         """Add the pages and bombs."""
@@ -172,15 +173,16 @@ class Bombs(MadeSite):
         self.route(r"/b\.xml\.gz", lambda query: Response(body=packed[1], media_type="application/gzip"))
         twice = compress_again(gzip_bomb(entries[2], self.mib))
         self.route("/c.xml", lambda query: Response(body=twice, media_type="application/xml", headers=coded))
-        page = b"".join(gzip_bomb(b"<!doctype html><h1>Bomb</h1>", self.mib, filler=b"<p>Lighthouse words. </p>\n   "))
+        page = b"".join(gzip_bomb(b"<!doctype html><h1>Bomb</h1>", self.mib, filler=self.filler))
         self.route("/bomb", lambda query: Response(body=page, headers=coded))
         self.route(r"/bomb\.gz", lambda query: Response(body=page, media_type="application/gzip"))
 
 
 class LargeBombs(Bombs):
-    """Bombs of 5 GB."""
+    """Bombs of 5 GB, with fifty times as many elements in the part of a page that is read."""
 
     mib = 5 * 1024
+    filler = b"<p>Lighthouse words. </p>\n   "
 
 
 @pytest.mark.parametrize("site", [Bombs, full_size(LargeBombs, id="5 GB")])
