@@ -26,6 +26,9 @@ threads, and existing names were not resolved in time.
 RETRY_PAUSES_S = (0.1, 0.3, 0.9)
 """Seconds before a name is looked up again after a temporary failure. Where one lookup in three fails, 1 name in 81 is
 still not found; a failed name is cached for `FAILED_TTL_S` and then looked up again."""
+MISSING_PAUSES_S = (0.1, 0.1)
+"""Seconds before a name that was not found is looked up again: one of several name servers may not know it. Where one
+answer in three was wrong, a job lost 19 of 60 hosts without the repetitions."""
 SOON_S = 1.0
 """Seconds. Only a lookup that fails earlier is repeated; a later failure means that the name server is silent."""
 FOUND_TTL_S = 60.0
@@ -117,16 +120,17 @@ class CachingResolver:
             answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
-        """Resolve the name. Repeat a lookup that failed within `SOON_S` and for a temporary reason."""
-        for pause_s in RETRY_PAUSES_S:
+        """Resolve the name. Repeat a lookup that failed within `SOON_S`."""
+        pauses = {socket.EAI_AGAIN: iter(RETRY_PAUSES_S), socket.EAI_NONAME: iter(MISSING_PAUSES_S)}
+        while True:
             began = time.monotonic()
             try:
                 return self._names.resolve(host)
             except socket.gaierror as error:
-                if error.errno != socket.EAI_AGAIN or time.monotonic() - began > SOON_S:
+                pause_s = next(pauses.get(error.errno or 0, iter(())), None)
+                if pause_s is None or time.monotonic() - began > SOON_S:
                     raise
             time.sleep(pause_s)
-        return self._names.resolve(host)
 
     def _store(self, host: str, done: asyncio.Task[tuple[str, ...]]) -> None:
         self._lookups.pop(host, None)

@@ -100,7 +100,9 @@ class RetryPolicy:
         self._failures[page.number] += 1
         max_failures = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else DEAD_AFTER
         is_last = self._failures[page.number] >= SITE_TRIES or site.failures >= max_failures
-        if not error.retryable or is_last or (is_down and seconds >= SILENT_S):
+        # One name server may not know a host that another one knows.
+        may_exist = error.retryable or (is_down and site.failures == 1)
+        if not may_exist or is_last or (is_down and seconds >= SILENT_S):
             return None
         return max(SITE_PAUSE_S * min(site.failures, SITE_PAUSES), _requested_pause_s(error))
 

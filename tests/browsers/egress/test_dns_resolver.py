@@ -13,6 +13,8 @@ from browsers.egress import dns_resolver, is_fake_dns_suspected
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
 from tests.browsers.egress.wire import Names
 
+MISSING = ("none.example",) * (1 + len(dns_resolver.MISSING_PAUSES_S))
+"""Queries for a name that is not found."""
 PATIENCE_S = 60.0
 """Seconds, far more than any test takes."""
 
@@ -95,17 +97,31 @@ async def test_silent_lookups_do_not_block_the_loop_and_are_limited() -> None:
 async def test_answers_and_failures_are_cached() -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names))
-    assert names.queries == ["a.example", "none.example"]
+    assert names.queries == ["a.example", *MISSING]
+
+
+@pytest.mark.parametrize("wrong", [socket.EAI_NONAME, socket.EAI_AGAIN])
+async def test_a_name_that_one_name_server_does_not_know_is_looked_up_again(wrong: int) -> None:
+    class Alternating(DnsResolver):
+        is_wrong = False
+
+        def resolve(self, host: str) -> Sequence[str]:
+            self.is_wrong = not self.is_wrong
+            if self.is_wrong:
+                raise socket.gaierror(wrong, "wrong")
+            return ["8.8.8.8"]
+
+    assert await CachingResolver(Alternating()).lookup("a.example") == ("8.8.8.8",)
 
 
 async def test_expired_answer_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(a_example=["8.8.8.8"])
     await _ask_twice(CachingResolver(names, ttl_s=0))
-    assert names.queries == ["a.example", "none.example", "a.example"]
+    assert names.queries == ["a.example", *MISSING, "a.example"]
     monkeypatch.setattr(dns_resolver, "FAILED_TTL_S", 0)
     names.queries.clear()
     await _ask_twice(CachingResolver(names))
-    assert names.queries == ["a.example", "none.example", "none.example"]
+    assert names.queries == ["a.example", *MISSING, *MISSING]
 
 
 async def _ask_twice(asking: CachingResolver) -> None:

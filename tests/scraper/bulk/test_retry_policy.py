@@ -51,10 +51,14 @@ def test_one_success_resets_the_count_of_failures() -> None:
     assert tries.get_site_error(page_of(99)) is None
 
 
-def test_a_host_that_does_not_exist_is_not_retried() -> None:
+def test_a_host_that_does_not_exist_is_tried_once_more() -> None:
     tries = RetryPolicy()
     gone = errors.HostDownError("There is no host named a.example.")
-    assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER)] == [None] * DEAD_AFTER
+    assert [tries.get_retry_delay_s(page_of(number), gone) for number in range(DEAD_AFTER - 1)] == [
+        SITE_PAUSE_S,
+        *[None] * (DEAD_AFTER - 2),
+    ]
+    assert tries.get_retry_delay_s(page_of(0), gone) is None
     assert tries.get_site_error(page_of(99)) is gone
 
 
