@@ -127,7 +127,7 @@ def check_content(snapshot: Snapshot, document: Document) -> None:
         raise _status_error(snapshot)
 
 
-def redirect_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
+def response_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
     """Yield warnings about redirects to other sites and about truncation."""
     if snapshot.url != requested_url and not same_site(requested_url, snapshot.url):
         yield f"Redirected to another site: {host_of(snapshot.url)}."
@@ -199,7 +199,7 @@ def parse_retry_after_s(snapshot: Snapshot) -> float | None:
     try:
         moment = email.utils.parsedate_to_datetime(value).astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
-        # The date has a year or a zone beyond the calendar.
+        # No date, or one with a year or a zone beyond the calendar.
         return None
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
@@ -212,7 +212,7 @@ def _format_duration(seconds: float) -> str:
 
 
 def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, requested_url: str) -> Iterator[str]:
-    yield from redirect_warnings(snapshot, requested_url)
+    yield from response_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
         yield "The page was still loading when it was read: parts may be missing."
     elif snapshot.exceeded_limit:

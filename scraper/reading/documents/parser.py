@@ -220,7 +220,7 @@ class DocumentParser:
             cached=False,
             retrieved_at=datetime.now(UTC),
             truncated=snapshot.truncated,
-            warnings=(*visit_outcome.redirect_warnings(snapshot, source), *parsed.warnings),
+            warnings=(*visit_outcome.response_warnings(snapshot, source), *parsed.warnings),
         )
 
 
