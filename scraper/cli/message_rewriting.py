@@ -46,13 +46,13 @@ _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 _ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
 _USE_MEMORY = "Use an index with the backend memory."
-"""Indexes in memory end with the command, so that it has none."""
+"""Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
 _SESSION = re.compile(r"^Session [0-9a-f]{32}: .*\n?", re.MULTILINE)
 """A session ends with the command, so its id is of no use."""
-_SENTENCES = frozenset({"error", "hint", "warnings"})
-"""Keys of a JSON answer, and of its rows, whose texts are ours."""
-_ROWS = frozenset({"pages", "documents", "excerpts"})
-"""Keys of a JSON answer that list pages, each with such keys."""
+_MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
+"""Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
+_ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
+"""Keys of a JSON answer for lists of rows, which may contain messages too."""
 _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
 _SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
 
@@ -63,7 +63,7 @@ def get_command_name(tool: str) -> str:
 
 
 def rewrite_message(text: str) -> str:
-    """Return a message with commands and options instead of tools and arguments."""
+    """Return a message with commands and options instead of tools and arguments, and without session ids."""
     text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
     text = _SEARCH_INDEX.sub(r"`search-mcp index search \1 QUERY`", _SESSION.sub("", text))
     text = text.replace(
@@ -92,8 +92,8 @@ def rewrite_json(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     return {
-        name: _rewrite_sentences(value) if name in _SENTENCES else rewrite_json(value) if name in _ROWS else value
-        for name, value in data.items()
+        key: _rewrite_sentences(value) if key in _MESSAGE_KEYS else rewrite_json(value) if key in _ROW_KEYS else value
+        for key, value in data.items()
     }
 
 
