@@ -53,9 +53,10 @@ class ThirdPartyFilter:
     def __init__(
         self, allowed: ThirdParties, page_hosts: tuple[str, ...], filter_lists: FilterLists | None = None
     ) -> None:
-        """Refuse the third parties that `allowed` excludes; `page_hosts` are those of the page and its redirects.
+        """Refuse the third parties that `allowed` excludes.
 
-        The hosts of `filter_lists` are refused too, unless `allowed` is `ThirdParties.ALL`.
+        `page_hosts` are never refused: the hosts of redirects or earlier pages, and last that of the page. The hosts of
+        `filter_lists` are refused too, unless `allowed` is `ThirdParties.ALL`.
         """
         self._filter_lists = filter_lists
         self._page_host = normalize_host(page_hosts[-1])

@@ -39,13 +39,15 @@ class DocumentPart:
     start: int = 0
     length: int | None = None
     pages: tuple[int, ...] = ()
+    """Page numbers; empty for the whole document."""
     outline: bool = False
+    """True for the headings instead of the text."""
 
 
 def as_markdown(
     reading: Reading, part: DocumentPart, *, region: str, now: datetime | None = None, budget: int = BODY_BUDGET
 ) -> str:
-    """Return a header, the text in an untrusted region with ID `region`, and how to continue.
+    """Return a header, the text or outline in an untrusted region with ID `region`, and how to continue.
 
     Raises:
         InvalidArgumentError: Pages are requested, and the document has none of them or no pages.
@@ -138,7 +140,7 @@ def index_document_as_markdown(
 
 
 def _outline_rows(document: Document) -> list[dict[str, Any]]:
-    """Return the headings as objects, with page numbers if the document has pages."""
+    """Return the first headings as objects, up to `_MAX_HEADINGS`; with page numbers if the document has pages."""
     return [
         {"level": heading.level, "text": heading.text, "start": heading.start}
         | ({"page": page} if (page := _page_at(document.markdown, heading.start)) else {})
@@ -162,7 +164,9 @@ def _piece(markdown: str, part: DocumentPart, budget: int) -> TextCut:
 
 
 def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
-    """Return the document with the selected pages only; offsets are relative to the remaining text.
+    """Return the document with the selected pages only, or unchanged if `pages` is empty.
+
+    Offsets are relative to the remaining text.
 
     Raises:
         InvalidArgumentError: The document has none of the pages, or no pages.

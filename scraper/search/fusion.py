@@ -64,7 +64,7 @@ class MergedResult:
 
     @property
     def best(self) -> EngineResult:
-        """The best ranked result that has the URL of the page itself."""
+        """The best ranked result with the URL of the page itself; the best ranked of all if none has it."""
         direct = (row for _, row in self.rows if not is_google_news_redirect(row.url))
         return next(direct, self.rows[0][1])
 

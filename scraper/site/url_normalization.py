@@ -21,7 +21,7 @@ _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGN
 _PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
 """Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
 _ESCAPED_NAME = re.compile(r"(?:amp;)+")
-"""Begin of the name of a parameter after an ampersand that was escaped twice: `?a=1&amp;amp;b=2`."""
+"""Prefix of a parameter name after an ampersand that was escaped more than once: `?a=1&amp;amp;b=2`."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _FILE = re.compile(
@@ -50,8 +50,8 @@ LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 def page_key(url: str) -> str:
     """Return a normalized URL, which is equal for different URLs of one page.
 
-    It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, tracking parameter or session
-    id; its parameters are sorted, and the ampersands between them are not escaped.
+    It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, repeated parameter,
+    tracking parameter or session id. Its parameters are sorted, and the ampersands between them are not escaped.
 
     Raises:
         ValueError: The text is not an absolute URL.

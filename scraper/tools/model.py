@@ -44,7 +44,7 @@ MAX_FAULTS = 3
 """Faults listed in one error message."""
 
 _SIMILARITY = 0.5
-"""Minimum similarity of an unknown argument to the suggested one; num_results and max_results have 0.73."""
+"""Minimum similarity of an unknown argument to the suggested one; num_results and max_results have 0.82."""
 _HOUR_S = 3_600.0
 _MAX_AGE_HOURS = 87_600
 
@@ -122,7 +122,7 @@ class ParametersValue(ObjectValue):
         return {name: part for name, part in self._parameters.schema().items() if name != "required"}
 
     def parse(self, value: object) -> dict[str, Any]:
-        """Return the value of each parameter of the object by name."""
+        """Return the value of each parameter of the object by name; raise InvalidValueError with its faults."""
         try:
             return self._parameters.parse(super().parse(value))
         except InvalidArgumentError as error:
@@ -162,7 +162,7 @@ class ToolCall:
     resume_key: str = ""
     """Name of work that another server may continue if this one ends; "" if the call ends with its server."""
     ask: AskUser | None = None
-    """Question to the person at the client; None if the client cannot ask."""
+    """Callback that asks the person at the client a question; None if the client cannot ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,10 @@ class Tool:
         return output_schemas.output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
-        """Return the error answer for invalid arguments, or None; no service is opened."""
+        """Return the error answer for invalid arguments, or None; no service is opened.
+
+        The result is always None if `run` is not a `BoundTool`: such a tool checks its arguments only in a call.
+        """
         return self.run.fault(arguments) if isinstance(self.run, BoundTool) else None
 
 

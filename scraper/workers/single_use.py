@@ -72,12 +72,12 @@ class SingleUseProcesses:
     async def run(self, request: Mapping[str, Any], data: bytes, *, limit_s: float | None = None) -> dict[str, Any]:
         """Return the JSON object of the job, which is as untrusted as a web page.
 
-        Time spent waiting for a free slot does not count.
+        The limit of wall time is the smaller of `limit_s` and `wall_s`. It excludes the wait for a free slot.
 
         Raises:
             WorkerTimeoutError: It exceeded the limit of wall or CPU time, or stalled, and was killed.
-            WorkerMemoryError: It exceeded the memory limit.
-            WorkerDiedError: It crashed, or the processes are closed.
+            WorkerMemoryError: It exceeded the memory limit, or its answer is too large.
+            WorkerDiedError: It crashed, its process cannot be started, or the processes are closed.
             WorkerFailedError: The answer is no JSON object.
         """
         wall_s = min(self._limits.wall_s, limit_s or self._limits.wall_s)
@@ -179,7 +179,12 @@ class _SingleUseProcess(Channel):
         self._resident_bytes = self._memory_limit_bytes = 0
 
     async def wait_until_ready(self) -> None:
-        """Return when the process has loaded its modules; raise WorkerDiedError or TimeoutError if it does not."""
+        """Return when the process has loaded its modules.
+
+        Raises:
+            WorkerFailedError: It ended before.
+            TimeoutError: It did not load them in time.
+        """
         if self._is_ready:
             return
         async with asyncio.timeout(_READY_LIMIT_S):
@@ -187,7 +192,7 @@ class _SingleUseProcess(Channel):
         self._is_ready = True
 
     async def run(self, request: Mapping[str, Any], data: bytes, limits: ResourceLimits) -> dict[str, Any]:
-        """Send request and data, and return the answer; the memory of the process is watched meanwhile."""
+        """Send request and data, and return the answer; kill the process if it needs too much memory or stalls."""
         await self.wait_until_ready()
         self._memory_limit_bytes = limits.memory_bytes
         watch = asyncio.get_running_loop().create_task(self._watch(limits))

@@ -23,7 +23,7 @@ class JsonlOutput(RollingOutput):
     needs_snapshots = False
 
     def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        """Open the file at the recorded position."""
+        """Open the file at the recorded position; delete everything written after it."""
         super().__init__(folder, position, ".jsonl", _encode, file_bytes)
 
 
@@ -79,7 +79,7 @@ class CsvOutput(RollingOutput):
     def __init__(
         self, folder: Path, position: OutputPosition, *, fields: Sequence[str], file_bytes: int = FILE_BYTES
     ) -> None:
-        """Open the file at the recorded position."""
+        """Open the file at the recorded position; delete everything written after it."""
         self._fields = fields
         super().__init__(folder, position, ".csv", self._encode_rows, file_bytes)
 

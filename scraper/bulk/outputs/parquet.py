@@ -78,7 +78,7 @@ class ParquetOutput:
     needs_snapshots = False
 
     def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
-        """Open the collected rows at the recorded position."""
+        """Open the collected rows at the recorded position; delete everything written after it."""
         self._folder = folder
         self._number = position.file
         self._file_bytes = file_bytes
@@ -98,7 +98,7 @@ class ParquetOutput:
         return OutputPosition(self._number, self._gathered.offset)
 
     def rotate(self) -> OutputPosition | None:
-        """Write a Parquet file if enough rows are collected, and return the new position."""
+        """Write a Parquet file and return the new position, or return None if too few rows are collected."""
         return self._write_file() if self._gathered.offset >= self._file_bytes else None
 
     def remove_obsolete(self) -> None:
@@ -109,7 +109,7 @@ class ParquetOutput:
                 path.unlink()
 
     def finish(self) -> OutputPosition:
-        """Write the collected rows to a Parquet file; without any row, write one with the columns only."""
+        """Write the collected rows, if any, to a Parquet file; a job without rows gets a file with the columns only."""
         has_none = self._number == OutputPosition().file
         return self._write_file() if self._gathered.offset or has_none else OutputPosition(self._number)
 

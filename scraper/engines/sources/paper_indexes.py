@@ -1,4 +1,7 @@
-"""Sources of papers that are asked by name only: indexes of DOIs, of one subject or of one publisher."""
+"""Sources of papers that are queried only if a caller names them.
+
+DataCite, dblp, HAL, INSPIRE, zbMATH, ERIC, OSTI and Hugging Face.
+"""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _candidate_scores(page: PageStatistics) -> FloatArray:
 
 
 def _core(page: PageStatistics, share: float) -> int:
-    """Return the smallest element that contains a share of the long plain blocks."""
+    """Return the smallest element that contains a share of the long blocks with few links; the body without any."""
     total = page.element_long[0]
     holders = np.flatnonzero(page.element_long >= share * total)
     return int(holders[page.blocks[holders].argmin()]) if total and len(holders) else 0
@@ -194,7 +194,10 @@ def _paths(page: PageStatistics) -> Columns:
 
 
 def _cards(page: PageStatistics) -> Columns:
-    """Return the columns of the nearest ancestor that is one of at least three similar siblings."""
+    """Return the columns of the nearest ancestor that is a card.
+
+    Cards are at least three siblings with the same tag and class names, and two or more blocks each on average.
+    """
     parts = page.expand_names([names.path_part for names in page.name_features]).astype(np.uint64)
     group = np.unique(page.parent.astype(np.uint64) * _STEP + parts, return_inverse=True)[1]
     count = np.bincount(group)
@@ -206,7 +209,7 @@ def _cards(page: PageStatistics) -> Columns:
     like = group[at]
 
     def mean(values: NDArray[np.generic]) -> FloatArray:
-        """Return the mean over the cards of each block's group."""
+        """Return the mean over the cards of each block's group; -1 for blocks outside of cards."""
         sums = np.bincount(group, page.sum_inside(compute_prefix_sums(values)))
         return np.asarray(np.where(inside, (sums / (count + _FEW))[like], -1.0))
 

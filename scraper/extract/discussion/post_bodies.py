@@ -76,7 +76,7 @@ def find_bodies(containers: Sequence[PostContainer]) -> list[list[Element]]:
 
 
 def _candidates(container: PostContainer, elements: Collection[Element]) -> list[tuple[Element, str]]:
-    """Return the largest elements of a post without its labels and without other posts, with their shapes."""
+    """Return the largest elements of a post that contain none of its labels and no other post, each with its `_key`."""
     labels = {label.element for label in (container.author, container.date) if label is not None}
     labels.update(container.stamps)
     open_elements = {around for label in labels for around in label.iterancestors()} - labels
@@ -156,7 +156,10 @@ def _weight(element: Element) -> float:
 
 
 def _choose(found: Sequence[tuple[Element, str]], totals: Mapping[str, float]) -> list[Element]:
-    """Return the elements of the shape with the most text, and those beside them in the same parent."""
+    """Return the elements with the best key, and running text beside them: later siblings without a class, or quotes.
+
+    The best key has the largest total.
+    """
     known = [key for _, key in found]
     if not known:
         return []

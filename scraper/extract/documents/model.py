@@ -42,7 +42,7 @@ class ParsedDocument:
     """One document as Markdown. None means unknown; empty means known to be empty."""
 
     format: str
-    """`pdf`, `docx`, `csv`, ...: detected from the bytes."""
+    """`pdf`, `docx`, `csv`, ...: detected from the bytes; text formats also by media type and file name."""
     markdown: str
     title: str | None = None
     author: str | None = None
@@ -68,6 +68,8 @@ class ParsedDocument:
 
         Raises:
             ValueError: The data have another structure.
+            TypeError: A page number is not a number.
+            AttributeError: `data` is not a mapping.
         """
         text, number = (str, type(None)), (int, type(None))
         kinds: Mapping[str, tuple[type, ...]] = {

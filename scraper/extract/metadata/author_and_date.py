@@ -70,7 +70,7 @@ def _has_author_class(element: Element) -> bool:
 
 
 def _read_linked_names(element: Element) -> str | None:
-    """Return the names that are links, up to three, or None."""
+    """Return the names of an element that are links; None if there are none or more than three."""
     names = [_extract_name(text_of(link)) for link in islice(element.iter("a"), _MAX_LINKS)]
     found = list(dict.fromkeys(name for name in names if name))
     return ", ".join(found) if 0 < len(found) <= 3 else None
@@ -115,7 +115,7 @@ _TIME_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time"})
 
 
 def find_visible_date(near: Sequence[Element]) -> datetime | None:
-    """Return the first date. A modification date is returned only if there is no other."""
+    """Return the first publication date, else the first modification date, else None; ignore dates of memberships."""
     changed: datetime | None = None
     for element in near:
         moment = _read_date(element)
@@ -152,7 +152,7 @@ def _is_modification_date(element: Element) -> bool:
 
 
 def _is_labeled(element: Element, words: re.Pattern[str]) -> bool:
-    """Return True if one of the words is in an element, before it, or in its names."""
+    """Return True if one of the words is in an element, before it, or in its class name or that of its parent."""
     around = element.getparent()
     before = element.getprevious()
     texts = [element.get("class"), element.get("itemprop"), (element.text or "")[:_MAX_DATE_TEXT]]

@@ -200,7 +200,7 @@ def _set_text_after(first: Element, last: Element | None, text: str) -> None:
 def remove_shortcodes(root: Element, text: str) -> None:
     """Remove tags of page builders that a site shows as text, for example `[vc_row css="..."]`, except in code.
 
-    Only names that the text closes are removed. `text` is all text of the tree.
+    A tag is removed only if its name has an underscore and occurs in a closing tag. `text` is all text of the tree.
     """
     names = set(_CLOSING_TAG.findall(text))
     if not names:

@@ -17,7 +17,7 @@ def parse_javascript_object(text: str) -> Any:
     """Return the first object or list of a text.
 
     Raises:
-        ValueError: It has none, or is not closed.
+        ValueError: The text has none, it cannot be read or is not closed, or the text contains the character U+0000.
         RecursionError: It is nested too deep.
     """
     return chompjs.parse_js_object(text + _END, loader_kwargs={"strict": False})

@@ -18,7 +18,8 @@ _MIN_WORDS_TO_OVERRULE = 40
 
 _FOREIGN_SHARE = 0.05
 _TEMPLATE_LANGUAGE = "en"
-"""Language that templates declare by default: of 162 foreign pages three declared it, none another."""
+"""Language that templates declare by default. Of 162 pages in other languages, three declared English, and none
+declared another wrong language."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = {
@@ -117,7 +118,8 @@ def choose_language(declared: str | None, text: str) -> str | None:
 def detect_language(text: str, against: str | None = None) -> str | None:
     """Return the language of a text, or None if the text is too short, mixed, or in an unknown language.
 
-    With `against`, the declared language, more evidence is needed to return another one.
+    With `against`, a declared language, return None if the text may be in that language. Another language of the same
+    script then needs a longer text.
     """
     text = text[:_MAX_CHARACTERS]
     script = _detect_script(text)
@@ -127,7 +129,10 @@ def detect_language(text: str, against: str | None = None) -> str | None:
 
 
 def _detect_script(text: str) -> str | None:
-    """Return the only language of the text's script, or the name of a script that several languages share."""
+    """Return the language of the text's script; `latin` or `cyrillic`, which many languages share; None if unclear.
+
+    Japanese, Urdu and Persian are recognized by their own letters.
+    """
     if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) > _MIN_SCRIPT_SHARE * len(text):
         return "latin"  # nine pages of ten; the expression would take 2 ms
     counts = Counter(match.lastgroup for match in _SCRIPT.finditer(text))

@@ -65,7 +65,7 @@ async def _converse(server: Server[Any], lines: StdinReader, responses: PendingR
 
 
 async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
-    """Wait until the client has read the sent responses, then end the conversation."""
+    """Wait up to `limit_s` until the client has read the responses; then cancel, and wait up to `limit_s` again."""
     _, left = await asyncio.wait({conversation}, timeout=limit_s)
     if left:
         conversation.cancel()

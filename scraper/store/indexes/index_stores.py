@@ -93,7 +93,7 @@ class PersistentDocuments:
         """Numbers of documents added by this process since then."""
 
     def put(self, document: IndexDocument) -> None:
-        """Store a document in place of an older one with its id; it is on the disk on return."""
+        """Store a document in place of an older one with its id; it is committed on return."""
         self._written_here.add(self._store.put_document(self._index, document))
 
     def get(self, doc_id: str) -> IndexDocument | None:

@@ -1,4 +1,4 @@
-"""OpenDocument reader for texts, presentations and spreadsheets: converts them to HTML and that to Markdown."""
+"""Read OpenDocument files as Markdown: texts and presentations by way of HTML, and tables of spreadsheets directly."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class CompoundFile:
         return self._data[at : at + self._sector_bytes].ljust(self._sector_bytes, b"\0")
 
     def _chain(self, start: int, size: int | None = None) -> bytes:
-        """Return the bytes of a chain of sectors; a loop ends it."""
+        """Return the bytes of a chain of sectors, at most `size`. A loop ends at the number of sectors in the file."""
         most = len(self._data) // self._sector_bytes + 1
         if size is not None:
             most = min(most, -(-size // self._sector_bytes))
