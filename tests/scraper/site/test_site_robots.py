@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from scraper import errors
+from scraper.bulk.model import CrawlOptions, Format, JobRate, JobSpec
+from scraper.bulk.run import run_bulk
 from scraper.reading import robots
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site_model import CrawlRequest
+from tests.scraper.bulk.jobs import rows_in
 from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_hostile_servers import SILENT, names, opened
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, redirect, text_file
@@ -115,3 +118,13 @@ async def test_a_host_that_is_down_is_reported_as_such_and_tried_again(tmp_path:
             for _ in range(2):
                 with pytest.raises(errors.HostDownError):
                     await app.crawls.start(CrawlRequest("http://down.example/"), pages=5)
+
+
+async def test_a_crawl_into_files_reports_a_forbidden_start_page(tmp_path: Path) -> None:
+    with serving(Closed) as (_, served):
+        settings = Settings(data_dir=tmp_path / "data", test_hosts=served.test_hosts)
+        crawl = CrawlOptions((f"{served.url}closed/",), max_pages=5)
+        await run_bulk(JobSpec("site", tmp_path / "out", Format.JSONL, JobRate(), crawl=crawl), settings)
+        (row,) = rows_in(tmp_path / "out", Format.JSONL)
+        assert row["error"]["code"] == "robots" and "Disallow: /closed/" in row["error"]["message"]
+        assert set(served.requests) == {"/robots.txt"}
