@@ -109,7 +109,7 @@ class SingleUseProcesses:
     async def _take_process(self) -> _SingleUseProcess:
         warm, self._warm = self._warm, None
         if warm is not None:
-            with contextlib.suppress(WorkerDiedError, TimeoutError):
+            with contextlib.suppress(WorkerFailedError, TimeoutError):
                 process = await _await_process(warm)
                 if process.is_open:
                     return process
@@ -157,7 +157,7 @@ async def _await_process(start: asyncio.Task[_SingleUseProcess]) -> _SingleUsePr
 
 async def _cancel_start(start: asyncio.Task[_SingleUseProcess]) -> None:
     start.cancel()
-    with contextlib.suppress(asyncio.CancelledError, WorkerDiedError, TimeoutError):
+    with contextlib.suppress(asyncio.CancelledError, WorkerFailedError, TimeoutError):
         await (await start).end()
 
 

@@ -177,6 +177,17 @@ async def test_a_dead_process_fails_only_its_own_call(shots: SingleUseProcesses)
     assert "parsed" in await ask(shots, PDF)
 
 
+async def test_a_process_that_is_killed_while_it_starts_fails_no_call(shots: SingleUseProcesses) -> None:
+    before = children()
+    await ask(shots, PDF)
+    while not (starting := children() - before):  # noqa: ASYNC110 - no event reports a start
+        await asyncio.sleep(0.001)
+    assert shots._warm is not None and not shots._warm.done()
+    for pid in starting:
+        os.kill(pid, signal.SIGKILL)
+    assert "parsed" in await ask(shots, PDF)
+
+
 async def test_closed_shots_read_nothing() -> None:
     shots = SingleUseProcesses(1)
     await shots.close()
