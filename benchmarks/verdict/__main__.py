@@ -1,9 +1,11 @@
 """Measure how well the verdict detects complete pages, pages that need scripts, and block pages.
 
-`rendered_for_nothing` is the share of complete pages that `auto` would render. `stopped_too_early` is the share of
-pages without their content, block pages included, that it would accept. Pages: saved pages with their gold, copies
-without their content, block pages and shells of search engines (`benchmarks.verdict.pages`), synthetic pages
-(`benchmarks.verdict.synthetic_pages`), counted separately as `made.`, and pages of the test site.
+`rendered_for_nothing` is the share of complete pages that `auto` would render as if content were missing;
+`rendered_for_hidden_text` is that of complete pages that it renders because their text may be hidden.
+`stopped_too_early` is the share of pages without their content, block pages included, that it would accept.
+Pages: saved pages with their gold, copies without their content, block pages and shells of search engines
+(`benchmarks.verdict.pages`), synthetic pages (`benchmarks.verdict.synthetic_pages`), counted separately as `made.`, and
+pages of the test site.
 Peers: crawl4ai's test for blocked pages (`is_blocked`), which is meant for rendered pages; the rule of
 free-search-mcp, which renders pages with fewer than 500 characters of HTML; and the common rule of fewer than 200
 characters of text. The weights of `scraper.extract.verdict.shell_score` were fitted on the copies without content:
@@ -34,6 +36,7 @@ _FEW_CHARACTERS = 200
 _PEER_LIMIT_S = 900
 _GOALS = (
     Goal("rendered_for_nothing", at_most=0.04),
+    Goal("rendered_for_hidden_text", at_most=0.035),
     Goal("stopped_too_early", at_most=0.16),
     Goal("false_walls", at_most=0.001),
     Goal("made.rendered_for_nothing", at_most=0),
@@ -61,8 +64,12 @@ class _Verdict:
         return self.outcome != "ok"
 
     @property
+    def checks_hidden_text(self) -> bool:
+        return self.reason == "hidden"
+
+    @property
     def wrong(self) -> bool:
-        return self.renders is (self.page.expected == "ok")
+        return self.renders is (self.page.expected == "ok") and not self.checks_hidden_text
 
 
 async def measure(options: Options) -> Figures:
@@ -148,6 +155,8 @@ def _figures(verdicts: Sequence[_Verdict]) -> Figures:
         for key, value in zip(("rendered_for_nothing", "stopped_too_early"), _mistakes(group), strict=True):
             if value is not None:
                 figures[prefix + key] = value
+    whole = [one.checks_hidden_text for one in groups[""] if one.page.expected == "ok"]
+    figures["rendered_for_hidden_text"] = _mean(whole) or 0.0
     whole = [one.outcome == "blocked" for one in verdicts if one.page.expected == "ok"]
     walls = [one.outcome != "blocked" for one in verdicts if one.page.expected == "blocked"]
     return figures | {"false_walls": _mean(whole) or 0.0, "missed_walls": _mean(walls) or 0.0}

@@ -101,7 +101,7 @@ async def _k(testbed: Testbed) -> str:
 
 async def _search_shape(testbed: Testbed) -> str:
     found = await _value(testbed, "search_index", query="python", index_name=await _filled(testbed))
-    return require(list(found) == ["results", "total_matches", "query_parsed"], list(found))
+    return require(list(found) == ["results", "total_matches", "query_parsed", "notice"], list(found))
 
 
 async def _result_shape(testbed: Testbed) -> str:

@@ -24,6 +24,8 @@ WANTED = {
     "read a pdf file": "read_doc",
     "open an excel spreadsheet": "read_doc",
     "parse docx": "read_doc",
+    "pdf": "read_doc",
+    "save a page as pdf": "see",
     "answer a question with sources and citations": "research",
     "write a report about a topic": "research",
     "compare two phones side by side": "compare",
