@@ -15,9 +15,9 @@ from scraper.engines.names import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
 from scraper.reading.browsing import BrowseRunner
+from scraper.reading.document_reader import DocumentReader
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
-from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import FieldReader
 from scraper.reading.screenshots import ScreenshotReader

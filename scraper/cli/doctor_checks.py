@@ -20,7 +20,7 @@ from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.server.access.header_rules import MIN_TOKEN_CHARS, is_loopback
 from scraper.server.entrypoints import find_issuer, make_access_rules
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem
 from scraper.workers import sandbox

@@ -11,7 +11,7 @@ import click
 
 from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, with_settings
 from scraper.server import entrypoints
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.settings import SettingsError
 
 

@@ -14,15 +14,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from scraper.server.access.header_rules import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
+from scraper.server.errors import ServerStartError, ServicesOpenError
 from scraper.server.http.sockets import open_sockets
-from scraper.server.lifecycle import (
-    ServerContext,
-    ServerStartError,
-    ServicesFactory,
-    ServicesOpenError,
-    hold_services,
-    stop_signals,
-)
+from scraper.server.lifecycle import ServerContext, ServicesFactory, hold_services, stop_signals
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio_reader import private_stdin
 from scraper.settings import Settings
@@ -182,7 +176,7 @@ def services_factory(settings: Settings) -> ServicesFactory[Services]:
 
 def _http_server() -> Callable[[ServerContext, AccessRules, list[socket.socket]], Awaitable[None]]:
     with _no_collection():
-        from scraper.server.http.application import serve_application
+        from scraper.server.application import serve_application
     return serve_application
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scraper.errors import format_error, hide_folders
+from scraper.server.errors import ServicesOpenError
 from scraper.settings import Settings
 from scraper.tools.model import Tool
 
@@ -30,10 +31,6 @@ _SHUTDOWN_S = 9.3
 """Seconds of the default drain plus a margin. Canceling calls and closing browsers and connections take up to
 2.1 s more on a busy machine; the whole shutdown must end within 12 s."""
 _MIN_LAST_BYTES_S = 0.3
-
-
-class ServicesOpenError(Exception):
-    """The services cannot be opened; the message gives the cause for the operator."""
 
 
 class ServicesHolder(Generic[A]):
@@ -192,7 +189,3 @@ class ServerContext:
 
 def _has_failed(opened: asyncio.Future[A]) -> bool:
     return opened.done() and (opened.cancelled() or opened.exception() is not None)
-
-
-class ServerStartError(Exception):
-    """The server cannot start, or would be unsafe; the message is the next step of the operator."""

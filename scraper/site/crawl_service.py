@@ -26,7 +26,7 @@ from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.site_model import CrawlReport, CrawlRequest, SitePage
-from scraper.store.indexes.index_service import CONTENT_CHARS, ID_CHARS, IndexService
+from scraper.store.index_service import CONTENT_CHARS, ID_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import host_of, parse_target

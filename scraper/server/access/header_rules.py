@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.settings.files import UnreadableFileError, read_text_file
 
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.server.access.header_rules import RESOURCE_METADATA_PATH
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 

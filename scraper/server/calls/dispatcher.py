@@ -26,8 +26,8 @@ from scraper.errors import OverloadedError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
 from scraper.server.calls.progress import ProgressNotifier, SendProgress, report_progress
-from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first
-from scraper.server.telemetry.logs import CallLine
+from scraper.server.errors import ServicesOpenError
+from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, wait_for_first
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
 from scraper.values.types import closest_match
 
@@ -37,17 +37,53 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
+_CALL_LOG = logging.getLogger("scraper.server")
 
+ADMITTED_KEY = "search_mcp.admitted"
+"""Key in the ASGI scope of a request; True if the request arrived before shutdown."""
 _GRACE_S = 2.0
 """Seconds after its deadline at which a call is canceled. Tools answer at the deadline; clients wait 60 s."""
 _CLEANUP_S = 3.0
 """Seconds that a canceled tool has to release its resources before it is abandoned."""
 _DEFAULT_LIMIT = 200
 """Running calls if no limit is configured."""
+_LOG_CHARS = 64
+"""Characters of a name or id in the log line of a call."""
 _NAME_CHARS = 60
 """Characters of an unknown name that an answer repeats."""
 _QUERY_S = 10.0
 """Seconds for a query of stored data, so that a hanging disk does not block clients. It takes milliseconds."""
+
+
+class CallLine:
+    """Log one line when a call ends, also by an exception."""
+
+    def __init__(self, tool: str, principal: str, request_id: str) -> None:
+        """Start the clock of a call."""
+        self._begun = time.monotonic()
+        # The name comes from the client and may be unknown; it is cut so that it cannot fill the log.
+        self._fields: dict[str, str | int] = {
+            "tool": tool[:_LOG_CHARS],
+            "principal": principal,
+            "request": request_id[:_LOG_CHARS],
+        }
+
+    def set_outcome(self, outcome: str, chars: int) -> None:
+        """Set the outcome and the length of the answer."""
+        self._fields |= {"outcome": outcome, "chars": chars}
+
+    def __enter__(self) -> CallLine:
+        """Return self."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        """Log the line."""
+        if isinstance(error, asyncio.CancelledError):
+            self.set_outcome("cancelled", 0)
+        elif error is not None:
+            self.set_outcome(getattr(error, "outcome", type(error).__name__), 0)
+        ms = round((time.monotonic() - self._begun) * 1000)
+        _CALL_LOG.info("call", extra={"fields": {**self._fields, "ms": ms}})
 
 
 @dataclass(frozen=True, slots=True)

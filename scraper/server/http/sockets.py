@@ -10,7 +10,7 @@ import struct
 import sys
 from collections.abc import Iterator
 
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 
 _BACKLOG = 2048
 _NOT_HERE = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})

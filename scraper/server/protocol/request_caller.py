@@ -10,9 +10,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PaginatedRequestParams
 
 from scraper.server.access.header_rules import principal_of
-from scraper.server.calls.dispatcher import ToolCaller
+from scraper.server.calls.dispatcher import ADMITTED_KEY, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
-from scraper.server.transport.jsonrpc_middleware import is_admitted
 
 
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
@@ -24,7 +23,7 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
         request_id=str(context.request_id),
         send_progress=context.session.report_progress if wants_progress else None,
         gone=disconnect_future(scope),
-        admitted=is_admitted(scope),
+        admitted=bool(scope.get(ADMITTED_KEY)),
     )
 
 

@@ -5,7 +5,6 @@ At level info it contains no page text, no URL query and no argument.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -13,10 +12,8 @@ import sys
 import time
 from collections.abc import Iterator
 
-_LOG = logging.getLogger("scraper.server")
 _FOREIGN = ("mcp", "uvicorn", "sse_starlette", "asyncio")
 """Loggers of other packages. Their info lines repeat ours or name sessions."""
-_NAME_CHARS = 64
 _REPEATED = {
     "socket.accept() out of system resource": "no file descriptor is left for new connections, which wait; "
     "raise the limit of open files (ulimit -n)",
@@ -26,37 +23,6 @@ _REPEATED = {
 }
 """Messages of asyncio and uvicorn that clients can cause without limit, with their replacements."""
 _REPEAT_S = 60.0
-
-
-class CallLine:
-    """Log one line when a call ends, also by an exception."""
-
-    def __init__(self, tool: str, principal: str, request_id: str) -> None:
-        """Start the clock of a call."""
-        self._begun = time.monotonic()
-        # The name comes from the client and may be unknown; it is cut so that it cannot fill the log.
-        self._fields: dict[str, str | int] = {
-            "tool": tool[:_NAME_CHARS],
-            "principal": principal,
-            "request": request_id[:_NAME_CHARS],
-        }
-
-    def set_outcome(self, outcome: str, chars: int) -> None:
-        """Set the outcome and the length of the answer."""
-        self._fields |= {"outcome": outcome, "chars": chars}
-
-    def __enter__(self) -> CallLine:
-        """Return self."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
-        """Log the line."""
-        if isinstance(error, asyncio.CancelledError):
-            self.set_outcome("cancelled", 0)
-        elif error is not None:
-            self.set_outcome(getattr(error, "outcome", type(error).__name__), 0)
-        ms = round((time.monotonic() - self._begun) * 1000)
-        _LOG.info("call", extra={"fields": {**self._fields, "ms": ms}})
 
 
 class TextFormatter(logging.Formatter):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
@@ -20,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError
+from scraper.server.calls.dispatcher import ADMITTED_KEY, CallDispatcher, ShuttingDownError
 from scraper.server.http.request_body import RequestBody, read_body
 from scraper.server.transport.jsonrpc_validation import BATCH_PROTOCOL_VERSION, INVALID_MESSAGE, id_of, is_request
 
@@ -36,12 +35,6 @@ _NEW_WORK = frozenset({"initialize", "tools/call"})
 """Methods that another server can serve as well. The others are answered until the end: a client lists the tools before
 it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
 _RETRY_AFTER_S = 5
-_ADMITTED = "search_mcp.admitted"
-
-
-def is_admitted(scope: Mapping[str, Any]) -> bool:
-    """Return True if a request arrived before shutdown."""
-    return bool(scope.get(_ADMITTED))
 
 
 class JsonRpcMiddleware:
@@ -96,7 +89,7 @@ class JsonRpcMiddleware:
         checked = _RejectUnusableId(body, send)
         if not self._calls.draining:
             with self._calls.admitted():
-                await self._app({**scope, _ADMITTED: True}, body.receive, checked)
+                await self._app({**scope, ADMITTED_KEY: True}, body.receive, checked)
             return
         message = body.message()
         if message.get("method") in _NEW_WORK:

@@ -9,8 +9,8 @@ import pytest
 
 from browsers import Browsers, BrowserSettings
 from scraper.model import REFRESH, CachePolicy, DocumentRequest, Reading, ReadRequest
+from scraper.reading.document_reader import DocumentReader
 from scraper.reading.documents.parser import DocumentParser
-from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.store.sqlite.pages import SqlitePageStore

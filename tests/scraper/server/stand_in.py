@@ -17,11 +17,11 @@ from typing import Any
 
 from scraper.coordination.local_state import LocalState
 from scraper.server import entrypoints
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.store.factory import Store
-from scraper.store.indexes.index_service import IndexService
+from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore
 from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from scraper.tools.model import Tool, ToolAnswer, ToolCall

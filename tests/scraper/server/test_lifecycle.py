@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scraper.server import entrypoints
-from scraper.server.lifecycle import LAST_BYTES_S, ServerStartError, ServicesOpenError, hold_services, last_bytes_s
+from scraper.server.errors import ServerStartError, ServicesOpenError
+from scraper.server.lifecycle import LAST_BYTES_S, hold_services, last_bytes_s
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, until
 

@@ -14,7 +14,7 @@ from scraper.call_context import ProgressCallback
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site_model import CrawlRequest
-from scraper.store.indexes import index_service
+from scraper.store import index_service
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.pdf import pdf

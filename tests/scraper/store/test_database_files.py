@@ -20,7 +20,7 @@ from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.search_model import SearchAnswer
 from scraper.settings import Settings
-from scraper.store.indexes.index_service import IndexService
+from scraper.store.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
 from scraper.store.sqlite import database
@@ -192,7 +192,7 @@ async def test_pages_are_read_whatever_becomes_of_the_cache(tmp_path: Path, trou
 ADD_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
-from scraper.store.indexes.index_service import IndexService
+from scraper.store.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument
 
 async def main():

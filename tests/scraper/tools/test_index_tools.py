@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scraper.store.indexes.index_service import IndexService
+from scraper.store.index_service import IndexService
 from scraper.tools import registry
 from scraper.tools.model import ToolCall
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scraper.server.access.header_rules import AccessKey, AccessRules, is_loopback, make_rules, read_keys
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 

@@ -16,7 +16,7 @@ import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from scraper.server.access.oauth_resource_server import OAuthResourceServer, make_resource_server
-from scraper.server.lifecycle import ServerStartError
+from scraper.server.errors import ServerStartError
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving
 from tests.scraper.server.conftest import STAND_IN

@@ -9,7 +9,8 @@ from asyncio.subprocess import PIPE
 import pytest
 from mcp import Client
 
-from scraper.server.telemetry.logs import CallLine, RepeatFilter
+from scraper.server.calls.dispatcher import CallLine
+from scraper.server.telemetry.logs import RepeatFilter
 from tests.scraper.process import output_of, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import ask

@@ -12,8 +12,8 @@ import pytest_asyncio
 from browsers.model import Mode, VisitLimits
 from scraper import errors
 from scraper.model import DocumentRequest, ReadRequest
+from scraper.reading.document_reader import DocumentReader
 from scraper.reading.documents.parser import DocumentParser
-from scraper.reading.documents.reader import DocumentReader
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
 from scraper.workers.single_use import SingleUseProcesses

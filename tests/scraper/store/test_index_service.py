@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scraper.store.indexes import index_service, inverted_index, postings
-from scraper.store.indexes.index_service import IndexService
+from scraper.store import index_service
+from scraper.store.index_service import IndexService
+from scraper.store.indexes import inverted_index, postings
 from scraper.store.indexes.inverted_index import InvertedIndex
 from scraper.store.indexes.model import INDEX_BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
 from scraper.store.indexes.query import Tokenizer, parse_query
