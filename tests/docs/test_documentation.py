@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import grimp
 
 from scraper.cli.main import group
 from scraper.errors import ScraperError
@@ -150,9 +151,27 @@ def test_every_file_that_is_named_exists() -> None:
 
 def test_the_documented_packages_are_those_of_the_import_contracts() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
-    (rooms,) = (rule for rule in project["tool"]["importlinter"]["contracts"] if rule["type"] == "layers")
+    rules = project["tool"]["importlinter"]["contracts"]
+    (packages,) = (rule for rule in rules if rule["type"] == "layers" and rule["containers"] == ["scraper"])
     shown = [block.splitlines()[1:-1] for block in blocks(text_of(ROOT / "docs/architecture.md"))]
-    assert rooms["layers"] in shown
+    assert packages["layers"] in shown
+
+
+def test_each_arrow_between_documented_packages_is_an_import() -> None:
+    picture = blocks(text_of(ROOT / "docs/architecture.md"))[0]
+    arrows = re.findall(r"^ +(\w+)(?:\[.*?\])? --> (\w+)", picture, re.MULTILINE)
+    graph = grimp.build_graph("browsers", "scraper", cache_dir=None)
+    shared = {"model": ("model", "urls", "errors", "settings")}  # One box.
+
+    def modules(box: str) -> set[str]:
+        names = ["browsers"] if box == "browsers" else [f"scraper.{name}" for name in shared.get(box, (box,))]
+        return {module for name in names for module in graph.find_descendants(name) | {name}}
+
+    boxes = {box for arrow in arrows for box in arrow}
+    assert boxes == set(re.findall(r"(\w+)\[", picture)) and len(arrows) > 20
+    for importer, imported in arrows:
+        direct = {one for module in modules(importer) for one in graph.find_modules_directly_imported_by(module)}
+        assert direct & modules(imported), (importer, imported)
 
 
 def test_every_guard_names_tests_that_exist() -> None:

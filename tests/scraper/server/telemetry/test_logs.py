@@ -65,11 +65,12 @@ def test_a_call_that_breaks_leaves_its_line(caplog: pytest.LogCaptureFixture) ->
 
 SCRIPT = """
 import logging
+from scraper.server.calls.dispatcher import CallLine
 from scraper.server.telemetry import logs
 logs.configure("error", "text")
 listener, heard = logging.Handler(), []
 listener.emit = lambda record: heard.append(record.msg)
-with logs.attach_handler("scraper", listener), logs.CallLine("fetch", "local", "1") as line:
+with logs.attach_handler("scraper", listener), CallLine("fetch", "local", "1") as line:
     line.set_outcome("ok", 3)
 print(heard)
 """
