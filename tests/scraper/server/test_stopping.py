@@ -138,7 +138,7 @@ async def test_a_second_signal_does_not_wait_for_running_calls(http: aiohttp.Cli
 
 
 HURRIED = """
-from scraper.server.http import application
+from scraper.server import application
 from tests.scraper.server import stand_in
 
 application.last_bytes_s = lambda waited_s: 2 if waited_s >= 0.4 else 600
@@ -166,7 +166,7 @@ async def test_silent_connections_are_closed_after_the_drain(http: aiohttp.Clien
 
 
 LINGERING = """
-from scraper.server.http import application
+from scraper.server import application
 from tests.scraper.server import stand_in
 
 application._LINGER_S = 600

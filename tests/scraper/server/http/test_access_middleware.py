@@ -13,8 +13,8 @@ import pytest_asyncio
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from scraper.server import application
 from scraper.server.access.header_rules import AccessRules
-from scraper.server.http import application
 from scraper.server.http.sockets import open_sockets
 from scraper.server.lifecycle import ServerContext, StopSignals, hold_services
 from scraper.settings import Settings
