@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.extract.discussion.author_names import MAX_NAME, clean_name, read_name
+from scraper.extract.discussion.author_names import MAX_NAME, clean_name, may_be_signed, read_name, read_signed_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.dom.xpath import Element, collect_names, text_of
 from scraper.extract.metadata import date_parsing
@@ -185,6 +185,11 @@ class _LabelElements:
         return list(self._body.iter())
 
     @cached_property
+    def _texts(self) -> list[str | None]:
+        """Text of each element before its first child."""
+        return [element.text for element in self._all]
+
+    @cached_property
     def _classes(self) -> list[str | None]:
         """Value of `class` of each element."""
         return [element.get("class") for element in self._all]
@@ -229,12 +234,14 @@ class _LabelElements:
                 found.add(element)
         if with_strong:
             found.update(self._body.iter("strong"))
+        signed = set(filter(may_be_signed, set(self._texts)))
+        found.update(compress(self._all, map(signed.__contains__, self._texts)) if signed else ())
         return found
 
     def find_dates(self, authors: Mapping[Element, AuthorDateLabel]) -> list[Element]:
         """Return the elements of authors and those that may hold a date, in document order."""
         elements = self._all
-        texts, tails = [element.text for element in elements], [element.tail for element in elements]
+        texts, tails = self._texts, [element.tail for element in elements]
         dated = set(filter(may_hold_date, {*texts, *tails}))
         found = {*authors, *(element for element, role in self._roles.items() if role in _DATE_ROLES)}
         found.update(compress(elements, map(dated.__contains__, texts)))
@@ -251,11 +258,12 @@ def _find_author_links(body: Element) -> Iterator[Element]:
     together = "\n".join(distinct).lower()
     parts = [part for part in _USER_URL_PARTS if part in together]
     of_users = {url for url in distinct if _leads_to_user(url, parts)}
-    return (
-        link
-        for link, url in urls
-        if url in of_users or link.get("rel") == "author" or link.get("data-hovercard-type") == "user"
-    )
+    return (link for link, url in urls if url in of_users or link.get("rel") == "author" or _shows_user_card(link))
+
+
+def _shows_user_card(link: Element) -> bool:
+    """Return True if a link shows a card with the user when the pointer is over it."""
+    return link.get("data-hovercard-type") == "user" or (link.get("data-hovercard-url") or "").startswith("/users/")
 
 
 def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
@@ -287,13 +295,14 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
         if _NOT_AUTHOR.search((element.get("class") or "")[:_MAX_LABEL].lower()) and not is_author:
             return None
         kind = "1"
-    elif is_author or (element.get("data-hovercard-type") == "user" and text_of(element).strip()):
+    elif is_author or (_shows_user_card(element) and text_of(element).strip()):
         kind = "2"
     elif tag == "strong" and (around := element.getparent()) is not None and around.tag == "dt":
         kind = "3"
-    if not kind or len(element) > 12:
+    if len(element) > 12:
         return None
-    text = read_name(element)
+    text = read_name(element) if kind else read_signed_name(element)
+    kind = kind or "3"
     return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
 
 
@@ -330,7 +339,8 @@ def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
             if len(element) and len(whole := " ".join(text_of(element).split())) <= MAX_NAME:
                 longer = find_post_date(whole, is_hinted=is_dated)
                 written = longer[0] if longer and longer[0].startswith(written) else written
-            return AuthorDateLabel(element, label_key(element), written, is_date=True, moment=moment or found[1])
+            moment = moment or found[1] or _parse_stated((element.get("title") or "")[:_MAX_LABEL])
+            return AuthorDateLabel(element, label_key(element), written, is_date=True, moment=moment)
     if stated and not _is_other_date(element, ""):
         whole = text_of(element) if len(element) < 6 else ""
         written = " ".join(whole.split())
@@ -341,8 +351,9 @@ def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
 
 def _parse_stated(value: str) -> datetime | None:
     """Return the time in an attribute. Some contain seconds since 1970 after the date."""
-    first = value.split()
-    return date_parsing.parse_date(value) or (date_parsing.parse_date(first[0]) if len(first) == 2 else None)
+    first, _, rest = value.partition(" ")
+    moment = date_parsing.parse_date(first if rest.isdigit() else value)
+    return moment or (date_parsing.parse_date(first) if rest and " " not in rest else None)
 
 
 def _is_other_date(element: Element, text: str) -> bool:

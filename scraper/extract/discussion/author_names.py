@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 
-from scraper.extract.discussion.post_dates import find_post_date
+from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.text.sanitize import clean_line
@@ -16,6 +16,9 @@ _MAX_LINE = 240
 """Characters of a text that is searched for a name."""
 _MAX_AROUND_NAME = 720
 """Characters of an element that may contain a name."""
+_MAX_SENDER_LABEL = 20
+_MAX_SENDER_PARTS = 4
+"""Elements in the cell with the sender of a mail."""
 _AVATAR = re.compile("avatar|status", re.IGNORECASE)
 _BEFORE_NAME = re.compile(
     r"^(?:(?:re)?posted|written|submitted|asked|answered|reviewed|commented|started|created|sent)?\s*"
@@ -36,6 +39,56 @@ _NO_NAME = re.compile(
     r"members?|https?:.*|\d{4}-\d\d-\d\d.*)$",
     re.IGNORECASE,
 )
+
+
+_BY_WORDS = frozenset({"by", "von", "par", "por", "di", "door", "av", "af", "przez"})
+_SIGNED = re.compile(
+    rf"\s*(?:[^\W\d_]{{4,12}}\s+)?(?:{'|'.join(sorted(_BY_WORDS))})\s+([^\W\d_].*?)\s*"
+    r"(?:[,|·•–-]|\b(?:on|am|le|el|il|em|op|den|dnia|d\.))?\s*",
+    re.IGNORECASE,
+)
+_SENDER_WORDS = frozenset("from von de da van od от 差出人 发件人".split())
+_ADDRESS = re.compile(r"\s*[<(\[][^<>()\[\]]*(?:@|\bat\b)[^<>()\[\]]*[>)\]]\s*")
+
+
+def may_be_signed(text: str | None) -> bool:
+    """Return True for most of the texts from which `read_signed_name` reads a name."""
+    if not text or len(text) > _MAX_LINE:
+        return False
+    is_signed = not _BY_WORDS.isdisjoint(text.lower().split(None, 2)[:2]) and may_hold_date(text)
+    return is_signed or _is_sender_label(text)
+
+
+def _is_sender_label(text: str) -> bool:
+    """Return True for the word before the sender of a mail."""
+    return len(text) < _MAX_SENDER_LABEL and text.strip(" \t\r\n\xa0:：").lower() in _SENDER_WORDS
+
+
+def read_signed_name(element: Element) -> str:
+    """Return the name in a line such as "Asked by Ann Lee on May 5, 2024", or after a label such as "From:"."""
+    text = element.text or ""
+    if len(element) or not may_be_signed(text):
+        return ""
+    return _read_sender(element) if _is_sender_label(text) else _read_signature(text)
+
+
+def _read_sender(label: Element) -> str:
+    """Return the name after a label, in the same line or in the next cell of a list or table."""
+    following = label.getnext()
+    line = clean_line(label.tail or "", _MAX_LINE).strip(" :：")
+    if not line and following is not None and len(following) < _MAX_SENDER_PARTS:
+        line = clean_line(text_of(following), _MAX_LINE)
+    return clean_name(_ADDRESS.sub("", line) or line)
+
+
+def _read_signature(text: str) -> str:
+    """Return the name in a line that ends with a date, as all that its element displays."""
+    line = clean_line(text, _MAX_LINE)
+    date = find_post_date(line)
+    if date is None or not line.rstrip(" .").endswith(date[0]):
+        return ""
+    signed = _SIGNED.fullmatch(line[: line.rindex(date[0])])
+    return clean_name(signed[1]) if signed else ""
 
 
 def clean_name(text: str) -> str:

@@ -39,7 +39,10 @@ _REMOVED_NAME = re.compile(
     r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
     r"visually-hidden"
 )
-_RULE = re.compile(r"\s*_{8,}")
+_RULE = re.compile(r"\s*_{8,}\s*")
+"""Line that boards write above a signature."""
+_MAX_SIGNATURE = 600
+"""Characters of a signature below such a line."""
 _MAIL_SIGNATURE = re.compile(r"\n-- ?\n(?s:.*)\Z")
 _CONTROL = re.compile(
     r"\W*(?:reply|quote|report|share|like|edit|delete|permalink|link to (?:post|comment)|read more|show (?:more|less)|"
@@ -198,6 +201,9 @@ def copy_body(elements: Sequence[Element]) -> Element:
     for element in list(wrapped.iter()):
         if element is wrapped or element.getparent() is None:
             continue
+        if element.tag == "br" and _RULE.fullmatch(element.tail or ""):
+            _remove_end(element)
+            continue
         name = element.get("class")
         is_removed = (
             element.tag in _BUTTONS
@@ -214,6 +220,16 @@ def copy_body(elements: Sequence[Element]) -> Element:
         elif element.tag == "pre" and element.text:
             element.text = _MAIL_SIGNATURE.sub("\n", element.text)
     return wrapped
+
+
+def _remove_end(rule: Element) -> None:
+    """Remove a signature: a line and what follows it in its element, unless that is long."""
+    following = list(rule.itersiblings())
+    if sum(len(text_of(one)) + len(one.tail or "") for one in following) <= _MAX_SIGNATURE:
+        rule.tail = None
+        for one in following:
+            one.tail = None
+            remove(one)
 
 
 def _is_control(element: Element) -> bool:

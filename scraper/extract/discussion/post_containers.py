@@ -264,8 +264,11 @@ def _judge(
             continue
         both += bool(authors and dates)
         if authors or dates:
-            stamps = [label.element for label in labels if label.is_date and dates and label.text == dates[0].text]
+            same = [label for label in labels if label.is_date and dates and label.text == dates[0].text]
+            stamps = [label.element for label in same]
             author, date = (authors[0] if authors else None), (dates[0] if dates else None)
+            if date is not None and date.moment is None:
+                date = next((label for label in same if label.moment is not None), date)
             name = _type_of(element) if shape.name == _TYPED else shape.name
             containers.append(PostContainer(element, author, date, name, stamps))
     if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):

@@ -39,13 +39,22 @@ _TIME_AFTER = re.compile(
     r"\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?)",
     re.IGNORECASE,
 )
-_WEEKDAY_BEFORE = re.compile(
-    r"(?<!\w)(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|"
-    r"sáb|dom|seg|ter|qua|"
-    r"qui|sex|gio|ma|wo|za|zo|man|tir|ons|tor|lør|søn|lör|sön|pon|wt|śr|czw|pt|sob|ndz|пн|вт|ср|чт|пт|сб|"
-    r"вс|пон|вто|сре|чет|"
-    r"пят|суб|вос)\w{0,8}[.,]?\s+\Z",
-    re.IGNORECASE,
+_WORD_BEFORE = re.compile(r"(?<![\w-])([^\W\d_][\w-]{1,13})[.,]?\s+\Z")
+_ENGLISH_WEEKDAYS = frozenset(
+    "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday".split()
+)
+_WEEKDAYS = _ENGLISH_WEEKDAYS.union(
+    "mo montag di dienstag mi mittwoch do donnerstag fr freitag sa samstag sonnabend so sonntag "
+    "lun lundi mar mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche "
+    "lunes martes mié miércoles miercoles jue jueves vie viernes sáb sab sábado sabado dom domingo "
+    "seg segunda segunda-feira ter terça terça-feira qua quarta quarta-feira qui quinta quinta-feira sex sexta "
+    "sexta-feira lunedì martedì mercoledì gio giovedì venerdì sabato domenica "
+    "ma maandag dinsdag wo woensdag donderdag vr vrijdag za zaterdag zo zondag "
+    "man mandag tir tirsdag ons onsdag tor torsdag fre fredag lør lørdag søn søndag mån måndag tis tisdag tors lör "
+    "lördag sön söndag ti tiistai ke keskiviikko torstai pe perjantai lauantai su sunnuntai maanantai "
+    "pon poniedziałek wt wtorek śr środa czw czwartek pt piątek sob sobota ndz niedz niedziela "
+    "пн вт ср чт пт сб вс пон втор сре чет пят суб вос понедельник вторник среда четверг пятница суббота "
+    "воскресенье понеділок вівторок середа четвер п’ятниця субота неділя".split()
 )
 _AMBIGUOUS = re.compile(r"(?<![\d./-])\d{1,4}([./-])\d{1,2}\1\d{2,4}(?![\d./-]*\d)")
 _NAMED_DAY = re.compile(
@@ -102,5 +111,10 @@ def may_hold_date(text: str | None) -> bool:
 def _with_time(text: str, match: re.Match[str]) -> str:
     """Return the matched date with the day of the week before it and the time of day after it."""
     time = _TIME_AFTER.match(text, match.end())
-    weekday = _WEEKDAY_BEFORE.search(text[: match.start()])
-    return text[weekday.start() if weekday else match.start() : time.end() if time else match.end()].strip()
+    start = match.start()
+    # Before a month, only English writes the day of the week; the word may also be the name of an author.
+    weekdays = _ENGLISH_WEEKDAYS if text[start].isalpha() else _WEEKDAYS
+    word = _WORD_BEFORE.search(text[:start])
+    if word and word[1].lower() in weekdays:
+        start = word.start()
+    return text[start : time.end() if time else match.end()].strip()

@@ -162,7 +162,7 @@ def _iter_own_elements(container: Element, others: Collection[Element]) -> Itera
 def _find_score(container: Element, others: Collection[Element]) -> int | None:
     for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS):
         name = (element.get("class") or "")[:100]
-        stated = element.get("data-score")
+        stated = element.get("data-score") or (element.get("score") if "-" in element.tag else None)
         if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):
             stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
         if not stated or _REPUTATION_NAME.search(name):
