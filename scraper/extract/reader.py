@@ -61,6 +61,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     facts = key_facts.read(snapshot, page, about, content.page_type)
     thread = thread_extraction.find_discussion(page)
     root = content.build_tree()
+    inline_text.remove_edit_links(root)
     is_thread = thread_extraction.place_thread(root, thread)
     if content.page_type in _SHOP_PAGE_TYPES:
         footnotes.remove_footnote_marks(root)

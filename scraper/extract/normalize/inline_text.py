@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from lxml import etree
+
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import CELLS, EMPHASIS, HEADINGS
 from scraper.extract.dom.xpath import Element, find_by_class, pad_names, text_of
@@ -71,6 +73,28 @@ def remove_hover_boxes(root: Element, class_names: str) -> None:
         length = len(text_of(box))
         if sentence is not None and length <= _MAX_BOX and len(text_of(sentence)) - length >= _MIN_BESIDE_BOX:
             remove(box)
+
+
+_EDIT_LINK = re.compile(
+    r"\s*\[\s*(?:edit(?: source)?|bearbeiten|modifier|editar|modifica|bewerken|edytuj|redigera|rediger|править|правка|"
+    r"редагувати|編集|编辑|編輯|편집)\s*\]\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def remove_edit_links(root: Element) -> None:
+    """Remove the link for editors at the end of a heading, such as "[edit]" in wikis, unless it is the only text."""
+    for heading in root.iter(*HEADINGS):
+        match = _EDIT_LINK.search(text_of(heading)[-_WORD_WINDOW:])
+        length = len(match[0]) if match else 0
+        if not length or length >= len(text_of(heading)):
+            continue
+        for event, part in reversed(list(etree.iterwalk(heading, events=("start", "end")))):
+            place = "text" if event == "start" else "tail"
+            if length and (part is not heading or event == "start"):
+                written = getattr(part, place) or ""
+                setattr(part, place, written[:-length])
+                length -= min(length, len(written))
 
 
 def insert_spaces(root: Element) -> None:
