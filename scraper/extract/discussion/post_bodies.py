@@ -224,12 +224,15 @@ def copy_body(elements: Sequence[Element]) -> Element:
 
 def _remove_end(rule: Element) -> None:
     """Remove a signature: a line and what follows it in its element, unless that is long."""
-    following = list(rule.itersiblings())
-    if sum(len(text_of(one)) + len(one.tail or "") for one in following) <= _MAX_SIGNATURE:
-        rule.tail = None
-        for one in following:
-            one.tail = None
-            remove(one)
+    length = 0
+    for one in rule.itersiblings():
+        length += len(text_of(one)) + len(one.tail or "")
+        if length > _MAX_SIGNATURE:
+            return
+    rule.tail = None
+    for one in list(rule.itersiblings()):
+        one.tail = None
+        remove(one)
 
 
 def _is_control(element: Element) -> bool:

@@ -45,7 +45,8 @@ _ACCEPTED_WORDS = frozenset(
 )
 """Labels that question sites show on one answer."""
 _MARKS = " \t\r\n\xa0✓✔☑★:!"
-_FORGED = re.compile(r"\s*[·|]\s*")
+_FORGED = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
+"""Separator of headings, and characters that look like it."""
 _BRACKETS = str.maketrans("[]<>", "()()")
 _OWN_ELEMENTS = 400
 _UNLINKED_TEXT = text_selector(".//text()[not(ancestor::*[@href])]")
