@@ -6,7 +6,7 @@ from browsers.model import Snapshot
 from scraper.extract import jsonld_article, key_facts, plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
-from scraper.extract.discussion import thread_extraction
+from scraper.extract.discussion import plain_mails, thread_extraction
 from scraper.extract.markdown import converter
 from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
@@ -57,6 +57,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     notes = footnotes.extract_footnotes(page.body, page.classes)
     inline_text.remove_hover_boxes(page.body, page.classes or "")
     aria_widgets.convert_summary_tables(page.body, page.classes or "")
+    plain_mails.mark_mails(page.body)
     content = extract_content(page, model)
     facts = key_facts.read(snapshot, page, about, content.page_type)
     thread = thread_extraction.find_discussion(page)
