@@ -31,6 +31,7 @@ _DOCUMENT_NAMES = (
     ".ods", ".odp", ".rtf", ".epub", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst", ".adoc",
     ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
 )  # fmt: skip
+_METADATA_FOLDER = "__MACOSX/"
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
 """RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""
 _SIGNATURES = (
@@ -54,6 +55,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         sections, warnings = read_embedded(_documents(data), request)
         if sections:
             head = f"Archive ({kind}, {len(data):,} bytes). The documents in it follow the list of its files."
+            warnings += _warn_of_unread(entries or [])
     else:
         content = _decompress(data, kind)
         entries = _tar_entries(content)
@@ -78,11 +80,25 @@ def _documents(data: bytes) -> Iterator[EmbeddedFile]:
     except ScraperError:
         return
     for name in parts.names:
-        if name.lower().endswith(_DOCUMENT_NAMES) and not name.startswith("__MACOSX/"):
+        if _is_document(name):
             try:
                 yield EmbeddedFile(name, parts.read(name))
             except ScraperError as error:
                 yield EmbeddedFile(name, b"", problem=str(error))
+
+
+def _is_document(name: str) -> bool:
+    return name.lower().endswith(_DOCUMENT_NAMES) and not name.startswith(_METADATA_FOLDER)
+
+
+def _warn_of_unread(entries: list[tuple[str, int]]) -> tuple[str, ...]:
+    """Return a warning about the files of a zip archive that are no documents by the endings of their names."""
+    names = [name for name, _ in entries if not name.endswith("/") and not name.startswith(_METADATA_FOLDER)]
+    unread = [name for name in names if not _is_document(name)]
+    if not unread:
+        return ()
+    first = clean_line(unread[0], _MAX_NAME_CHARS)
+    return (f"{len(unread):,} of {len(names):,} files are listed but not read, such as {first}: unpack them first.",)
 
 
 def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:

@@ -13,6 +13,8 @@ from typing import Any
 from browsers.http.charset import decode
 from scraper.errors import NoContentError
 from scraper.extract.code.fences import fence, format_json
+from scraper.extract.documents.content_lines import unfold_content_lines
+from scraper.extract.documents.email import convert_html
 from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
 from scraper.extract.text.markdown_headings import find_headings
@@ -24,6 +26,10 @@ _CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|fr
 _CODE_SHARE = 0.4
 _SAMPLE_LINES = 200
 _MAX_OUTPUT_CHARS = 4_000
+_CUT_OUTPUT = "\n\n(The rest of this output is left out.)"
+_LONG_OUTPUT_WARNING = f"Only the first {_MAX_OUTPUT_CHARS:,} characters of each output are shown."
+_DISPLAY_OBJECT = "<IPython.core.display."
+"""Start of the plain text of outputs that have only another format, such as those of `display(Markdown(...))`."""
 MAX_ROWS = 20_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 500_000
@@ -41,7 +47,7 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
         NoContentError: There is no text.
     """
     text, warnings = decode_text(data, request)
-    body = text.strip("\n").rstrip()
+    body = unfold_content_lines(text).strip("\n").rstrip()
     if not body.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
@@ -96,23 +102,36 @@ def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         text, warnings = decode_text(data, request)
         return ParsedDocument("json", fence(text.strip(), "json"), warnings=warnings)
-    return ParsedDocument("ipynb", "\n\n".join(parts))
+    has_long_output = any(part.endswith(_CUT_OUTPUT) for part in parts)
+    return ParsedDocument("ipynb", "\n\n".join(parts), warnings=(_LONG_OUTPUT_WARNING,) if has_long_output else ())
 
 
 def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
     source = _join_lines(cell.get("source", ""))
-    if not source:
-        return
     if cell.get("cell_type") != "code":
-        yield source
+        if source:
+            yield source
         return
-    yield fence(source, language)
+    if source:
+        yield fence(source, language)
     for output in cell.get("outputs", []):
-        text = _join_lines(output.get("text") or output.get("data", {}).get("text/plain") or "")
+        data = output.get("data", {})
+        text = _join_lines(output.get("text") or data.get("text/plain") or "")
         if output.get("output_type") == "error":
             text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
-        if text:
-            yield fence(text[:_MAX_OUTPUT_CHARS], "")
+        if not text or text.startswith(_DISPLAY_OBJECT):
+            text = _formatted_output(data) or (text and fence(text, ""))
+            yield from [text] if text else []
+        elif len(text) > _MAX_OUTPUT_CHARS:
+            yield fence(text[:_MAX_OUTPUT_CHARS], "") + _CUT_OUTPUT
+        else:
+            yield fence(text, "")
+
+
+def _formatted_output(data: Any) -> str:
+    """Return an output as Markdown, LaTeX or the Markdown of its HTML; empty if it has none of them."""
+    text = _join_lines(data.get("text/markdown") or data.get("text/latex") or "")
+    return text or convert_html(_join_lines(data.get("text/html") or "")).strip()
 
 
 def _join_lines(lines: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import lzma
 import tarfile
 from email.message import EmailMessage
@@ -79,36 +78,6 @@ def test_json_is_indented_unless_it_nests_too_deep() -> None:
     assert parse(b'{"a":[1]}').markdown == '```json\n{\n  "a": [\n    1\n  ]\n}\n```'
     assert parse(b"[" * 100_000 + b"]", name="a.json").markdown.startswith("```json\n[[[[")
     assert parse(b"1" * 20_000, name="a.json").format == "text"
-
-
-def test_notebook_contains_text_code_and_output() -> None:
-    notebook = {
-        "nbformat": 4,
-        "metadata": {"kernelspec": {"language": "python"}},
-        "cells": [
-            {"cell_type": "markdown", "source": ["# Title"]},
-            {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["1\n"]}]},
-            {
-                "cell_type": "code",
-                "source": "fail()",
-                "outputs": [{"output_type": "error", "ename": "NameError", "evalue": "no fail", "traceback": ["..."]}],
-            },
-        ],
-    }
-    assert parse(json.dumps(notebook).encode()).markdown == (
-        "# Title\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```python\nfail()\n```\n\n```\nNameError: no fail\n```"
-    )
-
-
-def test_notebook_with_large_pictures_is_read_as_a_whole() -> None:
-    picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000_000, "text/plain": "<Figure>"}}
-    cells = [
-        {"cell_type": "code", "source": "plot()", "outputs": [picture]},
-        {"cell_type": "markdown", "source": "The end."},
-    ]
-    parsed = parse(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}).encode(), name="a.ipynb")
-    assert (parsed.format, parsed.warnings) == ("ipynb", ())
-    assert parsed.markdown.endswith("```\n<Figure>\n```\n\nThe end.")
 
 
 def test_feed_contains_entries_and_unresolved_entities() -> None:
@@ -192,6 +161,7 @@ def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
     assert "## deck.pdf\n\n(page 1)\n\nWords of the deck" in parsed.markdown
     assert "## broken.pdf\n\n(15 bytes, not read: The file claims to be a PDF" in parsed.markdown
     assert "## program.bin" not in parsed.markdown
+    assert parsed.warnings == ("1 of 5 files are listed but not read, such as program.bin: unpack them first.",)
 
 
 def test_attachments_of_an_attached_email_are_named() -> None:
