@@ -149,6 +149,12 @@ class HostDownError(NetworkError):
     """The host of the URL has no address or accepts no connection; its other pages would fail too."""
 
 
+class NameServerSilentError(HostDownError):
+    """The name server did not answer in time; this says nothing about the host."""
+
+    retryable = True
+
+
 class OfflineError(NetworkError):
     """This machine reaches no host; every other URL would fail too."""
 

@@ -234,13 +234,12 @@ def make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, 
 
 
 def make_skipped_row(url: str, error: ScraperError) -> OutputRow:
-    """Return the row of a page that was not requested, because other pages of its site were unreachable."""
-    return OutputRow(
-        url=url,
-        error=PageFailure(
-            error.code, f"{error} Other pages of its host failed in the same way, so it was not requested."
-        ),
-    )
+    """Return the row of a page that was not requested, because others failed: of its site, or after a retry."""
+    if isinstance(error, errors.NameServerSilentError):
+        reason = "Retries of other pages failed in the same way, so it was not requested again."
+    else:
+        reason = "Other pages of its host failed in the same way, so it was not requested."
+    return OutputRow(url=url, error=PageFailure(error.code, f"{error} {reason}"))
 
 
 def _timings(snapshot: Snapshot | None) -> dict[str, float]:

@@ -329,7 +329,7 @@ _ERROR_TYPES: Mapping[type[browser_errors.BrowsersError], type[errors.ScraperErr
     browser_errors.RefusedError: errors.PolicyError,
     browser_errors.NoNetworkError: errors.OfflineError,
     browser_errors.NameNotResolvedError: errors.HostDownError,
-    browser_errors.NameLookupTimeoutError: errors.HostDownError,
+    browser_errors.NameLookupTimeoutError: errors.NameServerSilentError,
     browser_errors.RefusedConnectionError: errors.HostDownError,
     browser_errors.HostUnreachableError: errors.HostDownError,
     browser_errors.ConnectTimeoutError: errors.HostDownError,
@@ -363,7 +363,7 @@ def map_browser_error(error: browser_errors.BrowsersError, url: str) -> errors.S
     if isinstance(error, browser_errors.BusyError):
         return errors.OverloadedError(str(error), retry_after_s=error.retry_after_s, target=url)
     kind: type[errors.ScraperError] = _find_entry(error, _ERROR_TYPES, errors.NetworkError)
-    if kind is errors.HostDownError and error.redirected:
+    if issubclass(kind, errors.HostDownError) and error.redirected:
         # The host of a redirect could not be reached.
         kind = errors.NetworkError
     return kind(

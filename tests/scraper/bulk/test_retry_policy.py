@@ -10,6 +10,10 @@ from scraper.bulk.retry_policy import (
     BROWSER_TRIES,
     BUSY_TRIES,
     DEAD_AFTER,
+    FUTILE_RETRIES,
+    FUTILE_SAMPLE,
+    SILENT_NAME_PAUSE_S,
+    SILENT_NAME_TRIES,
     SILENT_ROBOTS,
     SITE_PAUSE_S,
     SITE_PAUSES,
@@ -71,6 +75,50 @@ def test_a_host_that_timed_out_is_not_retried() -> None:
     assert (
         RetryPolicy().get_retry_delay_s(page_of(1), errors.FetchTimeoutError("It took too long."), 60.0) == SITE_PAUSE_S
     )
+
+
+def test_a_page_is_tried_once_more_after_a_silent_name_server() -> None:
+    tries = RetryPolicy()
+    silent = errors.NameServerSilentError("The name server did not say in time where a.example is.")
+    assert [tries.get_retry_delay_s(page_of(1), silent, 10.1) for _ in range(2)] == [SILENT_NAME_PAUSE_S, None]
+
+
+def test_few_pages_are_read_again_if_name_servers_stay_silent() -> None:
+    tries = RetryPolicy()
+    silent = errors.NameServerSilentError("The name server did not say in time where it is.")
+    pages = [page_of(number, f"{number}.example") for number in range(1, 40)]
+    for page in pages:
+        assert tries.get_retry_delay_s(page, silent, 10.1) == SILENT_NAME_PAUSE_S
+    for page in pages[:FUTILE_RETRIES]:
+        assert tries.get_site_error(page) is None
+        assert tries.get_retry_delay_s(page, silent, 10.1) is None
+    left = pages[FUTILE_RETRIES:]
+    assert [page.number for page in left if tries.get_site_error(page) is None] == list(range(8, 40, FUTILE_SAMPLE))
+    assert tries.get_site_error(page_of(99, "99.example")) is None
+    assert tries.get_retry_delay_s(pages[7], None, 0.3) is None
+    tries.get_retry_delay_s(pages[15], None, 0.3)
+    assert {tries.get_site_error(page) for page in left} == {None}
+
+
+def test_pages_are_tried_more_often_while_name_servers_answer_later() -> None:
+    tries = RetryPolicy()
+    silent = errors.NameServerSilentError("The name server did not say in time where a.example is.")
+    for number, host in ((1, "a.example"), (2, "b.example")):
+        assert tries.get_retry_delay_s(page_of(number, host), silent, 10.1) == SILENT_NAME_PAUSE_S
+        assert tries.get_retry_delay_s(page_of(number, host), None, 0.3) is None
+    gone = [[tries.get_retry_delay_s(page_of(n, f"{n}.example"), silent) for _ in range(5)] for n in (3, 4, 5)]
+    often = [SILENT_NAME_PAUSE_S] * (SILENT_NAME_TRIES - 1) + [None]
+    assert gone[:2] == [often, often]
+    assert gone[2][:2] == [SILENT_NAME_PAUSE_S, None]
+
+
+def test_a_site_whose_name_server_never_answers_is_given_up() -> None:
+    tries = RetryPolicy()
+    silent = errors.NameServerSilentError("The name server did not say in time where a.example is.")
+    for number in range(DEAD_AFTER):
+        assert tries.get_site_error(page_of(99)) is None
+        tries.get_retry_delay_s(page_of(number), silent, 10.1)
+    assert tries.get_site_error(page_of(99)) is silent
 
 
 def test_a_site_that_fails_on_every_page_gets_one_request_per_page() -> None:

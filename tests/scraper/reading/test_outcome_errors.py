@@ -18,7 +18,7 @@ TOLD = {
     browser_errors.UnsafePortError: (errors.PolicyError, False),
     browser_errors.NoNetworkError: (errors.OfflineError, True),
     browser_errors.NameNotResolvedError: (errors.HostDownError, False),
-    browser_errors.NameLookupTimeoutError: (errors.HostDownError, True),
+    browser_errors.NameLookupTimeoutError: (errors.NameServerSilentError, True),
     browser_errors.RefusedConnectionError: (errors.HostDownError, True),
     browser_errors.HostUnreachableError: (errors.HostDownError, True),
     browser_errors.ConnectTimeoutError: (errors.HostDownError, True),
