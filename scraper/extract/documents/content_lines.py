@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import quopri
 import re
+from collections.abc import Iterator
+
+from browsers.http.charset import decode
 
 _START = re.compile(r"\s*BEGIN:(?:VCARD|VCALENDAR)\s", re.IGNORECASE)
-_OLD_VERSION = re.compile(r"^VERSION:2\.1\s*$", re.MULTILINE)
+_CARD = re.compile(r"^(?=BEGIN:VCARD\b)", re.MULTILINE | re.IGNORECASE)
+_OLD_VERSION = re.compile(r"^VERSION:2\.1\b", re.MULTILINE)
 """vCard 2.1 folds lines at a space, which belongs to the text; later versions insert the space (RFC 6350, 3.2)."""
-_QUOTED_LINE = re.compile(
-    r"^(?P<name>[^:\n]*?);ENCODING=QUOTED-PRINTABLE(?P<parameters>[^:\n]*):(?P<value>(?:[^\n]*=\n)*[^\n]*)",
-    re.MULTILINE | re.IGNORECASE,
-)
-_CHARSET = re.compile(r";CHARSET=\"?([\w.:-]{1,40})\"?", re.IGNORECASE)
-_BASE64_LINE = re.compile(
-    r"^(?P<name>[^:\n]*(?:;ENCODING=(?:b|BASE64)[;:]|:data:)[^:,\n]*[:,]??)(?P<value>[A-Za-z0-9+/= ]{200,})$",
-    re.MULTILINE | re.IGNORECASE,
-)
+_CHARSET = "CHARSET="
+_QUOTED = "ENCODING=QUOTED-PRINTABLE"
+_BASE64 = re.compile(r"[A-Za-z0-9+/= ]{200,}")
 
 
 def unfold_content_lines(text: str) -> str:
@@ -26,19 +24,42 @@ def unfold_content_lines(text: str) -> str:
     """
     if not _START.match(text):
         return text
-    text = _QUOTED_LINE.sub(_decode_quoted, text.replace("\r\n", "\n"))
-    text = re.sub(r"\n(?=[ \t])" if _OLD_VERSION.search(text) else r"\n[ \t]", "", text)
-    return _BASE64_LINE.sub(lambda line: f"{line['name']}({len(line['value']) * 3 // 4:,} bytes)", text)
+    return "\n".join(line for card in _CARD.split(text.replace("\r\n", "\n")) for line in _read_card(card))
 
 
-def _decode_quoted(line: re.Match[str]) -> str:
-    value = quopri.decodestring(line["value"].encode())
-    parameters = line["name"] + line["parameters"]
-    charset = _CHARSET.search(parameters)
-    try:
-        decoded = value.decode(charset[1] if charset else "utf-8")
-    except (LookupError, UnicodeError):
-        decoded = value.decode("utf-8", "replace")
+def _read_card(card: str) -> Iterator[str]:
+    card = card.removesuffix("\n")
+    folded = r"\n(?=[ \t])" if _OLD_VERSION.search(card) else r"\n[ \t]"
+    lines = iter(re.sub(folded, "", card).split("\n"))
+    for line in lines:
+        head, colon, value = line.partition(":")
+        parameters = head.split(";")
+        if colon and _QUOTED in map(str.upper, parameters):
+            parts = [value]
+            while parts[-1].endswith("=") and (more := next(lines, None)) is not None:
+                parts.append(more)
+            yield _decode_quoted(parameters, "\n".join(parts))
+        elif (data := _find_base64(head, value)) is not None:
+            yield f"{line[: len(line) - len(data)]}({len(data) * 3 // 4:,} bytes)"
+        else:
+            yield line
+
+
+def _find_base64(head: str, value: str) -> str | None:
+    """Return a long value in base64, also behind the start of a `data:` URL, or None."""
+    if value.startswith("data:"):
+        data = value.partition(",")[2]
+    elif re.search(r";ENCODING=(?:b|BASE64)(?:;|$)", head, re.IGNORECASE):
+        data = value
+    else:
+        return None
+    return data if _BASE64.fullmatch(data) else None
+
+
+def _decode_quoted(parameters: list[str], encoded: str) -> str:
+    charset = next((one[len(_CHARSET) :] for one in parameters if one.upper().startswith(_CHARSET)), "utf-8")
+    decoded = decode(quopri.decodestring(encoded.encode()), f"text/plain; charset={charset}")
     # A line break in the value is written as in the other values.
     decoded = decoded.replace("\r\n", "\n").replace("\n", "\\n")
-    return f"{_CHARSET.sub('', parameters)}:{decoded}"
+    kept = [one for one in parameters if one.upper() != _QUOTED and not one.upper().startswith(_CHARSET)]
+    return f"{';'.join(kept)}:{decoded}"

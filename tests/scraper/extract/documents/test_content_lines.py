@@ -12,7 +12,9 @@ def test_folded_lines_of_contacts_and_calendars_are_joined_and_values_decoded() 
         "BEGIN:VCARD\nVERSION:2.1\nN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;J=C3=\n=B6rg\n"
         "TITLE;ENCODING=QUOTED-PRINTABLE;CHARSET=ISO-8859-1:F=E4hrmann\nNOTE:He sails\n at seven\nEND:VCARD\n"
     )
-    shown = parse(contact.encode(), name="a.vcf").markdown
+    newer = "BEGIN:VCARD\nVERSION:4.0\nFN:The fer\n ry\nEND:VCARD\n"
+    shown = parse((contact + newer).encode(), name="a.vcf").markdown
+    assert "\nFN:The ferry\n" in shown
     assert "\nN:Müller;Jörg\nTITLE:Fährmann\nNOTE:He sails at seven\n" in shown
     photo = "\n ".join(["PHOTO;ENCODING=b;TYPE=JPEG:" + "A" * 40, *["A" * 70] * 20])
     contact = f"BEGIN:VCARD\nVERSION:3.0\nFN:The ferry\n{photo}\nEND:VCARD"
