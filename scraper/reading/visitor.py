@@ -44,6 +44,8 @@ MAX_FULL_TIER_HOSTS = 1_000
 THIRD_PARTIES_S = 86_400.0
 """Seconds for which the required third parties of a host are cached."""
 MAX_THIRD_PARTY_HOSTS = 10_000
+MAX_VAIN_VISITS = 3
+"""Visits of a host with all third parties that brought no more text; after them there is none in `THIRD_PARTIES_S`."""
 THIRD_PARTIES_GAIN = 1.2
 """Ratio of the text lengths with all and without some third parties; above it, the host needs all of them."""
 
@@ -107,7 +109,8 @@ class PageVisitor:
         self._usual_tier = Tier(settings.tier)
         self._full_tier_hosts: TTLCache[str, None] = TTLCache(MAX_FULL_TIER_HOSTS, FULL_TIER_S)
         self._has_full_tier = True
-        self._third_parties: TTLCache[str, ThirdParties] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
+        self._third_party_hosts: TTLCache[str, None] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
+        self._vain_visits: TTLCache[str, int] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
 
     async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
         """Visit a page; if it blocks the usual browser, try the full one once.
@@ -124,7 +127,8 @@ class PageVisitor:
         result = await self._visit_with_retry(job, tier, deadline, progress)
         if (
             visit_outcome.may_need_third_parties(result.snapshot, result.document)
-            and job.host not in self._third_parties
+            and job.host not in self._third_party_hosts
+            and self._vain_visits.get(job.host, 0) < MAX_VAIN_VISITS
         ):
             result = await self._try_third_parties(job, result, deadline, progress)
         if visit_outcome.is_behind_consent(result.snapshot, result.document) and job.render != "http":
@@ -169,7 +173,7 @@ class PageVisitor:
         self, job: VisitJob, result: VisitResult, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
         """Visit the page again with all third parties, and cache for its host if this gives more text."""
-        self._third_parties[job.host] = ThirdParties.ALL
+        self._third_party_hosts[job.host] = None
         try:
             other = await self._visit_once(job, result.snapshot.tier, deadline, progress)
         except errors.ScraperError:
@@ -177,7 +181,8 @@ class PageVisitor:
         if len(other.document.text) > THIRD_PARTIES_GAIN * len(result.document.text):
             log.debug("%s needs its third parties", job.host)
             return other
-        self._third_parties[job.host] = ThirdParties.CONTENT_ONLY
+        self._third_party_hosts.pop(job.host, None)
+        self._vain_visits[job.host] = self._vain_visits.get(job.host, 0) + 1
         return result
 
     async def _refuse_consent(
@@ -225,9 +230,9 @@ class PageVisitor:
         reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
         # A person sees consent dialogs and chats too.
         needs_dialogs = job.picture is not None or job.refuses_consent
-        third_parties = self._third_parties.get(job.host, ThirdParties.CONTENT_ONLY)
-        if needs_dialogs and third_parties is ThirdParties.CONTENT_ONLY:
-            third_parties = ThirdParties.NO_TRACKERS
+        third_parties = ThirdParties.NO_TRACKERS if needs_dialogs else ThirdParties.CONTENT_ONLY
+        if job.host in self._third_party_hosts:
+            third_parties = ThirdParties.ALL
         request = Request(
             job.url,
             tier=tier,

@@ -77,6 +77,10 @@ def _gtag(request: web.Request) -> str:
     return page("Harbour", f"<script>{code}</script>{manager}")
 
 
+def _note(request: web.Request) -> str:
+    return page("Note", f"<p>The ferry leaves at seven.</p>{_scripts(request, TRACKERS[0], attributes='async')}")
+
+
 _WALL = "Please turn off your ad blocker and reload this page."
 
 
@@ -143,6 +147,7 @@ PAGES = (
     built("/trackers", "a page with six third parties", _trackers),
     built("/consent-callback", "text that a consent dialog reveals", _consent),
     built("/page-view", "text that the tag manager reveals", _views),
+    built("/tracked-note", "a short text with a tracker", _note),
     built("/gtag-wait", "text that waits for the tag manager", _gtag),
     built("/adblock-overlay", "a wall over the text if advertising is missing", _overlay),
     built("/adblock-wall", "a wall instead of the text if advertising is missing", _replaced),

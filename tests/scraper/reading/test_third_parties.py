@@ -12,6 +12,7 @@ from browsers import Browsers, BrowserSettings
 from browsers.model import Mode, Request, ThirdParties
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.visitor import MAX_VAIN_VISITS
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError
 from scraper.store.sqlite.pages import SqlitePageStore
@@ -106,6 +107,23 @@ async def test_a_host_that_needs_its_third_parties_is_visited_twice_only_once(fe
         reading = await fetcher.fetch(ReadRequest(url, render="browser"))
         assert marks_found("gtag", reading.document.markdown) == 12
         assert site.hits("/gtag-wait", "host8.example") - before == (2 if number == 1 else 1)
+
+
+async def test_a_short_page_does_not_hide_that_another_page_needs_third_parties(fetcher: Fetcher, site: Site) -> None:
+    note, host = "/tracked-note", "host4.example"
+    before = site.hits(note, host)
+    await fetcher.fetch(ReadRequest(site.url(note, host), render="browser"))
+    assert site.hits(note, host) - before == 2
+    reading = await fetcher.fetch(ReadRequest(site.url("/gtag-wait", host), render="browser"))
+    assert marks_found("gtag", reading.document.markdown) == 12
+
+
+async def test_visits_with_third_parties_that_bring_no_text_are_limited(fetcher: Fetcher, site: Site) -> None:
+    note, host = "/tracked-note", "host3.example"
+    before = site.hits(note, host)
+    for number in range(MAX_VAIN_VISITS + 2):
+        await fetcher.fetch(ReadRequest(site.url(f"{note}?number={number}", host), render="browser"))
+    assert site.hits(note, host) - before == 2 * MAX_VAIN_VISITS + 2
 
 
 def test_content_hosts_are_never_refused() -> None:
