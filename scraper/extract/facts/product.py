@@ -59,10 +59,6 @@ _MIN_SKU, _MAX_SKU = 3, 30
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
 _UNSTATED_STOCK = 0.5
 """Confidence that a priced product is available if the page does not say so."""
-_TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
-"""Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
-_CENT = 0.0101
-"""Currency units. A cent, with a margin for rounding."""
 _MIN_SIGNS = 2
 """Minimum signs of a product page without markup. Each sign occurs on other pages too."""
 
@@ -171,7 +167,12 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
     is_lower = price is not None and shown().sure and amount.value < price
     if is_lower and product_visible_price.is_only_old_price(price, body, shown()):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
-    if price is not None and shown().sure and price not in shown().signs and _is_without_tax(price, amount.value):
+    if (
+        price is not None
+        and shown().sure
+        and price not in shown().signs
+        and product_visible_price.is_without_tax(price, amount.value)
+    ):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
     facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4)
     if amount.sign in money.ROUND_PRICE_MARKS:
@@ -181,11 +182,6 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
     likely = None if code else money.guess_currency(amount.sign, evidence.country, evidence.currencies())
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
-
-
-def _is_without_tax(stated: float, shown: float) -> bool:
-    """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
-    return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
 
 
 def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -161,6 +161,16 @@ _NAMED_SIGN = re.compile(
     r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
 )
 """Signs that count only in elements with a class like `price`: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
+_TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
+"""Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
+_WITHOUT_TAX = re.compile(
+    r"(?<![^\W\d_])(?:exc?l?(?:uding|udes)?[.\s_-]*(?:of[\s_-]*)?(?:vat|tax|gst|mwst|btw|moms|iva|tva)|"
+    r"(?:without|before|plus|zzgl\.?|ohne|sin|sem|hors|senza)[\s_-]*(?:vat|tax|gst|mwst|iva|tva)|"
+    r"netto|net-?price|hors[\s_-]*taxes?|h\.?t\.?|iva[\s_-]*(?:esclusa|excluid[oa]|no inclu\w+)|(?:eks|exkl)[.\s]*moms|"
+    r"без ндс|税抜)(?![^\W\d_])"
+)
+_CENT = 0.0101
+"""Currency units. A cent, with a margin for rounding."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
 _PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
 
@@ -198,6 +208,7 @@ class _Candidate:
     """Possible price with its position and the hints for and against it."""
 
     amount: VisibleAmount
+    element: Element
     place: int
     names: str
     named: bool
@@ -210,6 +221,7 @@ def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     place, found = _candidates(body, title)
     alike = Counter(one.names for one in found if one.names)
     best = max(found, key=lambda one: _score(one, place, alike), default=None)
+    best = best and _with_tax(best, found)
     score = _LEAST_SCORE if best is None else _score(best, place, alike)
     amount = best.amount if best is not None and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
@@ -217,6 +229,30 @@ def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
     clear = {one.amount.value for one in found if not one.against}
     return VisiblePrice(amount, score >= _SURE_SCORE, signs, clear)
+
+
+def is_without_tax(stated: float, shown: float) -> bool:
+    """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
+    return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
+
+
+def _with_tax(best: _Candidate, found: Sequence[_Candidate]) -> _Candidate:
+    """Return the same price with tax if the page says that only the best price is without tax."""
+    whole = next((one for one in found if is_without_tax(best.amount.value, one.amount.value)), best)
+    if whole is best:
+        return best
+    without = {one.amount.value for one in found if _states_no_tax(one)}
+    return whole if best.amount.value in without and whole.amount.value not in without else best
+
+
+def _states_no_tax(one: _Candidate) -> bool:
+    """Return True if the names or the text of a price, or the text behind it, say that tax is not included."""
+    behind = one.element.getnext()
+    texts = [text_of(one.element), one.element.tail or ("" if behind is None else text_of(behind))]
+    names = [one.names, *(element_names(around) for around in islice(one.element.iterancestors(), 2))]
+    return any(_WITHOUT_TAX.search(text) for text in names) or any(
+        _WITHOUT_TAX.search(text.strip()[:MAX_PRICE_TEXT].lower()) for text in texts
+    )
 
 
 def is_only_old_price(price: float, body: Element, visible: VisiblePrice) -> bool:
@@ -309,7 +345,7 @@ def _make_candidate(
     if amount is None or not amount.value or not (amount.sign or itemprop):
         return None
     against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
-    return _Candidate(amount, place, names, named, itemprop, min(against, _MOST_AGAINST))
+    return _Candidate(amount, element, place, names, named, itemprop, min(against, _MOST_AGAINST))
 
 
 def _with_sign_beside(element: Element, number: str) -> str:

@@ -112,3 +112,23 @@ def test_component_data_is_used_if_there_is_no_price() -> None:
     found = {name: (fact["value"], fact["source"]) for name, fact in facts(html).items()}
     assert found["price"] == (49.9, "scripts") and found["sku"] == ("K-12", "scripts")
     assert facts(html.replace("<h1>Copper", "<h1>Silver")) == {}
+
+
+@pytest.mark.parametrize(
+    ("prices", "value"),
+    [
+        (
+            '<b class="price-excluding-tax">Excl. VAT: €16.80</b><b class="price-including-tax">Incl. VAT: €19.99</b>',
+            19.99,
+        ),
+        ('<i class="ex-tax"><b class="price">€16.80</b></i><i class="inc-tax"><b class="price">€19.99</b></i>', 19.99),
+        ('<i class="inc-tax"><b class="price">€19.99</b></i><i class="ex-tax"><b class="price">€16.80</b></i>', 19.99),
+        ("<span>16,80 €</span> <small>zzgl. MwSt.</small> <span>19,99 €</span> <small>inkl. MwSt.</small>", 19.99),
+        ("<span>16,80 € HT</span> <span>20,16 € TTC</span>", 20.16),
+        ("<span>€16.80 excl. VAT</span>", 16.8),
+        ("<span>€16.80</span> <span>€19.99</span>", 16.8),
+        ("<span>€16.80 excl. VAT</span> <span>€33.00</span>", 16.8),
+    ],
+)
+def test_of_a_price_with_and_without_tax_the_one_with_tax_is_taken(prices: str, value: float) -> None:
+    assert price(f'<h1>Kettle</h1><div class="price">{prices}</div>') == value
