@@ -14,13 +14,18 @@ import click
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import READ, READ_MANY, Command, with_settings
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, wants_json, whole_text, with_output_options
+from scraper.settings import Settings, SettingsError
+from scraper.settings.files import find_config_file
 from scraper.urls import guess_urls
 
 _RENDER = click.Choice(["auto", "http", "browser"])
 _LISTS = click.Choice(["headings", "links", "images"])
 _URL_FILE = "Read the URLs from a file, one per line; - is stdin."
 
-_SUFFIXES = frozenset(".pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .epub .rtf .csv .txt .md .json .xml".split())
+_SUFFIXES = frozenset(
+    ".pdf .doc .docx .xls .xlsx .xlsb .ppt .pptx .odt .ods .odp .epub .rtf .csv .tsv .txt .md .json .xml .html .htm "
+    ".tex .rst .adoc .ipynb .eml .msg .ics .vcf .srt .vtt".split()
+)
 """Suffixes of documents. A single word with such a suffix is a file, not a host."""
 
 _render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
@@ -109,7 +114,8 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
 def read_doc(**flags: Any) -> int:
     """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
 
-    SOURCE is a URL or a file. With --document-root, only files of that folder are read.
+    SOURCE is a URL or a file, also of the folder of SEARCH_MCP_DOCUMENT_ROOT. With
+    --document-root, only files of that folder are read.
     """
     is_whole = not flags["outline"] and flags["question"] is None
     file = Path(flags["document_root"] or "", flags["source"]).expanduser()
@@ -117,6 +123,8 @@ def read_doc(**flags: Any) -> int:
         if flags["document_root"] is None:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))
+        return run_and_print("read_doc", flags, plain=whole_text(flags) if is_whole else None)
+    if flags["document_root"] is None and _is_in_document_root(flags["source"]):
         return run_and_print("read_doc", flags, plain=whole_text(flags) if is_whole else None)
     is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
     if flags["document_root"] is None and is_path:
@@ -207,6 +215,16 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) 
 def _is_document_file(path: Path) -> bool:
     """Return True for a file of a name that hosts do not have."""
     return path.suffix.lower() in _SUFFIXES and os.path.isfile(path)
+
+
+def _is_in_document_root(source: str) -> bool:
+    """Return True for a file of the folder that the environment or the configuration file sets."""
+    try:
+        root = Settings.load(os.environ, {}, find_config_file()).document_root
+    except SettingsError:
+        # The tool reports it.
+        return False
+    return root is not None and os.path.isfile(root / source)
 
 
 def _is_url(source: str) -> bool:

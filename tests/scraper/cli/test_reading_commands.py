@@ -154,6 +154,18 @@ def test_a_file_is_read_if_its_name_looks_like_a_host(
     assert (output.code, output.out) == (0, "The tide turns.\n"), output.err
 
 
+def test_a_file_of_the_document_root_of_the_environment_is_read(tmp_path: Path) -> None:
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nThe tide turns.")
+    output = command_output("read-doc", "film.srt", env={"SEARCH_MCP_DOCUMENT_ROOT": str(tmp_path)})
+    assert output.code == 0 and "The tide turns.\n" in output.out, output.err
+
+
+@pytest.mark.parametrize("name", ["film.srt", "plan.ics", "paper.tex", "mail.eml"])
+def test_a_missing_file_is_no_host(name: str) -> None:
+    output = command_output("read-doc", name)
+    assert output.code == 2 and f"There is no file {name}." in output.err
+
+
 def test_each_address_of_a_list_is_tried_with_https_then_http(site: Site, here: dict[str, str]) -> None:
     bare, whole = site.url("/static/1").removeprefix("http://"), site.url("/static/2", "host1.example")
     output = command_output("fetch-batch", bare, whole, "site.example", "--json", env=here)
