@@ -23,7 +23,7 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 help:
 	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
 	@echo 'make test         run all tests in three processes (WORKERS=4: four); installs what it needs'
-	@echo 'make test-fast    run the tests that start no browser and no other program, in about 90 seconds'
+	@echo 'make test-fast    run the tests that start no browser, server or database, in about 90 seconds'
 	@echo 'make test-all     run all tests, with hostile inputs at full size'
 	@echo 'make setup        install what `make serve` needs'
 	@echo 'make check        check format, lint rules, types and import rules'
@@ -53,7 +53,7 @@ serve: setup
 test: $(VENV)/.training $(VENV)/.chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-# Tests without a browser or another program.
+# Tests without a browser, server or database.
 test-fast: $(VENV)/.training
 	$(BIN)/python -m pytest -n $(FAST_WORKERS) --dist loadgroup -m "not (browser or programs or slow)" $(ARGS)
 

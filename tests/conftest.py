@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -29,7 +30,7 @@ OUR_VARIABLES = "SEARCH_MCP_"
 STARTERS = frozenset(
     "output_of running serving replicas pair proxied subprocess Popen create_subprocess_exec "
     "site server product guarded postgres mortal running_postgres redis redis_server "
-    "WorkerPool workers SingleUseProcesses shots".split()
+    "WorkerPool workers SingleUseProcesses processes shots running_site".split()
 )
 """Fixtures, functions and modules through which tests start programs."""
 
@@ -227,12 +228,21 @@ def _keep_in_one_process(item: pytest.Item, group: str) -> None:
 
 
 def _starts_programs(item: pytest.Item) -> bool:
-    """Return True if the test names one of STARTERS, or takes it as a fixture or parameter."""
-    code = getattr(getattr(item, "function", None), "__code__", None)
+    """Return True if the test or one of its fixtures names one of STARTERS, or a parameter of the test does."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    definitions = fixtures.name2fixturedefs.values() if fixtures else ()
+    functions = (getattr(item, "function", None), *(one[-1].func for one in definitions))
+    codes = [code for function in functions if (code := getattr(function, "__code__", None))]
     call = getattr(item, "callspec", None)
     parameters = [value for value in call.params.values() if isinstance(value, str)] if call else ()
-    names = {*getattr(item, "fixturenames", ()), *(code.co_names if code else ()), *parameters}
+    names = {*getattr(item, "fixturenames", ()), *parameters}.union(*map(_names, codes))
     return not names.isdisjoint(STARTERS)
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that the code uses, also in the functions and comprehensions inside it."""
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def _skip_without_chromium(items: list[pytest.Item]) -> None:

@@ -62,6 +62,7 @@ def test_a_window_needs_a_screen(here: dict[str, str], monkeypatch: pytest.Monke
     assert answer.code == 2 and "no screen" in answer.err and "--import" in answer.err
 
 
+@pytest.mark.browser
 def test_a_picture_with_an_unknown_profile_is_refused(here: dict[str, str], tmp_path: Path) -> None:
     page = tmp_path / "page.png"
     answer = command_output("see", "shop.example", "-o", str(page), "--profile", "none", env=here)
