@@ -74,15 +74,15 @@ class AccessibleNameComputer:
             one = stack.pop()
             visited += 1
             if one.tag == "#text":
-                if not seen_only or one.is_shown:
+                if not seen_only or one.is_visible:
                     out.append(one.text[:MAX_WORDS_CHARS])
                     size += len(out[-1])
                 continue
             if one is not node:
-                is_hidden = seen_only and one.style is not None and not one.is_shown
+                is_hidden = seen_only and one.style is not None and not one.is_visible
                 if one.tag in SILENT or one.tag in _UNREAD:
                     continue
-                if is_hidden and not any(child.is_shown for child in one.children):
+                if is_hidden and not any(child.is_visible for child in one.children):
                     continue
                 if one.tag == "img" or (one.tag == "svg" and "aria-label" in one.attributes):
                     out.append(" " + (one.attributes.get("alt") or one.attributes.get("aria-label", "")) + " ")

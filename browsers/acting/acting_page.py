@@ -189,7 +189,7 @@ class ActingPage:
                     next_step="Open its URL if you want to go there.",
                 )
             raise map_net_error(reason, url, url, traffic)
-        await self.settle(min(OPEN_SETTLE_S, limit_s))
+        await self.wait_until_idle(min(OPEN_SETTLE_S, limit_s))
 
     def _allow_page_host(self, url: str) -> None:
         """Refuse trackers from now on, except those of the hosts of the session's pages."""
@@ -215,10 +215,10 @@ class ActingPage:
         if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
             return False
         await self._session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
-        await self.settle(OPEN_SETTLE_S)
+        await self.wait_until_idle(OPEN_SETTLE_S)
         return True
 
-    async def settle(self, limit_s: float = SETTLE_S) -> None:
+    async def wait_until_idle(self, limit_s: float = SETTLE_S) -> None:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()

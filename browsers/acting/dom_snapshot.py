@@ -73,7 +73,7 @@ class PageNode:
     """`open` or `closed` for a shadow root."""
     frame_url: str = ""
     """URL of the document in a frame."""
-    is_shown: bool = False
+    is_visible: bool = False
     """True if the node is visible, set by `visibility.mark_visible`.
 
     A node without a box is visible if a descendant has a box.

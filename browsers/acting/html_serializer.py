@@ -54,10 +54,10 @@ class _PageWriter:
     def __init__(self, outline: Outline) -> None:
         self.found_frames: list[tuple[str, PageNode]] = []
         self._secrets = outline.secrets
-        self._with_shown = self._find_with_shown(outline.root)
+        self._with_visible = self._find_with_visible(outline.root)
         self._marks = 0
 
-    def _find_with_shown(self, root: PageNode) -> set[int]:
+    def _find_with_visible(self, root: PageNode) -> set[int]:
         """Return the ids (`id()`) of nodes with a visible descendant."""
         order, stack = [], [root]
         while stack:
@@ -66,7 +66,7 @@ class _PageWriter:
             stack.extend(node.children)
         found: set[int] = set()
         for node in reversed(order):
-            is_visible = node.tag != "#other" and node.is_shown
+            is_visible = node.tag != "#other" and node.is_visible
             if (is_visible or id(node) in found) and node.parent is not None:
                 found.add(id(node.parent))
         return found
@@ -83,7 +83,7 @@ class _PageWriter:
                 continue
             node, is_raw = entry
             if node.tag == "#text":
-                if is_raw or node.is_shown or not node.text.strip():
+                if is_raw or node.is_visible or not node.text.strip():
                     out.append(escape(node.text, quote=False))
             elif node.tag == "#other":
                 if node.shadow_root in ("open", "closed"):
@@ -127,4 +127,4 @@ class _PageWriter:
         stack.extend((child, is_raw) for child in reversed(node.children))
 
     def _is_hidden(self, node: PageNode) -> bool:
-        return not node.is_shown and id(node) not in self._with_shown and node.tag not in _NOT_SHOWN
+        return not node.is_visible and id(node) not in self._with_visible and node.tag not in _NOT_SHOWN

@@ -44,7 +44,7 @@ async def scroll_to_end(page: ActingPage) -> None:
         rounds += 1
         now = await page.evaluate(_TO_END)
         await asyncio.sleep(_POLL_S)
-        await page.settle(_SETTLE_S)
+        await page.wait_until_idle(_SETTLE_S)
         grown_until = time.monotonic() + _GROWTH_S
         while now == height and time.monotonic() < grown_until:
             await asyncio.sleep(_POLL_S)
@@ -72,7 +72,7 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
         except ElementActionError:
             break
         pressed += 1
-        await page.settle(_SETTLE_S)
+        await page.wait_until_idle(_SETTLE_S)
         outline, is_new = await _wait_for_new(page, before, line)
         same = find_same_control(outline, line)
         if same is None or "[disabled]" in same.states or not is_new:

@@ -80,7 +80,7 @@ def asks_to_sign_in(root: PageNode) -> bool:
 
     A page with several changes a password, which needs a login.
     """
-    fields = [node for node in iter_subtree(root) if node.tag == "input" and node.is_shown]
+    fields = [node for node in iter_subtree(root) if node.tag == "input" and node.is_visible]
     passwords = [one for one in fields if one.attributes.get("type", "").lower() == "password"]
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
 

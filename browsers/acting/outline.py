@@ -129,7 +129,7 @@ class _LineWriter:
         while stack:
             node, depth, is_inside = stack.pop()
             if node.tag == "#text":
-                if node.is_shown:
+                if node.is_visible:
                     self._write_text(node, depth)
                 continue
             if node.tag in SILENT or self._names_a_line(node):
@@ -145,7 +145,7 @@ class _LineWriter:
                     is_inside = role != "listbox" and (role in ACTIVE or not is_group)
                     if node.tag == "select":
                         continue
-                elif node.is_shown and (role in LANDMARKS or role in HEADINGS or role in STATED):
+                elif node.is_visible and (role in LANDMARKS or role in HEADINGS or role in STATED):
                     name = (
                         truncate(self._namer.name_of(node, role), MAX_NAME)
                         if role != "alert" and role != "status"
@@ -192,7 +192,7 @@ class _LineWriter:
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
         attributes = node.attributes
-        if not node.is_shown:
+        if not node.is_visible:
             # A box of its own that is transparent or has no size: it is drawn by its label.
             kind = attributes.get("type", "").lower()
             return node.tag == "input" and kind in _DRAWN_BY_LABEL and node.style is not None
@@ -264,7 +264,7 @@ def _is_list(node: PageNode) -> bool:
     for number, one in enumerate(iter_subtree(node)):
         if number > _MAX_LIST_NODES:
             break
-        shown = [child for child in one.children if child.is_shown and child.tag[0] != "#" and child.tag != "p"]
+        shown = [child for child in one.children if child.is_visible and child.tag[0] != "#" and child.tag != "p"]
         kinds = Counter((child.tag, child.attributes.get("class", "")) for child in shown)
         for (tag, _), count in kinds.items():
             if count >= (2 if tag in _ITEMS else _MIN_SIMILAR) and any(child.children for child in shown):

@@ -74,7 +74,7 @@ class StepRunner:
         """Use a prepared page."""
         self._page = page
         self._mode = mode
-        self._shown: Outline | None = None
+        self._last_outline: Outline | None = None
         """Latest outline; the agent knows it from earlier answers."""
 
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
@@ -91,7 +91,7 @@ class StepRunner:
         try:
             content, heading = await self._do(step, deadline_at)
             if await page.guard.wait_answered(deadline_at - time.monotonic()):
-                await page.settle()
+                await page.wait_until_idle()
             if step.picture is not None:
                 pictures = await page.take_pictures(step.picture)
                 url = page.outlines.url
@@ -138,20 +138,20 @@ class StepRunner:
 
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
         """Return the changed lines, or the whole outline and its heading if most lines changed."""
-        page, before = self._page, self._shown
+        page, before = self._page, self._last_outline
         had_new_document = page.has_new_document
         try:
             after = await page.outlines.take()
             if page.has_new_document and not had_new_document:
                 # While a page loads slowly, Chromium takes no snapshot before the new document is there.
-                await page.settle()
+                await page.wait_until_idle()
                 after = await page.outlines.take()
         except TimeoutError:
             page.notice("the page did not answer in time: it may still load, so wait for words of it, or look")
             return "", ""
         except (CommandFailedError, BrowsersError):
             return "", ""
-        self._shown = after
+        self._last_outline = after
         is_new, page.has_new_document = page.has_new_document or before is None, False
         if before is not None and not is_new and not (error is not None and error.shows_page):
             changes = compare_outlines(before, after)
@@ -176,7 +176,7 @@ class StepRunner:
         elif step.target is not None:
             await self._act(step, step.target)
         if verb not in ("read", "close", PICTURE_VERB):
-            await page.settle()
+            await page.wait_until_idle()
         return "", ""
 
     async def _read(self, step: Step, deadline_at: float) -> tuple[str, str]:
@@ -185,7 +185,7 @@ class StepRunner:
             await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
         elif step.verb == "look":
             await page.refuse_banners()
-            outline = self._shown = await page.outlines.take()
+            outline = self._last_outline = await page.outlines.take()
             page.has_new_document = False
             return write_outline(outline, words=step.text), ""
         elif step.verb == "wait":
@@ -316,4 +316,4 @@ class StepRunner:
             await page.devices.scroll(*middle, -pixels if step.text == "up" else pixels)
         # The compositor scrolls in frames of its own.
         await asyncio.sleep(0.1)
-        await page.settle()
+        await page.wait_until_idle()

@@ -46,7 +46,7 @@ class _Around:
 
 
 def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
-    """Set `is_shown` and `is_clipped` of nodes, for a window of this width and height.
+    """Set `is_visible` and `is_clipped` of nodes, for a window of this width and height.
 
     The nodes are a document node and all its descendants in document order.
     """
@@ -56,10 +56,10 @@ def mark_visible(nodes: list[PageNode], window: tuple[int, int]) -> None:
         inner: _Around | None = around
         if node.tag == "#text":
             if node.box is not None and _is_text_visible(node, around, window):
-                node.is_shown = True
+                node.is_visible = True
         elif node.style is None:
             # Without a box: `display: contents`, documents and shadow roots; otherwise nothing below has a box.
-            node.is_shown = True
+            node.is_visible = True
         else:
             inner = _enter(node, around)
         if inner is not None:
@@ -82,7 +82,7 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     ground = _ground(style, around.ground)
     is_on_page = left + width > 0 and top + height > 0
     if style.visibility == "visible" and (is_on_page or width < 1 or height < 1):
-        node.is_shown = True
+        node.is_visible = True
     clip = around.clip
     if clip is not None and width >= 1 and height >= 1:
         right, bottom = clip[0] + clip[2], clip[1] + clip[3]
@@ -103,7 +103,7 @@ def _hide_empty(nodes: list[PageNode]) -> None:
             if node.parent is not None:
                 has_box.add(id(node.parent))
         elif node.tag != "#other":
-            node.is_shown = False
+            node.is_visible = False
 
 
 def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -> bool:

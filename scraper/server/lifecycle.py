@@ -45,7 +45,7 @@ class ServicesHolder(Generic[A]):
         self._factory = factory
         self._closing = asyncio.Event()
         self._opened: asyncio.Future[A] | None = None
-        self._keeper: asyncio.Task[None] | None = None
+        self._services_task: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Future[A]:
         """Start opening the services unless this has started before; a failed attempt is repeated."""
@@ -53,7 +53,7 @@ class ServicesHolder(Generic[A]):
             self._opened = asyncio.get_running_loop().create_future()
             # Retrieves the exception, so that asyncio does not report one without a waiter as forgotten.
             self._opened.add_done_callback(_has_failed)
-            self._keeper = asyncio.create_task(self._keep(self._opened), name="app")
+            self._services_task = asyncio.create_task(self._keep(self._opened), name="app")
         return self._opened
 
     async def services(self) -> A:
@@ -69,10 +69,10 @@ class ServicesHolder(Generic[A]):
     async def aclose(self) -> None:
         """Close the services; cancel an opening in progress."""
         self._closing.set()
-        if self._keeper is not None:
+        if self._services_task is not None:
             if self.present() is None:
-                self._keeper.cancel()
-            await asyncio.wait({self._keeper})
+                self._services_task.cancel()
+            await asyncio.wait({self._services_task})
 
     async def _keep(self, opened: asyncio.Future[A]) -> None:
         """Open, hold and close the services in one task, as its task groups require."""

@@ -41,14 +41,14 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
     if not question:
         order = sorted(range(len(pages)), key=lambda at: (others[at], _rank_source(pages[at])))
         return [(pages[at], 0.0) for at in order]
-    wanted = list(dict.fromkeys(split_stems(question)))
+    terms = list(dict.fromkeys(split_stems(question)))
     rows = [(set(split_stems(url_words(page.url))), set(split_stems(page.title))) for page in pages]
     counts = Counter(term for address, title in rows for term in address | title)
-    rarity = {term: inverse_document_frequency(counts[term], len(rows)) for term in wanted}
+    rarity = {term: inverse_document_frequency(counts[term], len(rows)) for term in terms}
     whole = sum(rarity.values()) or 1.0
     scores = []
     for (address, title), is_other in zip(rows, others, strict=True):
-        weights = {term: (term in address) + (term in title) for term in wanted}
+        weights = {term: (term in address) + (term in title) for term in terms}
         score = sum(rarity[term] * weight / (weight + _SATURATION) for term, weight in weights.items())
         covered = sum(rarity[term] for term, weight in weights.items() if weight)
         score *= (_OTHER_LANGUAGE if is_other else 1.0) * math.sqrt(covered / whole)

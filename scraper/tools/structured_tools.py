@@ -84,12 +84,12 @@ def extract_structured_tool(settings: Settings) -> Tool:
 def _check(arguments: Any) -> None:
     for url in arguments["url"]:
         parse_target(url)
-    given = [name for name in _REQUESTS if arguments[name] or arguments[name] == {}]
-    if len(given) > 1 and "recipe" in given:
-        other = next((name for name in given if name not in ("recipe", "example")), None)
+    requests = [name for name in _REQUESTS if arguments[name] or arguments[name] == {}]
+    if len(requests) > 1 and "recipe" in requests:
+        other = next((name for name in requests if name not in ("recipe", "example")), None)
         if other:
             raise InvalidArgumentError(f"recipe and {other} exclude each other: leave one of them out.", target=other)
-    if not given and len(arguments["url"]) > 1:
+    if not requests and len(arguments["url"]) > 1:
         raise InvalidArgumentError(
             "Several URLs need fields, example, recipe or records: make several calls.", target="url"
         )
@@ -112,27 +112,27 @@ def _check(arguments: Any) -> None:
             ) from None
 
 
-def _read_schema(given: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return the fields, and True if they are those of the rows of a list: `items.properties` of a JSON Schema.
 
     The list may also be the only property of an object.
     """
-    properties = given.get("properties")
+    properties = fields.get("properties")
     only = list(properties.values()) if isinstance(properties, dict) and len(properties) == 1 else []
-    for one in (given, *only):
+    for one in (fields, *only):
         items = one.get("items") if isinstance(one, dict) and one.get("type") == "array" else None
         if isinstance(items, dict) and isinstance(items.get("properties"), dict):
             return items, True
-    return given, False
+    return fields, False
 
 
-def read_fields(given: dict[str, Any]) -> dict[str, str]:
+def read_fields(fields: dict[str, Any]) -> dict[str, str]:
     """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
 
     Raises:
         InvalidArgumentError: There are no fields, too many, or a hint is no text.
     """
-    schema, _ = _read_schema(given)
+    schema, _ = _read_schema(fields)
     properties = schema.get("properties")
     named = properties if isinstance(properties, dict) else schema
     if not 1 <= len(named) <= MAX_FIELDS:
@@ -158,14 +158,14 @@ def _check_example(example: dict[str, Any]) -> None:
             )
 
 
-def find_ignored_keywords(given: dict[str, Any]) -> list[str]:
+def find_ignored_keywords(fields: dict[str, Any]) -> list[str]:
     """Return the keywords of a JSON Schema that have no effect, in the order of the alphabet."""
-    given, _ = _read_schema(given)
-    properties = given.get("properties")
+    schema, _ = _read_schema(fields)
+    properties = schema.get("properties")
     is_schema = isinstance(properties, dict)
-    named = properties if isinstance(properties, dict) else given
+    named = properties if isinstance(properties, dict) else schema
     used = {name for hint in named.values() if isinstance(hint, dict) for name in hint}
-    used |= {name for name in given if is_schema and name != "properties"}
+    used |= {name for name in schema if is_schema and name != "properties"}
     return sorted(used - _SCHEMA_KEYWORDS)
 
 

@@ -39,18 +39,18 @@ _KEY_BYTES = 16
 
 @dataclass(eq=False)
 class _AskingCall:
-    """A call that has asked, or may ask."""
+    """A call that may ask the user a question."""
 
     principal: str
     params: CallToolRequestParams
     task: asyncio.Task[CallToolResult] | None = None
-    asked: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    question: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     answered: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     async def ask(self, question: str) -> bool:
         """Hand a question to the request that waits for this call, and wait for the answer of another request."""
         self.answered = asyncio.get_running_loop().create_future()
-        self.asked.set_result(question)
+        self.question.set_result(question)
         return await self.answered
 
     def is_repeated_by(self, principal: str, params: CallToolRequestParams) -> bool:
@@ -81,7 +81,7 @@ class Elicitation:
             if call is None or not call.is_repeated_by(caller.principal, params):
                 raise MCPError(INVALID_PARAMS, "This question is not open: it was answered, or its call has ended.")
             del self._waiting[params.request_state]
-            call.asked = asyncio.get_running_loop().create_future()
+            call.question = asyncio.get_running_loop().create_future()
             answer = (params.input_responses or {}).get(_QUESTION)
             if not call.answered.done():
                 call.answered.set_result(isinstance(answer, ElicitResult) and answer.action == "accept")
@@ -98,7 +98,7 @@ class Elicitation:
     async def _wait(self, call: _AskingCall) -> CallToolResult | InputRequiredResult:
         """Wait until a call has ended or asks."""
         assert call.task is not None
-        ends: set[asyncio.Future[Any]] = {call.task, call.asked}
+        ends: set[asyncio.Future[Any]] = {call.task, call.question}
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -109,7 +109,7 @@ class Elicitation:
         key = secrets.token_hex(_KEY_BYTES)
         self._waiting[key] = call
         call.task.add_done_callback(functools.partial(self._forget, key))
-        request = ElicitRequest(params=_form(call.asked.result()))
+        request = ElicitRequest(params=_form(call.question.result()))
         return InputRequiredResult(input_requests={_QUESTION: request}, request_state=key)
 
     def _forget(self, key: str, task: asyncio.Task[CallToolResult]) -> None:
