@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from browsers import Browsers, BrowserSettings
-from browsers.model import Mode, Request, ThirdParties
+from browsers.model import Mode, Request, ScreenshotRequest, ThirdParties
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.screenshots import ScreenshotReader
 from scraper.reading.visitor import MAX_VAIN_VISITS
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError
 from scraper.store.sqlite.pages import SqlitePageStore
 from scraper.workers import WorkerPool
+from tests.browsers.acting.scripts import run_steps
 from tests.site.hosts import CONTENT_HOSTS, NEVER_REFUSED, TRACKERS, WIDGETS
 from tests.site.prose import marks_found
 from tests.site.running import Site
@@ -68,6 +70,23 @@ async def test_only_the_third_parties_of_the_level_are_requested(browsers: Brows
         assert requested == {*TRACKERS, *WIDGETS} - {*refused}
         assert snapshot.refused_hosts == len(refused)
         assert marks_found("trackers", snapshot.html) == 24
+
+
+@pytest.mark.parametrize("is_picture", [True, False])
+async def test_pictures_and_sessions_load_consent_and_chats_but_no_trackers(
+    browsers: Browsers, fetcher: Fetcher, site: Site, is_picture: bool
+) -> None:
+    url = site.url("/trackers", "host2.example")
+    before = {host: site.hits("/third-party.js", host) for host in (*TRACKERS, *WIDGETS)}
+    if is_picture:
+        reader = ScreenshotReader(fetcher.visitor)
+        await reader.take(url, ScreenshotRequest())
+        await reader.close()
+    else:
+        opened, _ = (await run_steps(browsers, [f"open {url}", "close"])).outcomes
+        assert not opened.error
+    requested = {host for host, count in before.items() if site.hits("/third-party.js", host) > count}
+    assert requested == {*WIDGETS}
 
 
 async def test_a_setting_loads_everything(browser_settings: BrowserSettings, site: Site) -> None:
