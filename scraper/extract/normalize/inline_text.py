@@ -25,6 +25,7 @@ _MAX_NUMBER = 100
 _INLINE_TAGS = _PASSAGE_INLINE_TAGS | {"small", "time"}
 _LAST_WORD = re.compile(r"[^\W_]+\Z")
 _FIRST_WORD = re.compile(r"[^\W_]+")
+_LABEL = re.compile(r"[^\W\d_]:\Z")
 _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
@@ -161,7 +162,12 @@ def _first_text(element: Element) -> str:
 
 
 def _are_separate_words(left: str, right: str) -> bool:
-    """Return True if the second text begins a new word with a capital or a digit."""
+    """Return True if the second text begins a new word with a capital or a digit.
+
+    A name with a colon, such as `Q:` or `Weight:`, is a label. `localhost:` before a number is none.
+    """
+    if _LABEL.search(left[-_WORD_WINDOW:]):
+        return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
     last, first = _LAST_WORD.search(left[-_WORD_WINDOW:]), _FIRST_WORD.match(right)
     if last is None or first is None:
         return False
