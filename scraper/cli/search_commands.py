@@ -86,7 +86,7 @@ def engines(**flags: Any) -> None:
         {"name": one.name, "default": one.name in DEFAULT_ENGINES, "about": one.about} for one in ENGINES.values()
     ]
     lines = [f"{row['name']}{' (default)' if row['default'] else ''}: {row['about']}" for row in rows]
-    lines.append("\nSources, asked for a category or by name:")
+    lines.append("\nSources, used for a category or by name:")
     for one in SOURCES.values():
         limit = f"1 request in {one.spacing_s:g} s" + (f", {one.per_day} a day" if one.per_day else "")
         rows.append(
@@ -100,8 +100,8 @@ def engines(**flags: Any) -> None:
                 "limit": limit,
             }
         )
-        asked = "by name" if one.is_by_name else one.category
-        lines.append(f"{one.name} ({asked}, {one.kind}, {limit}): {one.about}")
+        use = "by name" if one.is_by_name else one.category
+        lines.append(f"{one.name} ({use}, {one.kind}, {limit}): {one.about}")
     text = json.dumps(rows, ensure_ascii=False) if wants_json(flags) else "\n".join(lines)
     print_text(text, flags["output"])
 

@@ -262,7 +262,7 @@ _PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
     (redis_errors.ReadOnlyError, "is a replica, which takes no writes"),
     (redis_errors.BusyLoadingError, "is still loading its data"),
     (redis_errors.InvalidResponse, "answers, but not as Valkey or Redis do"),
-    (redis_errors.MaxConnectionsError, "is asked too much at once"),
+    (redis_errors.MaxConnectionsError, "has too many connections"),
     (TimeoutError, "does not answer in time"),
     (redis_errors.TimeoutError, "does not answer in time"),
     (redis_errors.ConnectionError, "cannot be reached, or closed the connection"),

@@ -221,7 +221,7 @@ class DocumentReader:
             raise errors.PolicyError(
                 "file:// URLs are always refused.",
                 target=source[:200],
-                next_step="Pass an http(s) URL, or a path beneath the folder of local files, where there is one.",
+                next_step="Pass an http(s) URL, or a path in the folder of local files, if there is one.",
             )
         return bool(_CERTAIN_URL.match(source)) or not await asyncio.to_thread(self._files.contains, source)
 

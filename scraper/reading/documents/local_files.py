@@ -210,7 +210,7 @@ def _access_error(error: OSError, source: str) -> errors.ScraperError:
         )
     if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL):
         return errors.LocalFileNotFoundError(
-            f"There is no file {_printable(source)} beneath the folder of local files.",
+            f"There is no file {_printable(source)} in the folder of local files.",
             target=_printable(source),
             next_step="Check the path; it is taken relative to that folder.",
         )
@@ -223,7 +223,7 @@ def _outside_error(source: str) -> errors.OutsideRootError:
     return errors.OutsideRootError(
         f"{_printable(source)} lies outside of the folder that the operator allows.",
         target=_printable(source),
-        next_step="Give a path beneath it, without links that lead out.",
+        next_step="Give a path inside it, without links that lead out.",
     )
 
 

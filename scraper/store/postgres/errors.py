@@ -112,7 +112,7 @@ def describe_error(error: BaseException, address: DatabaseAddress, limit_s: floa
             # No entry for this machine, none without TLS, or no such user; the message says which.
             return f"{address} does not let the user {address.user} in: {error}"
         case asyncpg.UndefinedObjectError():
-            return f"{address} does not know what is asked of it: {error}"
+            return f"{address} does not know an object that this server uses: {error}"
         case asyncpg.InvalidCatalogNameError():
             return f"there is no database {address.database} at {address.host}"
         case asyncpg.TooManyConnectionsError():

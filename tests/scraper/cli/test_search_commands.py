@@ -81,7 +81,7 @@ def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
     output = command_output("engines")
     assert output.code == 0
     assert output.out.splitlines()[0].startswith("duckduckgo (default): ")
-    engines, sources = output.out.split("\n\nSources, asked for a category or by name:\n")
+    engines, sources = output.out.split("\n\nSources, used for a category or by name:\n")
     assert len(engines.splitlines()) == 7 and len(sources.splitlines()) == 34
     assert "stackexchange (question, json, 1 request in 1 s, 300 a day): " in sources
 

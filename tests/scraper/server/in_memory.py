@@ -14,7 +14,7 @@ from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import mcp_server as protocol
 from scraper.tools import registry
 from scraper.tools.model import Tool
-from tests.scraper.kept_texts import KeptApp
+from tests.scraper.stored_texts import KeptApp
 
 TOOLS = registry.tools()
 

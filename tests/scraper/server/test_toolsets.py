@@ -17,10 +17,10 @@ from scraper.server.protocol.mcp_server import INSTRUCTIONS, OPENAI_INSTRUCTIONS
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool
-from tests.scraper.kept_texts import kept_app
 from tests.scraper.process import REPOSITORY, Program, output_of, serving
 from tests.scraper.server.in_memory import talking
 from tests.scraper.server.wire import ERAS
+from tests.scraper.stored_texts import kept_app
 from tests.site.engine_server import EngineSite, running_engines
 
 FULL = [

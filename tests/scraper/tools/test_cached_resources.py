@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scraper.extract.text.token_estimate import estimate
 from scraper.tools import cached_resources
-from tests.scraper.kept_texts import KeptApp, kept_app
+from tests.scraper.stored_texts import KeptApp, kept_app
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
-from tests.scraper.kept_texts import KeptApp, kept_app
+from tests.scraper.stored_texts import KeptApp, kept_app
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.scraper.kept_texts import KeptApp, kept_app
 from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS
+from tests.scraper.stored_texts import KeptApp, kept_app
 
 
 @pytest.fixture

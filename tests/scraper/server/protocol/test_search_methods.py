@@ -19,10 +19,10 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import search_methods
-from tests.scraper.kept_texts import KeptApp, kept_app
 from tests.scraper.process import Program
 from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, initialize, modern, open_session
+from tests.scraper.stored_texts import KeptApp, kept_app
 
 MANY = tuple(replace(TOOLS[0], name=f"tides_{number:02}", title=f"Tides {number}") for number in range(25))
 
