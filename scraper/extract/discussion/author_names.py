@@ -17,6 +17,8 @@ _MAX_LINE = 240
 _MAX_AROUND_NAME = 720
 """Characters of an element that may contain a name."""
 _MAX_SENDER_LABEL = 20
+_MAX_BEGINNING, _MIN_SIGNED_WORDS = 60, 3
+"""Characters with the first words of a signed line, and its minimum words."""
 _MAX_SENDER_PARTS = 4
 """Elements in the cell with the sender of a mail."""
 _AVATAR = re.compile("avatar|status", re.IGNORECASE)
@@ -55,8 +57,10 @@ def may_be_signed(text: str | None) -> bool:
     """Return True for most of the texts from which `read_signed_name` reads a name."""
     if not text or len(text) > _MAX_LINE:
         return False
-    is_signed = not _BY_WORDS.isdisjoint(text.lower().split(None, 2)[:2]) and may_hold_date(text)
-    return is_signed or _is_sender_label(text)
+    words = text[:_MAX_BEGINNING].lower().split(None, 2)
+    if len(words) < _MIN_SIGNED_WORDS:
+        return _is_sender_label(text)
+    return not _BY_WORDS.isdisjoint(words[:2]) and may_hold_date(text)
 
 
 def _is_sender_label(text: str) -> bool:
