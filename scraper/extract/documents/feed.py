@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scraper.extract import feeds
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text_formats import decode_text, read_xml
+from scraper.extract.documents.text_decoding import decode_text
+from scraper.extract.documents.text_formats import read_xml
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:

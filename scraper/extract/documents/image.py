@@ -6,7 +6,7 @@ import re
 import struct
 
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text_formats import decode_text
+from scraper.extract.documents.text_decoding import decode_text
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
 _SVG_TEXT = re.compile(r"<(?:title|desc|text|tspan)\b[^>]*>([^<]{1,500})")

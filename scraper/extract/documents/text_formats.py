@@ -15,10 +15,10 @@ from scraper.errors import NoContentError
 from scraper.extract.code.fences import fence, format_json
 from scraper.extract.documents.content_lines import unfold_content_lines
 from scraper.extract.documents.email import convert_html
-from scraper.extract.documents.model import MAX_CHARACTERS, TRUNCATION_WARNING, ParsedDocument, ParseRequest
+from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
+from scraper.extract.documents.text_decoding import decode_text
 from scraper.extract.text.markdown_headings import find_headings
-from scraper.extract.text.sanitize import clean
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=quote)[^\S\n]*$", re.MULTILINE)
@@ -72,15 +72,6 @@ def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
 def _is_code(text: str) -> bool:
     lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
     return len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)
-
-
-def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
-    """Return the text without invisible characters, and a warning if it was truncated."""
-    text = decode(data[: 4 * MAX_CHARACTERS], request.media_type)
-    text, _ = clean(text.removeprefix("\ufeff"))
-    if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
-        return text[:MAX_CHARACTERS], (TRUNCATION_WARNING,)
-    return text, ()
 
 
 def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from scraper.errors import NoContentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text_formats import decode_text
+from scraper.extract.documents.text_decoding import decode_text
 
 _HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"})
 _SHORT_HOST = "youtu.be"

@@ -186,7 +186,7 @@ async def test_a_page_that_dies_during_a_command_is_an_outcome(
         page._session.fail(lambda: errors.PageCrashedError("The page's renderer died."))
         raise failure
 
-    monkeypatch.setattr(page, "settle", die)
+    monkeypatch.setattr(page, "wait_until_idle", die)
     lost = await actor('click "Gift"')
     assert lost.error.startswith("the tab was lost at step 2") and actor.session is None
 

@@ -13,7 +13,7 @@ from scraper.extract.documents.latex.converter import LatexConverter
 from scraper.extract.documents.latex.handlers import HANDLERS
 from scraper.extract.documents.latex.tokens import command_name, tokenize
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.text_formats import decode_text
+from scraper.extract.documents.text_decoding import decode_text
 from scraper.extract.markdown.plain_text import strip_markdown
 
 MAX_SOURCE_CHARACTERS = 1_500_000
