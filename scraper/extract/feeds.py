@@ -12,7 +12,7 @@ from scraper.extract.dom.parsing import parse_html
 from scraper.extract.dom.urls import UrlResolver
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
-from scraper.extract.metadata import date_parsing
+from scraper.extract.text import date_parsing
 from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Link

@@ -18,8 +18,8 @@ from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.xpath import Element, text_of, text_selector
-from scraper.extract.metadata import date_parsing
 from scraper.extract.page.page_tree import PageTree
+from scraper.extract.text import date_parsing
 from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Post
 

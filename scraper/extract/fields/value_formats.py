@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from scraper.extract.metadata.date_parsing import find_date
+from scraper.extract.text.date_parsing import find_date
 
 _SIGN = r"[$€£¥₹₽₩₺₪₫฿₴]"
 _CODE = (

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 
 from scraper.extract.dom.xpath import Element, attribute_selector, text_of
-from scraper.extract.metadata import date_parsing
+from scraper.extract.text import date_parsing
 from scraper.extract.text.sanitize import clean_line, collapse_whitespace
 
 BYLINE_PREFIX = re.compile(

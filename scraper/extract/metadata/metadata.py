@@ -11,12 +11,13 @@ from typing import Any
 
 from scraper.extract.dom.xpath import Element
 from scraper.extract.jsonld_article import JsonLdArticle, find_jsonld_article
-from scraper.extract.metadata import author_and_date, date_parsing
+from scraper.extract.metadata import author_and_date
 from scraper.extract.metadata import title as titles
 from scraper.extract.metadata.author_and_date import find_near_headline, first_elements
 from scraper.extract.page import page_tree
 from scraper.extract.page.page_tree import PageHead, PageTree
 from scraper.extract.syntaxes import jsonld
+from scraper.extract.text import date_parsing
 from scraper.extract.text.sanitize import clean_line
 
 MAX_NAME = 120

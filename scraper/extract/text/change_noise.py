@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.metadata.date_parsing import AGE_FORMS, DATE_FORMS
+from scraper.extract.text.date_parsing import AGE_FORMS, DATE_FORMS
 from scraper.extract.text.word_patterns import compile_any_of
 
 _MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"

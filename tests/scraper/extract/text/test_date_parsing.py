@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.metadata import date_parsing
+from scraper.extract.text import date_parsing
 from tests.scraper.engines.pages import NOW
 
 
