@@ -46,7 +46,7 @@ _DOCUMENT_TYPES = (
     "application/vnd.oasis.opendocument.",
 )
 
-_TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "latex", "markdown", "text", "txt", "xml"})
+_TEXT_FORMATS = frozenset({"csv", "eml", "feed", "html", "ipynb", "json", "markdown", "text", "txt", "xml"})
 
 _NOT_RENDERED = 'The page has almost no text without its scripts: use render="auto" or "browser".'
 _MAYBE_INCOMPLETE = 'Parts of the page may be loaded by its scripts: to get them, use render="auto" or "browser".'

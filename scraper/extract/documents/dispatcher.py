@@ -31,7 +31,7 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
     DocumentKind.CSV: "text_formats:read_csv", DocumentKind.JSON: "text_formats:read_json",
     DocumentKind.XML: "text_formats:read_xml", DocumentKind.NOTEBOOK: "text_formats:read_notebook",
-    DocumentKind.MARKDOWN: "text_formats:read_markdown", DocumentKind.LATEX: "latex.reader:read",
+    DocumentKind.MARKDOWN: "text_formats:read_markdown",
     DocumentKind.TEXT: "text_formats:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
     DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
     DocumentKind.DOC: "ole.doc:read", DocumentKind.PPT: "ole.ppt:read", DocumentKind.MSG: "ole.msg:read",

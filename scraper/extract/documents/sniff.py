@@ -34,7 +34,6 @@ class DocumentKind(enum.StrEnum):
     XML = "xml"
     TRANSCRIPT = "transcript"
     HTML = "html"
-    LATEX = "latex"
     MARKDOWN = "markdown"
     TEXT = "text"
     EMAIL = "eml"
@@ -110,13 +109,6 @@ _EMAIL = re.compile(
     rb"(?:[ \t][^\n]*\n)*){3}",
     re.IGNORECASE,
 )
-_LATEX = re.compile(rb"(?:\s++|%[^\n]*+\n|\\(?!document(?:class|style)\b)[^\n]*+\n)*+\\document(?:class|style)\b")
-"""A text that mentions the command in a sentence, or shows it as an example, is no LaTeX file."""
-_LATEX_COMMAND = re.compile(rb"\\(?:begin|section|chapter|input|include|title|newcommand|def|documentclass)\b")
-_LATEX_NAMES = (".tex", ".ltx", ".latex")
-_LATEX_TYPES = ("application/x-tex", "application/x-latex", "text/x-tex")
-_LATEX_BYTES = 50_000
-"""Bytes in which the class of a LaTeX document is looked for."""
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _MARKDOWN_NAMES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
@@ -222,11 +214,6 @@ def _detect_text_kind(data: bytes, head: bytes, media_type: str, name: str) -> D
         return DocumentKind.CSV
     if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
         return DocumentKind.MARKDOWN
-    is_latex = media_type.partition(";")[0] in _LATEX_TYPES or name.endswith(_LATEX_NAMES)
-    if _LATEX.match(data[:_LATEX_BYTES].removeprefix(_BYTE_ORDER_MARKS[2])) or (
-        is_latex and _LATEX_COMMAND.search(data[:_LATEX_BYTES])
-    ):
-        return DocumentKind.LATEX
     return DocumentKind.EMAIL if _EMAIL.match(plain) else DocumentKind.TEXT
 
 

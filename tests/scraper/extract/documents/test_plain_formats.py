@@ -33,6 +33,12 @@ def test_csv_preserves_quoted_commas_and_line_breaks_and_pads_short_rows() -> No
     assert parsed.markdown.splitlines()[-1] == "| x, y | 1<br>2 |  |"
 
 
+def test_latex_is_shown_as_its_source() -> None:
+    source = "\\documentclass{article}\n\\begin{document}\n\\section{Rain}\nIt rains $x^2$ times.\n\\end{document}"
+    parsed = parse(source.encode(), name="a.tex", media_type="application/x-tex")
+    assert (parsed.format, parsed.markdown) == ("text", f"```\n{source}\n```")
+
+
 def test_rare_delimiters_are_detected_and_letters_are_none() -> None:
     assert parse(b"a^b\n1^2\n3^4\n", name="a.csv").markdown == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
     assert parse(b"a b\n1 2\n", name="a.csv").markdown == "| a b |\n| --- |\n| 1 2 |"

@@ -1,1 +1,0 @@
-"""Reader of LaTeX source files."""
