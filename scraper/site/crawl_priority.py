@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from scraper.retrieval.bm25 import inverse_document_frequency
+from scraper.extract.text.terms import inverse_document_frequency
 from scraper.site.page_ranking import split_stems, url_words
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 import ada_url
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, split_terms, stem
-from scraper.retrieval.bm25 import inverse_document_frequency
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 from scraper.site.url_normalization import find_language
 from scraper.site_model import SitePage
 

@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_text, split_terms
-from scraper.retrieval.bm25 import ChunkTerms, QuestionTerms, score_chunks
+from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_text, inverse_document_frequency, split_terms, stem
 
-_TRIGRAM_WEIGHT = 0.35
+_TRIGRAM_WEIGHT = 0.5
 """Weight of spelling similarity relative to BM25; both are scaled to their best score.
-Of the 29 requests in tests/scraper/tools/test_tool_ranking.py, 26 rank their tool first without it,
-28 from 0.1 on, 29 from 0.35 to 1."""
+Of the 35 requests in tests/scraper/tools/test_tool_ranking.py, 31 rank their tool first without it,
+34 from 0.1 on, 35 from 0.5 to 1."""
 _MIN_COSINE = 0.14
 """Minimum cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09, misspelled
 ones ("serach", "reserch qustion") 0.2 and more."""
@@ -79,11 +78,16 @@ def _is_named(name: str, query: str) -> bool:
 
 
 def _word_scores(content: str, items: Sequence[SearchableItem]) -> list[float]:
-    question = QuestionTerms.of(content)
-    pages = [
-        [ChunkTerms.of(question, f"{item.text} {item.uses}", (item.name, item.title, item.uses))] for item in items
-    ]
-    return [page[0] for page in score_chunks(question, pages)]
+    """Return the BM25 score of each item by the stems of the query, without the length of the item."""
+    terms = sorted(set(map(stem, split_terms(content))))
+    rows = []
+    for item in items:
+        counts = Counter(map(stem, split_terms(f"{item.text} {item.uses}")))
+        counts.update(set(map(stem, split_terms(f"{item.name} {item.title} {item.uses}"))))
+        rows.append([counts[term] for term in terms])
+    found = (sum(map(bool, column)) for column in zip(*rows, strict=True))
+    rarity = [inverse_document_frequency(frequency, len(rows)) for frequency in found]
+    return [sum(rare * count / (count + 1) for rare, count in zip(rarity, row, strict=True)) for row in rows]
 
 
 def _spelling_similarity(content: str, item: SearchableItem) -> float:

@@ -1,7 +1,8 @@
-"""Split text of any script into comparable terms, and count words."""
+"""Split text of any script into comparable terms, weight terms by rarity, and count words."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -90,6 +91,11 @@ def stem(term: str) -> str:
     if len(term) > _MIN_PLURAL_STEM and term.endswith("s"):
         term = term[:-1]
     return term[:STEM_LETTERS]
+
+
+def inverse_document_frequency(frequency: float, documents: float) -> float:
+    """Return the IDF of BM25 for a term that `frequency` of all documents contain; never negative."""
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
 
 
 def _split_run(run: str) -> Iterator[str]:

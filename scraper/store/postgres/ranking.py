@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from scraper.retrieval.bm25 import inverse_document_frequency
+from scraper.extract.text.terms import inverse_document_frequency
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_word_condition

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from scraper.retrieval.bm25 import inverse_document_frequency
+from scraper.extract.text.terms import inverse_document_frequency
 from scraper.store.fulltext.query import CacheQuery
 
 if TYPE_CHECKING:
