@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
 from scraper.cli.server_commands import version
 from scraper.cli.setting_options import Command
-from scraper.values.types import closest_match
+from scraper.values.types import suggest
 
 PROGRAM_NAME = "search-mcp"
 _VARIABLE = "_SEARCH_MCP_COMPLETE"
@@ -40,11 +40,11 @@ class CommandGroup(click.Group):
         """Return the command of the arguments; the error for an unknown one suggests a similar command."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            closest = closest_match(name, list(self.commands))
-            hint = f"search-mcp {closest}" if closest else "search-mcp help"
+            hint = suggest(name, self.commands, prefix="search-mcp ")
+            next_step = "`search-mcp help` lists the commands."
             if "/" in name or "." in name:
-                hint = f"search-mcp fetch {name}"
-            raise click.UsageError(f"No such command: {name}. Did you mean `{hint}`?", ctx)
+                hint, next_step = "", f"`search-mcp fetch {name}` reads a page."
+            raise click.UsageError(f"No such command: {name}{hint}. {next_step}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean, clean_line
-from scraper.values.types import closest_match
+from scraper.values.types import suggest
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
@@ -56,9 +56,7 @@ def parse_engines(
     requested = dict.fromkeys(name.strip().lower() for name in names)
     for name in requested:
         if name not in known:
-            closest = closest_match(name, list(known))
-            hint = f' Did you mean "{closest}"?' if closest else ""
-            message = f'"{clean_line(name, _ECHO_CHARS)}" is not a search engine.{hint}'
+            message = f'"{clean_line(name, _ECHO_CHARS)}" is not a search engine{suggest(name, known)}.'
             raise InvalidArgumentError(message, target="engines", next_step=next_step)
     return tuple(known[name] for name in requested)
 

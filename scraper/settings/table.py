@@ -26,7 +26,7 @@ from scraper.values.types import (
     PathValue,
     StringValue,
     ValueType,
-    closest_match,
+    suggest,
 )
 
 if TYPE_CHECKING:
@@ -411,9 +411,7 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
 def _explain_unknown(name: str, known: list[str]) -> str:
     # Compared without the prefix, which would make all names similar.
     labels = [variable.removeprefix(PREFIX) for variable in known]
-    closest = closest_match(name.removeprefix(PREFIX), labels)
-    hint = f" Did you mean {PREFIX}{closest}?" if closest else ""
-    return f"Unknown variable {name} is ignored.{hint}"
+    return f"Unknown variable {name} is ignored{suggest(name.removeprefix(PREFIX), labels, prefix=PREFIX)}."
 
 
 def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> object:
@@ -441,9 +439,8 @@ def _read_config(file: Path) -> dict[str, Any]:
     settings = {setting.key: setting for setting in setting_table()[1:]}
     for key in table:
         if key not in settings:
-            closest = closest_match(key, list(settings))
-            hint = f"; did you mean {closest}?" if closest else ""
-            raise SettingsError(f"The configuration file {file} names {key!r}, which is not a setting{hint}")
+            hint = suggest(key, settings)
+            raise SettingsError(f"The configuration file {file} names {key!r}, which is not a setting{hint}.")
     return {settings[key].name: _parse(settings[key], f"{file}: {key}", value) for key, value in table.items()}
 
 

@@ -26,7 +26,7 @@ from scraper.values.types import (
     StringValue,
     ValueType,
     clip,
-    closest_match,
+    suggest,
 )
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ class Parameters:
 
     def _explain_unknown(self, name: str) -> str:
         known = tuple(self._parameters)
-        closest = closest_match(name.lower(), known, _SIMILARITY)
-        hint = f' (did you mean "{closest}"?)' if closest else ""
+        hint = suggest(name.lower(), known, _SIMILARITY)
         names = f"Known: {', '.join(known)}." if known else "None is taken."
         return f'Unknown argument "{clip(name)}"{hint}. {names}'
 

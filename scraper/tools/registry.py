@@ -15,7 +15,7 @@ from scraper.tools import (
     tool_search,
 )
 from scraper.tools.model import Tool
-from scraper.values.types import closest_match
+from scraper.values.types import suggest
 
 _MAKERS = (
     search_tools.search_tool,
@@ -57,10 +57,8 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
     available = {tool.name: tool for tool in all_tools(settings)}
     for name in settings.tools:
         if name not in available:
-            closest = closest_match(name, list(available))
-            hint = f"; did you mean {closest}?" if closest else ""
-            names = ", ".join(available)
-            raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool; there are {names}{hint}")
+            hint, names = suggest(name, available), ", ".join(available)
+            raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool{hint}; there are {names}")
     toolsets = {"default": tuple(name for name in available if name not in _ACTING), "core": _CORE, "acting": _ACTING}
     selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
     others = tuple(tool for name, tool in available.items() if name in selected and name != tool_search.NAME)

@@ -8,7 +8,7 @@ import zoneinfo
 from collections.abc import Callable
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from scraper.values.types import CustomValue, closest_match
+from scraper.values.types import CustomValue, suggest
 
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")
@@ -122,9 +122,7 @@ def _parse_time_zone(name: str) -> str:
     known = zoneinfo.available_timezones()
     # A machine without the zone files knows no zone at all; the browser has its own list.
     if known and name not in known:
-        closest = closest_match(name, sorted(known))
-        hint = f"; did you mean {closest}?" if closest else ""
-        raise ValueError(f"give a time zone such as Europe/Berlin or UTC{hint}")
+        raise ValueError(f"give a time zone such as Europe/Berlin or UTC{suggest(name, sorted(known))}")
     return name
 
 

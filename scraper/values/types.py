@@ -38,16 +38,14 @@ _JSON_TYPES = {
 class InvalidValueError(ValueError):
     """The value is not accepted by its type."""
 
-    def __init__(
-        self, expected: str, problem: str = "", *, suggestion: str | None = None, advice: str | None = None
-    ) -> None:
+    def __init__(self, expected: str, problem: str = "", *, suggestion: str = "", advice: str | None = None) -> None:
         """Build the message for callers, "<name> must be <expected><problem>", and the advice for operators.
 
         `advice` is a sentence, by default "give" and `expected`. It never repeats the value, which may be a secret.
+        `suggestion` is the result of `suggest`.
         """
-        hint = f' (did you mean "{suggestion}"?)' if suggestion else ""
-        super().__init__(f"{expected}{problem}{hint}")
-        self.advice = (advice or f"give {expected}") + (f"; did you mean {suggestion}?" if suggestion else "")
+        super().__init__(f"{expected}{problem}{suggestion}")
+        self.advice = (advice or f"give {expected}") + suggestion
 
 
 class ValueType(abc.ABC):
@@ -185,7 +183,7 @@ class ChoiceValue(ValueType):
         raise InvalidValueError(
             f"one of {', '.join(self.words)}",
             f", not {_abbreviate(value)}",
-            suggestion=closest_match(word, self.words, _CHOICE_SIMILARITY),
+            suggestion=suggest(word, self.words, _CHOICE_SIMILARITY),
         )
 
 
@@ -279,16 +277,21 @@ class ObjectValue(ValueType):
         return value
 
 
-def closest_match(word: str, candidates: Sequence[str], similarity: float = 0.6) -> str | None:
-    """Return the candidate most similar to a misspelled word, or None.
+def suggest(word: str, candidates: Iterable[str], similarity: float = 0.6, prefix: str = "") -> str:
+    """Return ` (did you mean "X"?)` with the candidate most similar to a misspelled word, or an empty string.
 
-    No candidate is returned for a word of more than 60 characters.
+    Nothing is suggested for a word of more than 60 characters.
 
-    `similarity` is the minimum ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
+    Args:
+        word: The misspelled word.
+        candidates: The words that are accepted.
+        similarity: Minimum ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
+        prefix: Text before the suggested word, which is not compared.
     """
     if len(word) > ECHO_CHARS:
-        return None
-    return next(iter(difflib.get_close_matches(word, candidates, n=1, cutoff=similarity)), None)
+        return ""
+    closest = difflib.get_close_matches(word, list(candidates), n=1, cutoff=similarity)
+    return f' (did you mean "{prefix}{closest[0]}"?)' if closest else ""
 
 
 def _json_type(value: object) -> str:

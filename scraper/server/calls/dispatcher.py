@@ -29,7 +29,7 @@ from scraper.server.calls.progress import ProgressNotifier, SendProgress, report
 from scraper.server.errors import ServicesOpenError
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, wait_for_first
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
-from scraper.values.types import closest_match
+from scraper.values.types import suggest
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -295,9 +295,7 @@ def _unknown_tool(name: str, available: Mapping[str, Tool]) -> ToolAnswer:
     if len(name) > _NAME_CHARS:
         # The name comes from the client, and the search for a similar name takes time by its length.
         name = name[: _NAME_CHARS - 1] + "…"
-    closest = closest_match(name, list(available))
-    hint = f" Did you mean {closest}?" if closest else ""
-    return ToolAnswer(f'Unknown tool "{name}".{hint} Known: {", ".join(available)}.', is_error=True)
+    return ToolAnswer(f'Unknown tool "{name}"{suggest(name, available)}. Known: {", ".join(available)}.', is_error=True)
 
 
 async def _cancel(task: asyncio.Task[Any]) -> None:

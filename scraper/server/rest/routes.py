@@ -30,7 +30,7 @@ from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.urls import guess_urls
-from scraper.values.types import closest_match
+from scraper.values.types import suggest
 
 _BODY_BYTES = 4 * 1024 * 1024
 _RETRY_AFTER_S = 5
@@ -79,9 +79,8 @@ class RestInterface:
         name = clean_line(request.path_params["name"], _ECHO_CHARS)
         if any(tool.name == name for tool in self._tools):
             return _error(405, f"{name} writes: call it with POST.", {"Allow": "POST"})
-        closest = closest_match(name, [tool.name for tool in self._tools])
-        hint = f" Did you mean {closest}?" if closest else ""
-        return _error(404, f'There is no tool "{name}" here.{hint} /v1/openapi.json lists the tools.')
+        hint = suggest(name, (tool.name for tool in self._tools))
+        return _error(404, f'There is no tool "{name}" here{hint}. /v1/openapi.json lists the tools.')
 
     def _route(self, tool: Tool) -> Route:
         async def answer(request: Request) -> Response:

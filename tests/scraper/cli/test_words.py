@@ -54,8 +54,8 @@ async def test_the_version_is_one_line() -> None:
         (("fetch", "http://x.example", "--render", "magic"), "is not one of"),
         (("serve", "--port", "100000"), "give a whole number from 0 to 65535"),
         (("serve", "--prot", "1"), "No such option"),
-        (("serve", "--port", "0", "--tools", "ftech"), "did you mean fetch?"),
-        (("stdio", "--tools", "ftech"), "did you mean fetch?"),
+        (("serve", "--port", "0", "--tools", "ftech"), 'did you mean "fetch"?'),
+        (("stdio", "--tools", "ftech"), 'did you mean "fetch"?'),
         (("fetch", "http://x.example", "--proxy", "http://proxy"), "--proxy=(not shown) cannot be used"),
     ],
 )
@@ -131,4 +131,4 @@ async def test_without_a_terminal_it_speaks_the_protocol(command: tuple[str, ...
 async def test_an_unknown_variable_is_reported_and_ignored() -> None:
     output = await output_of(*SEARCH_MCP, stdin=b"", env={"SEARCH_MCP_PROT": "1"})
     assert output.code == 0
-    assert "Unknown variable SEARCH_MCP_PROT is ignored. Did you mean SEARCH_MCP_PORT?" in output.err
+    assert 'Unknown variable SEARCH_MCP_PROT is ignored (did you mean "SEARCH_MCP_PORT"?).' in output.err

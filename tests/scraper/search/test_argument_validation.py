@@ -64,7 +64,7 @@ def test_the_error_for_an_unknown_engine_lists_the_known() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         names(["duckduck"])
     assert caught.value.sentence() == (
-        '"duckduck" is not a search engine. Did you mean "duckduckgo"? '
+        '"duckduck" is not a search engine (did you mean "duckduckgo"?). '
         "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu."
     )
 

@@ -62,7 +62,7 @@ async def test_search_returns_markdown_and_json(app: Services, engine_site: Engi
         ({"query": "a", "engines": []}, "engines must be a list of 1 to 41 strings; it is empty."),
         (
             {"query": "a", "engines": ["mojek"]},
-            '"mojek" is not a search engine. Did you mean "mojeek"? '
+            '"mojek" is not a search engine (did you mean "mojeek"?). '
             "Known: duckduckgo, mojeek, googlenews, startpage, brave, bing, baidu, arxiv",
         ),
         ({"query": "a", "freshness": "hour"}, 'freshness must be one of day, week, month, year, not "hour".'),

@@ -92,7 +92,7 @@ async def test_an_unknown_tool_error_lists_the_known_tools(server: Program, era:
         answer = await client.call_tool("ecco", {})
         assert answer.is_error
         assert answer.content[0].text == (
-            'Unknown tool "ecco". Did you mean echo? Known: echo, slow, data, items, fails, noisy, asks.'
+            'Unknown tool "ecco" (did you mean "echo"?). Known: echo, slow, data, items, fails, noisy, asks.'
         )
 
 

@@ -125,7 +125,7 @@ def test_every_setting_has_help_and_a_unique_name() -> None:
         ("CACHE_HOURS", "7d", "give a number from 0 to 87600 (h)"),
         ("TOOL_TIMEOUT", "nan", "give a number from 1 to 3600 (s)"),
         ("ALLOW_UNAUTHENTICATED", "maybe", "give yes or no"),
-        ("TIER", "ful", "give one of light, full; did you mean full?"),
+        ("TIER", "ful", 'give one of light, full (did you mean "full"?)'),
         ("ALLOW_NETS", "10.0.0.0/8,home", "'home' is no network; write it as 10.1.0.0/16 or fd12::/16"),
         ("LANGUAGE", "en_US", "give a language tag such as en-US, de or zh-Hans"),
         (
@@ -258,7 +258,7 @@ def test_a_missing_secret_file_is_reported_with_a_next_step(tmp_path: Path) -> N
 def test_unknown_variables_are_reported_with_a_suggestion() -> None:
     environ = {"SEARCH_MCP_ALOW_NETS": "", "SEARCH_MCP_QUX": "", "SEARCH_MCP_PORT": "", "OTHER_PORT": ""}
     assert unknown_variables(environ) == (
-        "Unknown variable SEARCH_MCP_ALOW_NETS is ignored. Did you mean SEARCH_MCP_ALLOW_NETS?",
+        'Unknown variable SEARCH_MCP_ALOW_NETS is ignored (did you mean "SEARCH_MCP_ALLOW_NETS"?).',
         "Unknown variable SEARCH_MCP_QUX is ignored.",
     )
 
@@ -296,7 +296,7 @@ def test_a_variable_and_a_flag_name_another_configuration_file(tmp_path: Path) -
     ("content", "message"),
     [
         ("port = ", "is not TOML: Invalid value \\(at end of document\\). Correct this line."),
-        ("prot = 1", "names 'prot', which is not a setting; did you mean port\\?"),
+        ("prot = 1", r"names 'prot', which is not a setting \(did you mean \"port\"\?\)"),
         ("port = 99999", ".*: port=99999 cannot be used: give a whole number from 0 to 65535"),
         ("[port]\nx = 1", ".*: port=.* cannot be used: give a whole number"),
         ("config = 'other.toml'", "names 'config', which is not a setting"),

@@ -136,5 +136,5 @@ def test_an_operator_can_offer_fewer_tools_in_the_usual_order() -> None:
 
 
 def test_an_unknown_tool_gets_a_suggestion() -> None:
-    with pytest.raises(SettingsError, match=r"names 'fetchbatch', .*did you mean fetch_batch"):
+    with pytest.raises(SettingsError, match=r"names 'fetchbatch', .*did you mean \"fetch_batch\""):
         registry.tools(Settings(tools=("fetchbatch",)))
