@@ -10,6 +10,7 @@ import ada_url
 
 from browsers.http.domains import registrable_domain
 from scraper.errors import InvalidUrlError
+from scraper.values.text import truncate
 
 MAX_URL_CHARS = 8_000
 """Characters. Servers commonly reject request lines above 8 kB."""
@@ -174,16 +175,15 @@ def _too_long_error(target: str) -> InvalidUrlError:
 
 
 def _error(message: str, target: str, next_step: str = _EXAMPLE) -> InvalidUrlError:
-    return InvalidUrlError(message, target=_clip(target), next_step=next_step)
+    return InvalidUrlError(message, target=_truncate_visible(target), next_step=next_step)
 
 
 def _quote(text: str) -> str:
-    return f'"{_clip(text)}"'
+    return f'"{_truncate_visible(text)}"'
 
 
-def _clip(text: str) -> str:
-    visible = _INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text)
-    return visible if len(visible) <= _ECHO_CHARS else visible[: _ECHO_CHARS - 1] + "…"
+def _truncate_visible(text: str) -> str:
+    return truncate(_INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", text), _ECHO_CHARS)
 
 
 def join_url(base: str, address: str) -> str:

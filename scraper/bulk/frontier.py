@@ -6,7 +6,6 @@ output after that position is truncated, and its pages are read again.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import apsw
 from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
+from scraper.store.sqlite.database import transaction
 from scraper.urls import cache_key, host_of, parse_address
 
 FRONTIER_FILE_NAME = "frontier.sqlite"
@@ -129,7 +129,7 @@ class Frontier:
 
     def set_facts(self, facts: Mapping[str, Any]) -> None:
         """Store facts about the job, all or none."""
-        with _transaction(self._connection):
+        with transaction(self._connection):
             self._set_facts(facts)
 
     @property
@@ -142,7 +142,7 @@ class Frontier:
 
     def reset(self) -> None:
         """Delete all pages, hosts and facts. Call it only while the URL list is not complete."""
-        with _transaction(self._connection):
+        with transaction(self._connection):
             self._connection.execute("DELETE FROM facts; DELETE FROM pages; DELETE FROM hosts")
 
     def add_lines(self, lines: Iterable[ListLine]) -> None:
@@ -152,7 +152,7 @@ class Frontier:
         lines = iter(lines)
         while part := list(itertools.islice(lines, LINES_PER_TRANSACTION)):
             count += len(part)
-            with _transaction(self._connection):
+            with transaction(self._connection):
                 self._connection.executemany(_INSERT, (self._make_row(line, host_ids) for line in part))
         self.set_facts({"lines": count, "filled": True})
 
@@ -176,7 +176,7 @@ class Frontier:
     def prepare_crawl(self) -> None:
         """Create the table of visited pages, and delete pages that were added but not read: they are found again."""
         start_pages = self.get_fact("start_pages")
-        with _transaction(self._connection):
+        with transaction(self._connection):
             self._connection.execute(_CREATE_CRAWL)
             if start_pages is None:
                 start_pages = self.select("SELECT count(*) FROM pages")[0][0]
@@ -187,7 +187,7 @@ class Frontier:
         """Add pages; return None for a URL that the job has already in the same form."""
         host_ids: dict[str, int] = {}
         added: list[JobPage | None] = []
-        with _transaction(self._connection):
+        with transaction(self._connection):
             for url in urls:
                 host = host_of(url)
                 found = self._connection.execute("SELECT id FROM hosts WHERE name = ?", (host,)).get
@@ -241,7 +241,7 @@ class Frontier:
     def mark_done(self, outcomes: Sequence[PageOutcome], position: OutputPosition) -> None:
         """Mark pages as done and record the new position of the output, and what a crawl learned from them."""
         crawled = [one for one in outcomes if one.crawled]
-        with _transaction(self._connection):
+        with transaction(self._connection):
             self._connection.executemany(_MARK_DONE, map(_make_done_values, outcomes))
             self._connection.executemany(
                 "INSERT INTO crawled (site, url, page, facts) VALUES (?, ?, ?, ?)",
@@ -268,7 +268,7 @@ class Frontier:
 
     def _prepare(self) -> None:
         connection = self._connection
-        with _transaction(connection):
+        with transaction(connection):
             ours = connection.pragma("application_id") == _APPLICATION
             if not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").get is not None:
                 raise apsw.NotADBError("it belongs to another program")
@@ -282,22 +282,6 @@ class Frontier:
         # A killed process loses nothing. A power failure loses at most the last rows, and the output is truncated to
         # match.
         connection.execute("PRAGMA synchronous = NORMAL")
-
-
-@contextlib.contextmanager
-def _transaction(connection: apsw.Connection) -> Iterator[None]:
-    """Run the block in a transaction.
-
-    apsw's own context manager reports a full disk as a failed rollback, which SQLite has already done.
-    """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _parse_line(line: ListLine) -> JobPage:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scraper.bulk.frontier import Frontier, FrontierCounts
 from scraper.bulk.model import PageOutcome
+from scraper.values.text import format_clock, truncate
 
 WINDOW_S = 60.0
 """Seconds over which the rate is averaged, because sites and parts of a list differ."""
@@ -80,16 +81,10 @@ class ProgressStats:
         if common:
             parts[-1] += f" ({', '.join(f'{code} {count:,}' for code, count in common)})"
         if remaining_s is not None:
-            parts.append(f"{_format_duration(remaining_s)} left")
+            parts.append(f"{format_clock(remaining_s)} left")
         if not self.has_network():
             parts.append("waiting for the network")
         return ", ".join(parts)
-
-
-def _format_duration(seconds: float) -> str:
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 EXAMPLES_LIMIT = 3
@@ -266,4 +261,4 @@ def format_report(report: JobReport) -> str:
 def _shorten(text: str, most: int = 160) -> str:
     # Lists and sites are untrusted: control characters must not reach a terminal.
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
-    return plain if len(plain) <= most else plain[: most - 1] + "…"
+    return truncate(plain, most)

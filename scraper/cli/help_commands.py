@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
 from scraper.cli.server_commands import version
 from scraper.cli.setting_options import Command
-from scraper.values.types import suggest
+from scraper.values.text import suggest
 
 PROGRAM_NAME = "search-mcp"
 _VARIABLE = "_SEARCH_MCP_COMPLETE"

@@ -39,7 +39,7 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
 
     If the page has facts of a recipe, those of a product are left out. `about` is the metadata of the page.
     """
-    scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
+    scripts = page.head.jsonld_scripts
     in_scripts = any(("Product" in script or "Recipe" in script) and _JSON_TYPE.search(script) for script in scripts)
     item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
     items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)

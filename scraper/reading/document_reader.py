@@ -19,7 +19,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
 from scraper.extract.documents.model import ParseRequest
 from scraper.extract.documents.sniff import DocumentKind
-from scraper.extract.documents.video import Video, find_watch_url, format_time, read_watch_page
+from scraper.extract.documents.video import Video, find_watch_url, read_watch_page
 from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
@@ -39,6 +39,7 @@ from scraper.reading.visitor import VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import cache_key, host_of, parse_target
+from scraper.values.text import format_clock
 
 DEFAULT_PAGES = 1_000
 """Pages of a document read by default, the same number as `documents.pdf.liteparse_items.MAX_PAGES`."""
@@ -257,7 +258,7 @@ class DocumentReader:
 def _describe_video(transcript: Document, video: Video, url: str) -> Document:
     """Return a transcript below the title, channel and length of its video."""
     title, author, track = (clean_line(text, _MAX_NAME) for text in (video.title, video.author, video.track_name))
-    facts = [one for one in (author, format_time(video.seconds) if video.seconds else "", track) if one]
+    facts = [one for one in (author, format_clock(video.seconds) if video.seconds else "", track) if one]
     head = f"# {title or 'Video'}\n\n" + (f"{', '.join(facts)}\n\n" if facts else "")
     markdown = head + transcript.markdown
     return replace(

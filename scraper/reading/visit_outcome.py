@@ -15,6 +15,7 @@ from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
+from scraper.values.text import format_duration
 
 PAUSE_S = 0.5
 """Seconds before a retry after a server error without Retry-After."""
@@ -204,13 +205,6 @@ def parse_retry_after_s(snapshot: Snapshot) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _format_duration(seconds: float) -> str:
-    for unit, size in (("s", 1), ("min", 60), ("h", 3_600)):
-        if seconds < 120 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds / 86_400:,.0f} days"
-
-
 def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, requested_url: str) -> Iterator[str]:
     yield from response_warnings(snapshot, requested_url)
     if not snapshot.complete and snapshot.rendered:
@@ -310,7 +304,7 @@ def _rate_limit_step(snapshot: Snapshot) -> str:
 
 def _retry_after_text(snapshot: Snapshot) -> str:
     wait_s = parse_retry_after_s(snapshot)
-    return "" if wait_s is None else f"The site asks to try again in {_format_duration(wait_s)}."
+    return "" if wait_s is None else f"The site asks to try again in {format_duration(wait_s)}."
 
 
 def _format_status(status: int) -> str:

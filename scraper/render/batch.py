@@ -21,6 +21,7 @@ from scraper.render.untrusted_text import (
     error_object,
     error_sentence,
 )
+from scraper.values.text import truncate
 
 T = TypeVar("T")
 
@@ -157,7 +158,7 @@ def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
 
 def _shorten(value: object, chars: int) -> object:
     if isinstance(value, str):
-        return value if len(value) <= chars else value[: chars - 1] + "…"
+        return truncate(value, chars)
     return [_shorten(part, chars) for part in value] if isinstance(value, list) else value
 
 

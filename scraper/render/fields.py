@@ -22,6 +22,7 @@ from scraper.render.untrusted_text import (
     full_url,
     mark_untrusted,
 )
+from scraper.values.text import truncate
 
 _MAX_URL = 2_000
 _MAX_WARNING = 300
@@ -140,7 +141,7 @@ def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], lis
 def _cut(value: Any, name: str) -> Any:
     is_url = name in ("url", "image") or (isinstance(value, str) and value.startswith(("http://", "https://")))
     limit = _MAX_URL if is_url else _MAX_CELL
-    return value if not isinstance(value, str) or len(value) <= limit else value[: limit - 1].rstrip() + "…"
+    return truncate(value, limit) if isinstance(value, str) else value
 
 
 def csv_cell(value: Any) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scraper.extract.text import token_estimate
+from scraper.values.text import truncate
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _cost(blocks: Sequence[Any]) -> int:
 
 def _shorten(value: Any, bounds: _Bounds, depth: int) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= bounds.text else value[: bounds.text - 1].rstrip() + "…"
+        return truncate(value, bounds.text)
     if not isinstance(value, dict | list | tuple):
         return value
     if depth >= bounds.depth:

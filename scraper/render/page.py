@@ -20,6 +20,7 @@ from scraper.render.untrusted_text import (
     mark_untrusted,
 )
 from scraper.urls import MAX_URL_CHARS
+from scraper.values.text import format_duration
 
 BODY_BUDGET = 7_500
 """Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens: always by
@@ -323,7 +324,4 @@ def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
     moment = retrieved_at.isoformat(timespec="seconds")
     if now is None:
         return f"read at {moment}"
-    seconds = max(0, int((now - retrieved_at).total_seconds()))
-    units = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-    size, noun = next((unit for unit in units if seconds >= unit[0]), units[-1])
-    return f"read {seconds // size} {noun}{'' if seconds // size == 1 else 's'} ago ({moment})"
+    return f"read {format_duration(max(0.0, (now - retrieved_at).total_seconds()))} ago ({moment})"

@@ -12,6 +12,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, error_sentence, mark_untrusted
 from scraper.site_model import BlockChange, PageChange
+from scraper.values.text import truncate
 
 Outcome = PageChange | ScraperError
 """Changes of a page, or the reason why it was not read."""
@@ -108,10 +109,10 @@ def _section(url: str, outcome: Outcome, budget: int) -> str:
 
 def _line(change: BlockChange) -> str:
     if change.kind == "edited":
-        return "~ " + _clip(mark_words(change.old, change.new))
+        return "~ " + truncate(mark_words(change.old, change.new), _MAX_BLOCK)
     if change.kind == "moved":
-        return "= moved: " + _clip(change.new)
-    return ("+ " if change.kind == "added" else "- ") + _clip(change.new or change.old)
+        return "= moved: " + truncate(change.new, _MAX_BLOCK)
+    return ("+ " if change.kind == "added" else "- ") + truncate(change.new or change.old, _MAX_BLOCK)
 
 
 def _block(change: BlockChange) -> ChangedBlock:
@@ -119,16 +120,12 @@ def _block(change: BlockChange) -> ChangedBlock:
     if change.heading:
         row["heading"] = clean_line(change.heading, _MAX_HEADING)
     if change.old:
-        row["old"] = _clip(change.old)
+        row["old"] = truncate(change.old, _MAX_BLOCK)
     if change.new and change.kind != "moved":
-        row["new"] = _clip(change.new)
+        row["new"] = truncate(change.new, _MAX_BLOCK)
     if change.only_numbers:
         row["only_numbers"] = True
     return row
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= _MAX_BLOCK else text[: _MAX_BLOCK - 1] + "…"
 
 
 def _take_affordable(changes: Sequence[BlockChange], left: int) -> list[BlockChange]:

@@ -11,6 +11,7 @@ from scraper.model import PageHit, PageHits
 from scraper.render.page import iso_date
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted
 from scraper.search_model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
+from scraper.values.text import format_duration
 
 ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
@@ -197,10 +198,7 @@ def _headline(answer: SearchAnswer, now: datetime) -> str:
 
 
 def _ago(moment: datetime, now: datetime) -> str:
-    minutes = max(0, int((now - moment).total_seconds() // 60))
-    if minutes < 120:
-        return f"{minutes} min ago"
-    return f"{minutes // 60} h ago" if minutes < 48 * 60 else f"{minutes // 1440} days ago"
+    return f"{format_duration(max(0.0, (now - moment).total_seconds()))} ago"
 
 
 def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.extract.text.sanitize import clean, clean_line
-from scraper.values.types import suggest
+from scraper.values.text import suggest
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.

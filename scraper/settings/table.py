@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.settings.files import UnreadableFileError, find_cache_folder, read_text_file
 from scraper.values import string_formats
+from scraper.values.text import suggest
 from scraper.values.types import (
     BooleanValue,
     ChoiceValue,
@@ -26,7 +27,6 @@ from scraper.values.types import (
     PathValue,
     StringValue,
     ValueType,
-    suggest,
 )
 
 if TYPE_CHECKING:

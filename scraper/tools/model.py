@@ -17,17 +17,8 @@ from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
 from scraper.tools import output_schemas
-from scraper.values.types import (
-    ECHO_CHARS,
-    ChoiceValue,
-    InvalidValueError,
-    NumberValue,
-    ObjectValue,
-    StringValue,
-    ValueType,
-    clip,
-    suggest,
-)
+from scraper.values.text import ECHO_CHARS, suggest, truncate
+from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, ObjectValue, StringValue, ValueType
 
 if TYPE_CHECKING:
     from scraper.extract.fields.model import PageFields
@@ -106,7 +97,7 @@ class Parameters:
         known = tuple(self._parameters)
         hint = suggest(name.lower(), known, _SIMILARITY)
         names = f"Known: {', '.join(known)}." if known else "None is taken."
-        return f'Unknown argument "{clip(name)}"{hint}. {names}'
+        return f'Unknown argument "{truncate(name)}"{hint}. {names}'
 
 
 class ParametersValue(ObjectValue):

@@ -15,7 +15,7 @@ from scraper.tools import (
     tool_search,
 )
 from scraper.tools.model import Tool
-from scraper.values.types import suggest
+from scraper.values.text import suggest
 
 _MAKERS = (
     search_tools.search_tool,

@@ -8,7 +8,8 @@ import zoneinfo
 from collections.abc import Callable
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from scraper.values.types import CustomValue, suggest
+from scraper.values.text import suggest
+from scraper.values.types import CustomValue
 
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*")
 _HOST_HEADER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{1,5})?")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import abc
 import contextlib
-import difflib
 import json
 import math
 import re
@@ -17,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ECHO_CHARS = 60
-"""Characters of an invalid value that are repeated in an error message."""
+from scraper.values.text import suggest, truncate
 
 _INTEGER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _BOOLEANS = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
@@ -42,7 +40,7 @@ class InvalidValueError(ValueError):
         """Build the message for callers, "<name> must be <expected><problem>", and the advice for operators.
 
         `advice` is a sentence, by default "give" and `expected`. It never repeats the value, which may be a secret.
-        `suggestion` is the result of `suggest`.
+        `suggestion` is the result of `text.suggest`.
         """
         super().__init__(f"{expected}{problem}{suggestion}")
         self.advice = (advice or f"give {expected}") + suggestion
@@ -277,31 +275,9 @@ class ObjectValue(ValueType):
         return value
 
 
-def suggest(word: str, candidates: Iterable[str], similarity: float = 0.6, prefix: str = "") -> str:
-    """Return ` (did you mean "X"?)` with the candidate most similar to a misspelled word, or an empty string.
-
-    Nothing is suggested for a word of more than 60 characters.
-
-    Args:
-        word: The misspelled word.
-        candidates: The words that are accepted.
-        similarity: Minimum ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
-        prefix: Text before the suggested word, which is not compared.
-    """
-    if len(word) > ECHO_CHARS:
-        return ""
-    closest = difflib.get_close_matches(word, list(candidates), n=1, cutoff=similarity)
-    return f' (did you mean "{prefix}{closest[0]}"?)' if closest else ""
-
-
 def _json_type(value: object) -> str:
     """Return the name of a value's JSON type with its article."""
     return "null" if value is None else _JSON_TYPES.get(type(value), "something else")
-
-
-def clip(text: str) -> str:
-    """Shorten a text for an error message."""
-    return text if len(text) <= ECHO_CHARS else text[: ECHO_CHARS - 1] + "…"
 
 
 def _parse_number(value: object) -> float:
@@ -325,4 +301,4 @@ def _parse_list(value: object) -> list[object]:
 def _abbreviate(value: object) -> str:
     if isinstance(value, dict | list):
         return _json_type(value)
-    return clip(json.dumps(value, ensure_ascii=False, default=str))
+    return truncate(json.dumps(value, ensure_ascii=False, default=str))

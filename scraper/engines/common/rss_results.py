@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from lxml import etree
 
@@ -15,6 +13,7 @@ from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element, element_selector
+from scraper.extract.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 
 MAX_ITEMS = 200
@@ -22,7 +21,6 @@ MAX_ITEMS = 200
 
 _ITEMS = element_selector("//item")
 _PROBE = 2_000
-_MAX_DATE = 64
 
 
 def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
@@ -63,7 +61,7 @@ def _result(item: Element) -> EngineResult | None:
         title=title,
         url=url,
         snippet=_snippet(_text(item, "description"), title.removesuffix(f" - {name}"), name),
-        date=_date(_text(item, "pubDate")),
+        date=parse_date(_text(item, "pubDate")),
         source=name or None,
         source_url=home if is_web_url(home) else None,
     )
@@ -77,14 +75,6 @@ def _snippet(description: str, title: str, publisher: str) -> str:
     lines = [dom_text.element_text(element) for element in root.iter("li")] or [dom_text.element_text(root)]
     repeated = {title, publisher, f"{title} {publisher}", ""}
     return dom_text.one_line(" · ".join(line for line in lines if line not in repeated))
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text[:_MAX_DATE])
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def _text(item: Element, name: str) -> str:

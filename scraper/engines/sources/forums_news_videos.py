@@ -21,6 +21,7 @@ from scraper.engines.sources.source_builder import (
     make_source,
     url_with,
 )
+from scraper.values.text import format_clock
 
 _QUESTION_ID = re.compile(r"https?://([^/]+)/questions/(\d+)")
 
@@ -219,10 +220,7 @@ def _runs(value: object) -> str:
 
 
 def _duration(seconds: object) -> str:
-    if not isinstance(seconds, int):
-        return ""
-    minutes, rest = divmod(seconds, 60)
-    return f"{minutes}:{rest:02d}"
+    return format_clock(seconds) if isinstance(seconds, int) else ""
 
 
 YOUTUBE = make_source(

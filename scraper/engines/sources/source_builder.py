@@ -21,6 +21,7 @@ from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.extract.dom import parsing
 from scraper.extract.dom.xpath import Element
+from scraper.extract.text import date_parsing
 from scraper.urls import is_web_url
 
 RESULT_COUNT = 10
@@ -244,7 +245,7 @@ def make_row(
         title=name,
         url=address,
         snippet=clean_text(snippet),
-        date=parse_date(date),
+        date=_parse_date(date),
         source=source,
         key=key.casefold(),
         facts=tuple((fact, value) for fact, value in known.items() if value != ""),
@@ -258,16 +259,14 @@ def clean_text(value: object, limit: int = dom_text.MAX_SNIPPET) -> str:
     return dom_text.one_line(html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", value))), limit)
 
 
-def parse_date(value: object) -> datetime | None:
-    """Return the time of an ISO date (UTC if it has no time zone) or of seconds of the epoch, or None."""
+def _parse_date(value: object) -> datetime | None:
+    """Return the time of a date in a text or of seconds of the epoch, or None."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return date_parsing.parse_date(str(value or ""), earliest=1)
     try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
-        text = str(value or "")[:40].replace("Z", "+00:00")
-        moment = datetime.fromisoformat(text)
+        return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def join_authors(names: Iterable[object]) -> str:

@@ -44,7 +44,7 @@ class JsonLdPost(NamedTuple):
 
 def read_posts(page: PageTree) -> list[JsonLdPost]:
     """Return the posts of the only question or thread of a page, or nothing if the page displays all of them."""
-    scripts = [script.text for script in page.head.scripts if "ld+json" in script.type]
+    scripts = page.head.jsonld_scripts
     if not any(map(_TYPE.search, scripts)):
         return []
     letters = _letters(text_of(page.body))

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.xpath import Element, text_of
+from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3
 """Levels above a card in which a link around the whole card is searched."""
@@ -88,7 +89,7 @@ class RelatedCards:
 
     def _leads_away(self, link: Element) -> bool:
         try:
-            target, fragment = urldefrag(urljoin(self._url, link.get("href") or ""))
+            target, fragment = urldefrag(join_url(self._url, link.get("href") or ""))
             return not fragment and urlsplit(target).path.rstrip("/") != self._path
         except ValueError:
             return False

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from scraper.errors import NoContentError
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.text_decoding import decode_text
+from scraper.values.text import format_clock
 
 _HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"})
 _SHORT_HOST = "youtu.be"
@@ -101,13 +102,6 @@ def _label(value: object) -> str:
     return str(value.get("simpleText") or "".join(str(run.get("text", "")) for run in value.get("runs") or []))[:80]
 
 
-def format_time(seconds: float) -> str:
-    """Return a time as `m:ss` or `h:mm:ss`."""
-    minutes, second = divmod(int(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
-
-
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return a transcript as paragraphs that begin with their time."""
     # The elements are flat and their text is escaped, so no XML parser is needed.
@@ -123,13 +117,13 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         since = start - began
         is_end = since >= _PARAGRAPH_S and bool(words) and words[-1].endswith(_SENTENCE_END)
         if words and (is_end or since >= _LONGEST_PARAGRAPH_S):
-            paragraphs.append(f"[{format_time(began)}] {' '.join(words)}")
+            paragraphs.append(f"[{format_clock(began)}] {' '.join(words)}")
             words = []
         if not words:
             began = start
         words.append(text)
     if words:
-        paragraphs.append(f"[{format_time(began)}] {' '.join(words)}")
+        paragraphs.append(f"[{format_clock(began)}] {' '.join(words)}")
     if not paragraphs:
         raise NoContentError("The transcript contains no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("transcript", "\n\n".join(paragraphs), warnings=warnings)

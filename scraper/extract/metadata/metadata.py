@@ -75,8 +75,9 @@ def read(page: PageTree) -> Metadata:
     for name, content in page.head.metas:
         metas.setdefault(name, content)
     metas |= _join_scholarly_authors(page.head.metas)
-    blocks = (script.text for script in page.head.scripts if "ld+json" in script.type)
-    items = jsonld.read_items(blocks, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS)
+    items = jsonld.read_items(
+        page.head.jsonld_scripts, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
+    )
     site = _find_site_name(metas, items)
     near = find_near_headline(page.body)
     published, source = _find_published(page, near, metas, items)

@@ -62,6 +62,11 @@ class PageHead:
     frames: tuple[str, ...] = ()
     """URLs of the frames in the page."""
 
+    @property
+    def jsonld_scripts(self) -> list[str]:
+        """Texts of the JSON-LD scripts."""
+        return [script.text for script in self.scripts if "ld+json" in script.type]
+
 
 @dataclass(frozen=True, slots=True)
 class PageTree:

@@ -103,14 +103,14 @@ def find_month(name: str) -> int | None:
     return whole or next((_MONTH_BY_PREFIX[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTH_BY_PREFIX), None)
 
 
-def parse_date(text: str) -> datetime | None:
-    """Return the moment in a text in UTC, or None.
+def parse_date(text: str, *, earliest: int = _EARLIEST) -> datetime | None:
+    """Return the moment in a text in UTC, or None. `earliest` is the first year of machine formats.
 
     A date without a time is midnight UTC, and so is midnight in any time zone. A time without a zone is in UTC.
     """
     text = text.strip()[:_MAX_CHARS]
     moment = _parse_iso(text) or _parse_rfc5322(text) or _parse_digits(text)
-    return _check_year(moment) if moment else find_date(text)
+    return _check_year(moment, earliest) if moment else find_date(text)
 
 
 def find_date(text: str) -> datetime | None:
@@ -135,8 +135,8 @@ def find_url_date(url: str) -> datetime | None:
     return _make_date(*match.groups()) if match else None
 
 
-def _check_year(moment: datetime) -> datetime | None:
-    return moment if _EARLIEST <= moment.year < _LATEST else None
+def _check_year(moment: datetime, earliest: int = _EARLIEST) -> datetime | None:
+    return moment if earliest <= moment.year < _LATEST else None
 
 
 def _parse_iso(text: str) -> datetime | None:

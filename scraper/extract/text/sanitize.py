@@ -9,6 +9,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from scraper.values.text import truncate
+
 _ALWAYS_REMOVED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 and C1 controls but tab and newline
     "\u00ad"  # soft hyphen
@@ -141,7 +143,7 @@ def _is_plain(text: str) -> bool:
 def clean_line(text: str, limit: int) -> str:
     """Return the text as one clean line of at most `limit` characters; a text that was cut ends with `…`."""
     cleaned = " ".join(clean(text[: limit * 8])[0].split())
-    return cleaned if len(cleaned) <= limit else cleaned[: limit - 1].rstrip() + "…"
+    return truncate(cleaned, limit)
 
 
 def _filter_suspect(match: re.Match[str]) -> str:

@@ -29,7 +29,7 @@ from scraper.server.calls.progress import ProgressNotifier, SendProgress, report
 from scraper.server.errors import ServicesOpenError
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, wait_for_first
 from scraper.tools.model import Tool, ToolAnswer, ToolCall
-from scraper.values.types import suggest
+from scraper.values.text import suggest, truncate
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -292,9 +292,8 @@ def make_dispatcher(context: ServerContext) -> CallDispatcher:
 
 
 def _unknown_tool(name: str, available: Mapping[str, Tool]) -> ToolAnswer:
-    if len(name) > _NAME_CHARS:
-        # The name comes from the client, and the search for a similar name takes time by its length.
-        name = name[: _NAME_CHARS - 1] + "…"
+    # The name comes from the client, and the search for a similar name takes time by its length.
+    name = truncate(name, _NAME_CHARS)
     return ToolAnswer(f'Unknown tool "{name}"{suggest(name, available)}. Known: {", ".join(available)}.', is_error=True)
 
 

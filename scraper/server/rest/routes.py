@@ -30,7 +30,7 @@ from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.urls import guess_urls
-from scraper.values.types import suggest
+from scraper.values.text import suggest
 
 _BODY_BYTES = 4 * 1024 * 1024
 _RETRY_AFTER_S = 5

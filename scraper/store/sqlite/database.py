@@ -245,6 +245,21 @@ class Database:
             log.warning("continuing without the cache: %s", problem)
 
 
+@contextlib.contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Run the block in a transaction.
+
+    apsw's own context manager reports a full disk as a failed rollback, which SQLite has already done.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")

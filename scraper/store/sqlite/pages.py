@@ -15,7 +15,7 @@ from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.protocols import PageEntry
 from scraper.store.sqlite import page_queries
-from scraper.store.sqlite.database import DatabaseUnavailableError
+from scraper.store.sqlite.database import DatabaseUnavailableError, transaction
 from scraper.store.sqlite.database_threads import DatabaseThreads
 from scraper.store.sqlite.page_search import find_page, search_pages
 
@@ -106,14 +106,8 @@ class SqlitePageStore(WriteBehindPageStore):
     def _insert(self, connection: apsw.Connection, rows: list[page_queries.SqlitePageRow]) -> None:
         if not rows:
             return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             for row in rows:
                 page_queries.put(connection, row)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
         with connection:
             page_queries.prune(connection, self._limit_bytes)

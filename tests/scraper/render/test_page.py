@@ -65,7 +65,7 @@ def test_everything_we_know_of_the_reading_is_in_the_header() -> None:
         "Requested: https://example.com/old#part\n"
         "Method: browser\n"
         "Tokens: about 3\n"
-        "Cached: read 5 hours ago (2026-01-02T03:04:05+00:00)\n"
+        "Cached: read 5 h ago (2026-01-02T03:04:05+00:00)\n"
         "Left out: 2 hidden elements, 1 invisible character\n"
         "Truncated: the site sent more, or more slowly, than the limits allow.\n"
         "Warning: The page was still changing."

@@ -160,3 +160,8 @@ def test_dates_in_text_are_found_in_many_languages(text: str, day: tuple[int, in
 @pytest.mark.parametrize("text", ["03/04/2024", "31.02.2024", "version 1.2.2024.5", "in 2024", "17 Foo 2024", ""])
 def test_ambiguous_or_invalid_dates_are_none(text: str) -> None:
     assert date_parsing.find_date(text) is None
+
+
+def test_publications_may_be_older_than_the_web() -> None:
+    assert date_parsing.parse_date("1965-04-19") is None
+    assert date_parsing.parse_date("1965-04-19", earliest=1) == _day(1965, 4, 19)

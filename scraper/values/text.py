@@ -1,0 +1,46 @@
+"""Shorten texts, suggest similar words and format durations in messages and answers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+ECHO_CHARS = 60
+"""Characters of an invalid value that are repeated in an error message."""
+
+
+def truncate(text: str, limit: int = ECHO_CHARS) -> str:
+    """Return the text, cut to `limit` characters with `…` as the last one."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def suggest(word: str, candidates: Iterable[str], similarity: float = 0.6, prefix: str = "") -> str:
+    """Return ` (did you mean "X"?)` with the candidate most similar to a misspelled word, or an empty string.
+
+    Nothing is suggested for a word of more than 60 characters.
+
+    Args:
+        word: The misspelled word.
+        candidates: The words that are accepted.
+        similarity: Minimum ratio of difflib.SequenceMatcher; 0.6 is difflib's default.
+        prefix: Text before the suggested word, which is not compared.
+    """
+    if len(word) > ECHO_CHARS:
+        return ""
+    closest = difflib.get_close_matches(word, list(candidates), n=1, cutoff=similarity)
+    return f' (did you mean "{prefix}{closest[0]}"?)' if closest else ""
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in one unit, such as `90 s`, `5 min`, `3 h` or `2 days`."""
+    for unit, size, end in (("s", 1, 120), ("min", 60, 7_200), ("h", 3_600, 172_800)):
+        if seconds < end:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 86_400:,.0f} days"
+
+
+def format_clock(seconds: float) -> str:
+    """Return a duration as `m:ss` or `h:mm:ss`."""
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
