@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 
 from scraper.extract.content.calibration import calibrate
-from scraper.extract.content.class_name_features import AREAS, COMMENTS, TAGS, TEASERS
+from scraper.extract.content.class_name_features import AREAS, COMMENTS, TEASERS
 from scraper.extract.content.data_sections import select_data
 from scraper.extract.content.expected_f1 import select_by_expected_f1
-from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
-from scraper.extract.content.section_rules import complete_sections, drop_empty_headings
+from scraper.extract.content.page_statistics import (
+    BlockMask,
+    FloatArray,
+    IntArray,
+    PageStatistics,
+    compute_prefix_sums,
+    split_words,
+)
+from scraper.extract.content.section_rules import complete_sections, drop_empty_headings, find_headings
 
 _MIN_REPEATED = 40
 """Characters. Shorter texts, such as labels and prices, may occur twice."""
@@ -30,11 +38,13 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     chosen = complete_sections(page, select_data(page, chosen, p, types), p, types)
     if types["documentation"] >= _MIN_DOCUMENTATION:
         # References repeat the same sentences for many items.
-        return drop_empty_headings(page, add_title(page, chosen), p, types)
+        return drop_empty_headings(page, add_title(page, chosen, is_repeated=True), p, types)
     repeatable = cells | find_listed(page, types)
     remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
     remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable)
     chosen = remaining | (chosen & repeatable)
+    if types["forum"] < _MAX_FORUM:
+        chosen = add_title(page, chosen, is_repeated=False)
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -151,6 +161,9 @@ text costs .006 of F1 there, but it gains .014 on forums and .011 on products.""
 
 _MAX_FROM_TITLE = 12
 """Blocks between the title and the first selected block."""
+_MIN_TITLE_WORDS, _MIN_REPEATED_SHARE = 4, 0.4
+"""Minimum different words of a heading that is no site or section name, and share of them in the head's title that
+repeats it."""
 
 _MAX_TABLE_SHARE = 0.5
 """Share of the page's words. A larger table is a layout table."""
@@ -202,14 +215,26 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, 
     return reduced if leaves_text else completed
 
 
-def add_title(page: PageStatistics, chosen: BlockMask) -> BlockMask:
-    """Select the title above the content of documentation; the gold texts of articles omit it."""
+def add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:
+    """Select the first-level heading above the content.
+
+    With `is_repeated`, select it also if it repeats the title in the head, as in documentation; the gold texts of
+    articles omit it. Otherwise select only a long one that the title does not replace: short ones name the site.
+    """
+    if not chosen.any():
+        return chosen
     first = int(chosen.argmax())
-    titles = np.flatnonzero(page.tag[: first + 1] == TAGS["h1"])
-    if not chosen.any() or not len(titles) or first - int(titles[-1]) > _MAX_FROM_TITLE:
+    heading = next((one for one in reversed(find_headings(page)) if one.level == 1 and one.start <= first), None)
+    if heading is None or first - heading.start > _MAX_FROM_TITLE:
+        return chosen
+    at = slice(heading.start, heading.end)
+    words = set(chain.from_iterable(page.words[at]))
+    title = split_words(f"{page.description.title} {page.description.og_title}")
+    is_title = not title or len(words.intersection(title)) >= _MIN_REPEATED_SHARE * len(words)
+    if not is_repeated and (is_title or len(words) < _MIN_TITLE_WORDS):
         return chosen
     titled = chosen.copy()
-    titled[titles[-1]] = True
+    titled[at] = True
     return titled
 
 

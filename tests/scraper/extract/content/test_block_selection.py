@@ -171,6 +171,32 @@ def test_only_the_title_of_documentation_is_always_selected() -> None:
     assert select_blocks(page, probabilities, types | {"documentation": 0.1}).tolist() == chosen.tolist()
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "types", "is_selected"),
+    [
+        ("Guide - The Valley", "Kettle makers reject the new rules", {"article": 0.9}, True),
+        ("Guide - The Valley", "Kettle makers reject<br>the new rules", {"article": 0.9}, True),
+        ("Kettles reject rules", "Kettle makers reject the new rules", {"article": 0.9}, True),
+        ("Makers reject new rules", "Kettle makers reject the new rules", {"article": 0.9}, False),
+        ("", "Kettle makers reject the new rules", {"article": 0.9}, False),
+        ("Guide - The Valley", "Kettle makers news", {"article": 0.9}, False),
+        ("Guide - The Valley", "Kettle makers reject the new rules", {"forum": 0.9}, False),
+    ],
+)
+def test_a_long_heading_that_the_title_does_not_replace_is_selected(
+    title: str, heading: str, types: dict[str, float], is_selected: bool
+) -> None:
+    page = build_statistics(
+        f"<title>{title}</title><p>before</p><h1>{heading}</h1><p>by somebody</p><p>text</p><p>more</p>",
+        url="https://example.com/12",
+    )
+    chosen = np.array([text in ("text", "more") for text in page.texts])
+    compute_columns(page)
+    selected = select_blocks(page, chosen.astype(float), dict.fromkeys(PAGE_TYPES, 0.0) | types)
+    assert selected[page.heading].all() == is_selected
+    assert selected[~page.heading].tolist() == chosen[~page.heading].tolist()
+
+
 def test_a_section_whose_id_repeats_its_title_is_not_a_teaser() -> None:
     page = build_statistics("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
     compute_columns(page)

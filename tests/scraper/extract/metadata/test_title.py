@@ -177,3 +177,22 @@ def test_the_kicker_of_a_headline_is_not_part_of_the_title_and_not_joined_to_it(
 def test_a_heading_that_is_only_a_kicker_stays_the_title() -> None:
     document = read(f"<title>Umwelt - Zeitung</title><main><h1><b class=kicker>Umwelt</b></h1><p>{WORDS}</p></main>")
     assert document.title == "Umwelt"
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "url", "title"),
+    [
+        ("<title>Forum - All about kitchens</title>", "Rust on an iron pan", "/r/12/rust_on_an_iron_pan", None),
+        ("<title>Overview - Kettle Server</title>", "Experimental features", "/docs/experimental/", None),
+        ("<title>Example</title>", "Rust on an iron pan", "/share/12", None),
+        (f"{SITE}<title>The Daily</title>", "Rust on an iron pan", "/share/12", None),
+        ("<title>Example</title>", "Welcome", "/index.html", "Example"),
+        ("<title>Pans of iron - The Daily</title>", "Rust on a kettle", "/rust-and-pans", "Pans of iron"),
+        ("<title>Pans of iron - The Daily</title>", "Rust on a kettle", "/12", "Pans of iron"),
+    ],
+)
+def test_the_heading_replaces_a_title_that_many_pages_share(
+    head: str, heading: str, url: str, title: str | None
+) -> None:
+    html = f"<head>{head}</head><main><h1>{heading}</h1><p>{WORDS}</p></main>"
+    assert read(html, url=f"https://www.example.com{url}").title == (title or heading)
