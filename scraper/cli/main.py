@@ -15,7 +15,6 @@ import click
 from scraper.cli.bulk_command import bulk
 from scraper.cli.cache_commands import cache
 from scraper.cli.client_config import client
-from scraper.cli.demo_engines import demo_engines
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, show_help, show_version
@@ -69,7 +68,7 @@ group.sections = {
     "Stored texts": (cache, index),
     "Logins": (login, profiles),
     "MCP server": (serve, stdio, client),
-    "Installation": (install_browser, doctor, completion, show_version, demo_engines),
+    "Installation": (install_browser, doctor, completion, show_version),
     "Help": (show_help, find_tools),
 }
 for _command in itertools.chain(*group.sections.values()):

@@ -23,7 +23,7 @@ from scraper.settings import setting_table
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 
-SERVERS = {"serve", "stdio", "demo-engines", "completion", "help"}
+SERVERS = {"serve", "stdio", "completion", "help"}
 """Commands that print no answer of their own."""
 
 
@@ -51,8 +51,7 @@ def test_help_has_examples_that_parse(name: str, command: Command) -> None:
             current = current.commands[words.pop(0)]
         known = {option for parameter in current.params for option in (*parameter.opts, *parameter.secondary_opts)}
         used = {word for word in words if word.startswith("-") and word != "-" and not word.startswith("-moon")}
-        if current.name != "demo-engines":
-            assert used <= known
+        assert used <= known
 
 
 @pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
@@ -68,7 +67,7 @@ def test_commands_list_only_their_settings() -> None:
     assert not used["engines"] and not used["version"]
     assert used["index search"] == {"config_file", "data_dir", "database_url", "log_level"}
     assert not any("document_root" in names for name, names in used.items() if name in ("fetch", "search", "compare"))
-    assert not any("port" in names for name, names in used.items() if name not in ("serve", "doctor", "demo-engines"))
+    assert not any("port" in names for name, names in used.items() if name not in ("serve", "doctor"))
 
 
 def test_help_groups_every_command_and_lists_the_exit_codes() -> None:
@@ -89,9 +88,9 @@ def test_help_of_a_command_is_that_of_its_option() -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (("ftch",), "`search-mcp fetch`"),
+        (("ftch",), '(did you mean "search-mcp fetch"?)'),
         (("https://example.com/a",), "`search-mcp fetch https://example.com/a`"),
-        (("help", "serch"), "`search-mcp search`"),
+        (("help", "serch"), '(did you mean "search-mcp search"?)'),
         (("help", "fetch", "more"), "`search-mcp fetch` has no command more"),
     ],
 )

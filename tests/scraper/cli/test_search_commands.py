@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
 
-from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.in_process import command_output
-from tests.scraper.process import output_of, running
+from tests.scraper.process import output_of
 
-DEMO = (*SEARCH_MCP, "demo-engines")
+DEMO = ("-m", "devtools.demo_engines")
 TRIES = 6
 PATIENT = """
 from scraper.search import engine_page, searcher
@@ -47,34 +44,6 @@ async def test_a_search_without_answers_exits_with_one() -> None:
     output = await output_of(*DEMO, "--mood", "brave=limited", "search", "tidal power", "--engine", "brave")
     assert output.code == 3 and output.out == ""
     assert output.err.startswith('No engine answered "tidal power"')
-
-
-async def test_demo_engines_prints_variables_and_stops_on_signal() -> None:
-    async with running(*DEMO, stdout=PIPE) as program:
-        await program.until("The engines are served")
-        program.process.terminate()
-        assert await program.ended() == 0
-        assert program.process.stdout is not None
-        output = (await program.process.stdout.read()).decode()
-    assert re.search(r"^export SEARCH_MCP_TEST_KEY_PIN=\S{43}=$", output, re.MULTILINE)
-    assert "html.duckduckgo.com=127.0.0.1:" in output
-
-
-async def test_demo_engines_requires_a_checkout() -> None:
-    hidden = "import sys; sys.modules['tests'] = None; from scraper.cli.main import run; "
-    output = await output_of("-c", hidden + "sys.exit(run(['demo-engines', 'search', 'tides']))")
-    assert (output.code, output.out) == (1, "")
-    assert "which the installed package does not contain" in output.err and "checkout of the sources" in output.err
-    assert "Traceback" not in output.err
-
-
-def test_an_unknown_mood_is_reported() -> None:
-    output = command_output("demo-engines", "--mood", "bing=gloomy")
-    assert output.code == 2 and "There is no behavior 'gloomy'" in output.err
-    output = command_output("demo-engines", "--mood", "goggle=wall")
-    assert output.code == 2 and "There is no engine 'goggle'" in output.err
-    output = command_output("demo-engines", "--mood", "bing")
-    assert output.code == 2 and "written engine=mood" in output.err
 
 
 def test_the_engines_are_listed_with_what_they_are_good_for() -> None:
