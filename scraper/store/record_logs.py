@@ -1,9 +1,16 @@
-"""Protocol of record logs: numbered records under a name, for state that outlives a call."""
+"""Record logs: numbered records under a name, for state that outlives a call.
+
+The statements are the same in SQLite and PostgreSQL.
+"""
 
 from __future__ import annotations
 
+import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
+
+from scraper.store.serialization import make_storable
 
 TOTAL_BYTES = 1_000_000_000
 """Bytes of all logs. Above this, the oldest logs of the principals with most bytes are deleted."""
@@ -14,7 +21,7 @@ PRUNE_EVERY = 200
 READ_LIMIT_S = 20.0
 WRITE_LIMIT_S = 10.0
 
-PRUNE = """
+_PRUNE = """
     DELETE FROM records WHERE (principal, log) IN (
         SELECT principal, log FROM (
             SELECT principal, log, written_at, sum(bytes) OVER (ORDER BY newer_bytes, principal, log) AS total FROM (
@@ -53,8 +60,23 @@ class StoredRecord:
     data: bytes
 
 
-class RecordLogs(Protocol):
+_APPEND = """
+    INSERT INTO records (principal, log, number, written_at, data) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (principal, log, number) DO UPDATE SET number = excluded.number RETURNING written_at
+"""
+"""Write a record and return its time; of an existing record, return the time at which that was written."""
+_READ = "SELECT number, written_at, data FROM records WHERE principal = $1 AND log = $2 ORDER BY number"
+_DELETE = """
+    DELETE FROM records
+    WHERE principal = $1 AND log = $2 AND (CAST($3 AS integer) IS NULL OR number < CAST($3 AS integer))
+"""
+_LIST = "SELECT DISTINCT log FROM records WHERE principal = $1 AND substr(log, 1, length(CAST($2 AS text))) = $2"
+
+
+class RecordLogs(ABC):
     """Logs of each principal by name. Methods raise RecordsUnavailableError if the store is unavailable."""
+
+    _written = 0
 
     async def append(self, principal: str, log: str, number: int, data: bytes) -> None:
         """Write a record; it is stored on return.
@@ -62,15 +84,38 @@ class RecordLogs(Protocol):
         Raises:
             RecordExistsError: The log has a record with this number.
         """
+        now = time.time()
+        values = (make_storable(principal), make_storable(log), number, now, data)
+        ((written_at,),) = await self._fetch(_APPEND, values, writes=True)
+        # A statement may run twice, if its result was lost: a record with this time is that of the first run.
+        if written_at != now:
+            raise RecordExistsError(log)
+        self._written += 1
+        if self._written % PRUNE_EVERY == 0:
+            await self._fetch(_PRUNE, (TOTAL_BYTES, now - KEEP_S), writes=True)
 
     async def read(self, principal: str, log: str) -> list[StoredRecord]:
         """Return the records of a log in the order of their numbers; an unknown log has none."""
+        rows = await self._fetch(_READ, (make_storable(principal), make_storable(log)))
+        return [StoredRecord(number, written_at, bytes(data)) for number, written_at, data in rows]
 
     async def delete(self, principal: str, log: str, *, below: int | None = None) -> None:
         """Delete the records of a log, or those with numbers below `below`."""
+        await self._fetch(_DELETE, (make_storable(principal), make_storable(log), below), writes=True)
 
     async def list_logs(self, principal: str, prefix: str) -> list[str]:
         """Return the names of one principal's logs that begin with `prefix`, in alphabetical order."""
+        rows = await self._fetch(_LIST, (make_storable(principal), make_storable(prefix)))
+        return sorted(str(log) for (log,) in rows)
 
+    @abstractmethod
     async def close(self) -> None:
         """Close the backend."""
+
+    @abstractmethod
+    async def _fetch(self, statement: str, values: tuple[Any, ...], *, writes: bool = False) -> list[Any]:
+        """Run a statement in a transaction of its own, and return its rows.
+
+        Raises:
+            RecordsUnavailableError: The store is unavailable.
+        """

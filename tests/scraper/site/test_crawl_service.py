@@ -87,7 +87,7 @@ async def test_a_killed_crawl_continues_without_loss_on_another_server(
                 await cancel_after(app, crawl_id, pages=7)
         # The clock of the other server is an hour behind.
         now = time.time
-        monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda: now() - 3_600)
+        monkeypatch.setattr("scraper.store.record_logs.time.time", lambda: now() - 3_600)
         async with Services.open(settings(tmp_path, served)) as app:
             report = await app.crawls.resume(crawl_id, pages=100)
             assert report.is_done

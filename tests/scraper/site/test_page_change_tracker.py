@@ -215,7 +215,7 @@ async def test_an_earlier_version_is_chosen_by_date(world: World, monkeypatch: p
     moments = [time.time() - 10 * 86_400, time.time() - 5 * 86_400]
     for price, moment in zip(("10 EUR", "12 EUR"), moments, strict=True):
         world.made.price = price
-        monkeypatch.setattr("scraper.store.sqlite.record_logs.time.time", lambda moment=moment: moment)
+        monkeypatch.setattr("scraper.store.record_logs.time.time", lambda moment=moment: moment)
         await world.compare()
         monkeypatch.undo()
     world.made.price = "15 EUR"
