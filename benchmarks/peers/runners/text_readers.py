@@ -6,7 +6,7 @@ import json
 import sys
 import time
 
-COLLECT_AFTER = 20_000
+COLLECT_AFTER = 200_000
 """Threshold of the garbage collector, as in our workers."""
 
 
