@@ -20,9 +20,10 @@ from scraper.call_context import AskUser, Deadline
 from scraper.coordination.protocols import SharedState
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
+from scraper.reading.response_reader import RenderDecider
 from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.reading.screenshots import NO_IMAGES
-from scraper.reading.visitor import PageVisitor, RenderDecider
+from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError

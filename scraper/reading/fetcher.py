@@ -16,6 +16,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
 from scraper.extract import worker_jobs
+from scraper.extract.documents.sniff import is_document
 from scraper.model import Reading, ReadingComparison, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
@@ -180,7 +181,8 @@ class Fetcher:
         reading = None
         if self._documents is not None:
             visit_outcome.check_content(snapshot, result.document)
-            reading = await self._documents.read_for_fetch(snapshot, job, deadline)
+            if is_document(snapshot.body, snapshot.media_type):
+                reading = await self._documents.read_for_fetch(snapshot, job, deadline)
         if reading is None:
             reading = visit_outcome.build_reading(
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url

@@ -13,8 +13,9 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract import worker_jobs
 from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import visit_outcome
+from scraper.reading.response_reader import run_in_worker
 from scraper.reading.stored_recipes import StoredRecipes
-from scraper.reading.visitor import PageVisitor, VisitJob, run_in_worker, timeout_error
+from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 

@@ -14,7 +14,8 @@ from scraper.coordination.protocols import SharedState
 from scraper.extract import worker_jobs
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import visit_outcome
-from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult, run_in_worker, timeout_error
+from scraper.reading.response_reader import VisitResult, run_in_worker
+from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.settings import Settings
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool

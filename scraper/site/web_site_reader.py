@@ -17,8 +17,8 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.response_reader import run_in_worker
 from scraper.reading.robots import RobotsRules
-from scraper.reading.visitor import run_in_worker
 from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, LoadedPage
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,6 +33,12 @@ LONG_LIMIT_S = 60.0
 """Seconds for one step of an export or a deletion. Emptying a large cache takes this long."""
 EXPORT_BATCH = 100
 
+RunQuery = Callable[[Callable[[Any], Any], float], Awaitable[Any]]
+"""Call a function with the connection of a database, for up to some seconds; return its result.
+
+It returns None if the database is unavailable or too slow.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class PageQueries:
@@ -46,12 +53,18 @@ class PageQueries:
     """Return numbers above `after` and their pages, in order; None for an unreadable page."""
 
 
+def page_key(entry: PageEntry) -> tuple[CacheScope, str, str]:
+    """Return the key under which a page is stored; a later reading with the same key replaces it."""
+    return entry.scope, entry.key, entry.reading.method
+
+
 class WriteBehindPageStore(PageStore, ABC):
     """Page store with a write queue, using the queries of one database."""
 
     def __init__(
         self,
         queries: PageQueries,
+        run: RunQuery,
         *,
         name: str,
         batch: int,
@@ -63,6 +76,7 @@ class WriteBehindPageStore(PageStore, ABC):
             self._write, batch=batch, gather_s=gather_s, retry_on=retry_on
         )
         self._queries = queries
+        self._run = run
         self._name = name
         self._hits = self._misses = self._written = self._failed = 0
 
@@ -83,7 +97,7 @@ class WriteBehindPageStore(PageStore, ABC):
     def put(self, entry: PageEntry) -> None:
         """Queue a page for writing and return immediately."""
         document = entry.reading.document
-        self._queue.put(entry, len(document.text) + len(document.markdown), entry.page_key)
+        self._queue.put(entry, len(document.text) + len(document.markdown), page_key(entry))
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
@@ -175,10 +189,6 @@ class WriteBehindPageStore(PageStore, ABC):
         """Reason why the database is unavailable, or None."""
 
     @abstractmethod
-    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
-        """Run a query and return its result, or None if the database is unavailable or too slow."""
-
-    @abstractmethod
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch; raise one of `retry_on` if the whole batch must be written again."""
 
@@ -193,6 +203,10 @@ class WriteBehindPageStore(PageStore, ABC):
     @abstractmethod
     async def _fetch_sizes(self) -> tuple[int, int] | None:
         """Return the number of pages and their bytes, or None if the database is unavailable."""
+
+    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
+        """Run a query and return its result, or None if the database is unavailable or too slow."""
+        return await self._run(functools.partial(query, **arguments), limit_s)
 
     def _make_rows(self, make_row: Callable[[PageEntry], R | None], entries: list[PageEntry]) -> tuple[list[R], int]:
         """Return the rows of pages that are not too large, and the number of pages that cannot be stored."""

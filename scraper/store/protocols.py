@@ -24,10 +24,6 @@ class CacheScope:
     language: str = "en-US"
 
 
-PageKey = tuple[CacheScope, str, str]
-"""Scope, canonical URL and reading method: a store holds one page for each."""
-
-
 @dataclass(frozen=True, slots=True)
 class PageEntry:
     """One cached page."""
@@ -42,11 +38,6 @@ class PageEntry:
     The page is returned only while all of them still apply: an address that may no longer be visited may no longer be
     read from the cache either.
     """
-
-    @property
-    def page_key(self) -> PageKey:
-        """Key under which the page is stored; a later reading with the same key replaces it."""
-        return self.scope, self.key, self.reading.method
 
 
 @dataclass(frozen=True, slots=True)

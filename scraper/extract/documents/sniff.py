@@ -45,6 +45,15 @@ class DocumentKind(enum.StrEnum):
     EMPTY = "empty"
 
 
+_DOCUMENTS = frozenset(
+    {
+        DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
+        DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
+        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.MSG,
+        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE,
+    }
+)  # fmt: skip
+"""Formats of documents, as opposed to web pages and text files."""
 CONTAINER_FORMATS = (DocumentKind.EMAIL, DocumentKind.MSG, DocumentKind.ARCHIVE)
 """Formats of files that contain other files."""
 _PDF_SIGNATURE_BYTES = 1_024
@@ -130,6 +139,11 @@ def sniff_kind(data: bytes, *, media_type: str = "", name: str = "") -> Document
     if head.startswith(b"{\\rtf"):
         return DocumentKind.RTF
     return _detect_image_or_archive(data, head) or _detect_text_kind(data, head, media_type, name.lower())
+
+
+def is_document(body: bytes, media_type: str) -> bool:
+    """Return True if a response is a document, not a page or a text."""
+    return sniff_kind(body, media_type=media_type) in _DOCUMENTS
 
 
 def _is_pdf(data: bytes) -> bool:

@@ -39,15 +39,6 @@ PARSE_LIMIT_S = 120.0
 BYTES_PER_MB = 1_000_000
 """Bytes of a megabyte."""
 
-_DOCUMENTS = frozenset(
-    {
-        DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
-        DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
-        DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.MSG,
-        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE,
-    }
-)  # fmt: skip
-"""Formats of documents, as opposed to web pages and text files."""
 _READABLE_IN_PART = frozenset(
     {DocumentKind.TEXT, DocumentKind.CSV, DocumentKind.MARKDOWN, DocumentKind.JSON, DocumentKind.XML}
 )
@@ -182,14 +173,12 @@ class DocumentParser:
         except (ValueError, TypeError, AttributeError) as error:
             raise _parser_failure("crash") from error
 
-    async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading | None:
-        """Return the reading of a document for `fetch`; None if the response is a page or a text.
+    async def read_for_fetch(self, snapshot: Snapshot, job: VisitJob, deadline: Deadline) -> Reading:
+        """Return the reading of the document in a response, for `fetch`.
 
         Raises:
             ScraperError: The document cannot be read.
         """
-        if not is_document(snapshot.body, snapshot.media_type):
-            return None
         if snapshot.truncated and detect_kind(snapshot) not in _READABLE_IN_PART:
             raise _truncated_error(snapshot, job.limits.body_bytes, "`read_doc` takes larger documents than `fetch`.")
         return await self.read_snapshot(snapshot, ParseRequest(), deadline, source=job.url)
@@ -243,11 +232,6 @@ def _parser_failure(code: str) -> errors.ParserFailedError:
     error = errors.ParserFailedError(f"The document {what}.", next_step=next_step)
     error.code = code
     return error
-
-
-def is_document(body: bytes, media_type: str) -> bool:
-    """Return True if a response is a document, not a page or a text."""
-    return sniff_kind(body, media_type=media_type) in _DOCUMENTS
 
 
 def detect_kind(snapshot: Snapshot) -> DocumentKind:

@@ -54,8 +54,10 @@ class PostgresPageStore(WriteBehindPageStore):
             page_queries.find_page,
             page_queries.list_entries,
         )
-        super().__init__(queries, name=str(server.address), batch=BATCH, retry_on=(PostgresUnavailableError,))
         self._server = server
+        super().__init__(
+            queries, self._run_query, name=str(server.address), batch=BATCH, retry_on=(PostgresUnavailableError,)
+        )
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         self._touching: asyncio.Task[None] | None = None
@@ -90,9 +92,9 @@ class PostgresPageStore(WriteBehindPageStore):
         sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
         return sizes
 
-    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
+    async def _run_query(self, work: Callable[[Connection], Any], limit_s: float) -> Any:
         try:
-            return await self._server.run(functools.partial(query, **arguments), limit_s)
+            return await self._server.run(work, limit_s)
         except PostgresUnavailableError:
             return None
 
@@ -110,7 +112,8 @@ class PostgresPageStore(WriteBehindPageStore):
     async def _write(self, batch: list[PageEntry]) -> None:
         """Store a batch, unless the database is unavailable."""
         loop = asyncio.get_running_loop()
-        entries = {entry.page_key: entry for entry in batch}  # the later of two readings of a page remains
+        # The later of two readings of a page remains.
+        entries = {base_page_store.page_key(entry): entry for entry in batch}
         make_row = functools.partial(page_queries.make_row, lexer=self._writing.lexer, limit_bytes=self._limit_bytes)
         pages, _ = await loop.run_in_executor(self._writing.thread, self._make_rows, make_row, list(entries.values()))
         written = await self._write_pages(pages)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -38,9 +36,9 @@ class SqlitePageStore(WriteBehindPageStore):
         queries = PageQueries(
             page_queries.get, search_pages, page_queries.list_recent, find_page, page_queries.list_entries
         )
-        super().__init__(queries, name="it", batch=BATCH, gather_s=GATHER_S)
-        self._limit_bytes = limit_bytes
         self._threads = DatabaseThreads(folder / FILE_NAME, page_queries.SCHEMA, "pages")
+        super().__init__(queries, self._threads.read, name="it", batch=BATCH, gather_s=GATHER_S)
+        self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
         # The file is opened now rather than with the first page, so that a problem is reported at the start.
         self._threads.writer.submit(self._threads.try_run, lambda connection: None)
@@ -53,9 +51,6 @@ class SqlitePageStore(WriteBehindPageStore):
     @property
     def _problem(self) -> str | None:
         return self._threads.database.problem
-
-    async def _read(self, query: Callable[..., Any], limit_s: float, /, **arguments: Any) -> Any:
-        return await self._threads.read(functools.partial(query, **arguments), limit_s)
 
     def _touch(self, number: int) -> None:
         if number not in self._touched:

@@ -21,8 +21,9 @@ from scraper.coordination.protocols import WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyClaims, ValkeyState
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visitor import PageVisitor, VisitJob, VisitResult
+from scraper.reading.visitor import PageVisitor, VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool

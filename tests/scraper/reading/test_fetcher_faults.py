@@ -7,7 +7,6 @@ import pytest
 from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
-from scraper.reading import visit_outcome
 from scraper.reading.visitor import READ_RESERVE_S
 from scraper.workers import NoWorkerError, WorkerFailedError
 from tests.scraper.reading.fakes import SHELL, ScriptedBrowsers, for_ever
@@ -112,7 +111,7 @@ class TestFaults:
     async def test_the_log_names_the_reason_for_the_fallback_reader(self, caplog: pytest.LogCaptureFixture) -> None:
         harness = Harness()
         harness.workers.failing = WorkerFailedError("took too long")
-        with caplog.at_level("WARNING", "scraper.reading.visitor"):
+        with caplog.at_level("WARNING", "scraper.reading.response_reader"):
             await harness.error()
         (told,) = set(caplog.messages)
         assert told == "a page of example.org is read by the fallback reader: took too long"
@@ -127,7 +126,7 @@ class TestFaults:
 class TestPatience:
     @pytest.fixture(autouse=True)
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(visit_outcome, "PAUSE_S", 0.01)
+        monkeypatch.setattr("scraper.reading.visit_outcome.PAUSE_S", 0.01)
 
     async def test_a_failing_site_is_retried_once(self) -> None:
         harness = Harness(ScriptedBrowsers(status=503))

@@ -11,8 +11,9 @@ from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.extract import worker_jobs
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
+from scraper.reading.response_reader import VisitResult
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visitor import VisitJob, VisitResult
+from scraper.reading.visitor import VisitJob
 from scraper.workers import WorkerTimeoutError
 
 URL = "https://shop.example/kettle"

@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 from dataclasses import fields
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -81,8 +80,7 @@ def test_saved_weights_are_loaded_unchanged() -> None:
 def arrays_of(weights: ModelWeights) -> list[np.ndarray]:
     """Return the arrays that are stored without rounding."""
     arrays = []
-    parts: tuple[Any, ...] = (weights.forest, weights.page_types, weights.net, *weights.net.rounds)
-    for part in parts:
+    for part in (weights.forest, weights.page_types, weights.net, *weights.net.rounds):
         values = [getattr(part, field.name) for field in fields(part)]
         arrays += [value for value in values if isinstance(value, np.ndarray)]
     return arrays

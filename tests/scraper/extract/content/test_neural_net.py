@@ -74,8 +74,7 @@ def _blocks(around: Neighborhood, at: int) -> list[range]:
 
 def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.ndarray:
     weights = around.weights[blocks]
-    mean: np.ndarray = (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
-    return mean
+    return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
 
 
 def _compute_context_by_block(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:

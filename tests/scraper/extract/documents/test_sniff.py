@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.documents.sniff import DocumentKind, sniff_kind
+from scraper.extract.documents.sniff import DocumentKind, is_document, sniff_kind
 from tests.scraper.extract.documents import builders
 from tests.scraper.soon import soon
 
@@ -82,3 +82,9 @@ def test_names_and_declared_types_distinguish_text_formats() -> None:
     assert sniff_kind(b"a,b\n1,2\n", media_type="text/csv; charset=utf-8") is DocumentKind.CSV
     assert sniff_kind(b"# a\n", name="readme.md") is DocumentKind.MARKDOWN
     assert sniff_kind(b"a,b\n1,2\n") is DocumentKind.TEXT
+
+
+def test_documents_are_distinguished_from_pages_and_texts() -> None:
+    assert is_document(b"%PDF-1.7\n", "text/html")
+    assert not is_document(b"<html><body>a</body></html>", "application/pdf")
+    assert not is_document(b"a,b\n", "text/csv")

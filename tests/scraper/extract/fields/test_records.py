@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scraper.extract.fields import extraction
@@ -22,7 +20,7 @@ MENU = (
 )
 
 
-def records(html: str, **more: Any) -> PageFields:
+def records(html: str, **more: bool) -> PageFields:
     (found,) = extraction.extract([page(html, **more)], FieldRequest(records=True))
     return found
 

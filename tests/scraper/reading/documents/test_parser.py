@@ -8,7 +8,7 @@ import pytest
 
 from scraper import errors
 from scraper.extract.documents.model import ParseRequest
-from scraper.reading.documents.parser import DocumentParser, is_document
+from scraper.reading.documents.parser import DocumentParser
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.single_use import SingleUseProcesses
 
@@ -92,9 +92,3 @@ async def test_a_document_is_read_with_more_care_if_needed() -> None:
     assert shots.asked[1]["more_care"]
     worse = ScriptedShots({"parsed": {**GOOD, "deserves_more_care": True}}, WorkerDiedError("it died"))
     assert await read(worse) == "words"
-
-
-def test_documents_are_distinguished_from_pages_and_texts() -> None:
-    assert is_document(PDF, "text/html")
-    assert not is_document(b"<html><body>a</body></html>", "application/pdf")
-    assert not is_document(b"a,b\n", "text/csv")

@@ -39,9 +39,9 @@ async def search(client: Client, area: str, params: Any) -> Any:
     return await client.session.send_request(request, kinds[area])
 
 
-class _Search(PaginatedRequest[str]):
+class _Search(PaginatedRequest):
     method: str
-    params: Any = None
+    params: Any = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("era", ERAS)

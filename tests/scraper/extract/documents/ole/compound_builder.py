@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Any
 
 _SECTOR, _MINI = 512, 64
 _END, _FREE, _TABLE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
@@ -22,8 +21,7 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
             table.append(len(sectors) if at + 1 < count else _END)
         return first if count else _END
 
-    packed = b""
-    mini_table: list[int] = []
+    packed, mini_table = b"", []
     starts: dict[str, int] = {}
     for path, data in streams.items():
         if not mini:
@@ -35,7 +33,7 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
         packed += data.ljust(count * _MINI, b"\0")
     packed_start = add(packed) if packed else _END
     mini_start = add(struct.pack(f"<{len(mini_table)}I", *mini_table)) if mini_table else _END
-    entries: list[list[Any]] = [["Root Entry", 5, _FREE, _FREE, packed_start, len(packed)]]
+    entries = [["Root Entry", 5, _FREE, _FREE, packed_start, len(packed)]]
     _add_folder(entries, 0, "", streams, starts)
     directory = add(b"".join(_entry(*entry) for entry in entries))
     table_start = len(sectors)
@@ -50,7 +48,7 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
 
 
 def _add_folder(
-    entries: list[list[Any]], parent: int, folder: str, streams: Mapping[str, bytes], starts: Mapping[str, int]
+    entries: list[list[object]], parent: int, folder: str, streams: Mapping[str, bytes], starts: Mapping[str, int]
 ) -> None:
     names = dict.fromkeys(path.removeprefix(folder).split("/")[0] for path in streams if path.startswith(folder))
     before = None

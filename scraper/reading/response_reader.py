@@ -1,0 +1,166 @@
+"""Read the response of a visit in a worker, and decide if the page must be rendered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from browsers.model import Snapshot
+from scraper import errors
+from scraper.call_context import Deadline
+from scraper.extract import worker_jobs
+from scraper.model import Document, Reading
+from scraper.urls import host_of
+from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+log = logging.getLogger(__name__)
+
+READ_LIMIT_S = 5.0
+"""CPU seconds. The reader takes 10 to 100 ms for a page; a slower page is hostile."""
+FALLBACK_LIMIT_S = 3.0
+"""CPU seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
+
+_CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
+"""Reasons of block pages that may disappear when rendered. Other error pages do not change."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitResult:
+    """Response of a visit with its document."""
+
+    snapshot: Snapshot
+    document: Document
+    warnings: tuple[str, ...] = ()
+    """Warnings for the caller, about robots.txt and consent dialogs."""
+
+    def add_warnings(self, reading: Reading) -> Reading:
+        """Return the reading with the warnings of the visit."""
+        return replace(reading, warnings=(*reading.warnings, *self.warnings)) if self.warnings else reading
+
+
+class RenderDecider:
+    """Decide if a page must be rendered.
+
+    The document of the page as served is reused, so that no page is read twice.
+    """
+
+    def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
+        """Extract in the workers before the deadline; call `on_render` before rendering."""
+        self.served: Snapshot | None = None
+        """Response before rendering."""
+        self._document: Document | None = None
+        """Document of `served`."""
+        self._workers = workers
+        self._deadline = deadline
+        self._on_render = on_render
+
+    @property
+    def has_text(self) -> bool:
+        """True if the page as served has text."""
+        return self._document is not None and bool(self._document.markdown.strip())
+
+    async def is_enough(self, served: Snapshot) -> bool:
+        """Return True if the page as served has the content of the rendered page."""
+        self.served, self._document = served, None
+        if not served.html.strip() and "refresh" not in served.headers:
+            # Without markup there is no script that could add content.
+            self._document = Document(url=served.url)
+            return True
+        try:
+            self._document = await self.read(served)
+        except WorkerFailedError:
+            return False
+        if _is_enough(served, self._document):
+            return True
+        self._on_render()
+        return False
+
+    def served_result(self) -> VisitResult:
+        """Return the page as served, marked as incomplete."""
+        assert self.served is not None and self._document is not None
+        return VisitResult(replace(self.served, complete=False), self._document)
+
+    async def read_result(self, snapshot: Snapshot) -> VisitResult:
+        """Return the final response with its document.
+
+        Raises:
+            BrowserFailedError: No worker process can be started.
+            ContentTooLargeError: The page cannot be read within the limits.
+            ScraperError: The response is not readable content.
+        """
+        if not snapshot.html:
+            # The capture of a rendered page failed.
+            return self.served_result() if self.has_text else VisitResult(snapshot, Document(snapshot.url))
+        if not snapshot.rendered and self._document is not None:
+            return VisitResult(snapshot, self._document)
+        try:
+            return VisitResult(snapshot, await self.read(snapshot))
+        except WorkerFailedError as error:
+            if self.has_text:
+                return self.served_result()
+            message = f"The page at {host_of(snapshot.url)} could not be read: {errors.hide_folders(str(error))}."
+            target = snapshot.requested_url
+            if isinstance(error, NoWorkerError):
+                raise errors.BrowserFailedError(message, target=target, next_step="Try again in a moment.") from error
+            raise errors.ContentTooLargeError(
+                message, target=target, next_step="Look for a smaller page, or another source."
+            ) from error
+
+    async def read(self, snapshot: Snapshot) -> Document:
+        """Return the document of a snapshot; use the fallback reader if the reader fails or is too slow.
+
+        Raises:
+            WorkerFailedError: The fallback reader failed too.
+            ScraperError: The snapshot is not readable content.
+        """
+        # The reader uses the decoded text; the bytes are not sent to the worker.
+        light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
+        try:
+            return await self._run(worker_jobs.read, light, READ_LIMIT_S)
+        except WorkerFailedError as error:
+            if not light.html or self._deadline.left_s() <= 0:
+                raise
+            log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
+            return await self._run(worker_jobs.read_in_one_pass, light, FALLBACK_LIMIT_S)
+
+    async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
+        # As a value, so that a bug in the reader affects this page only.
+        work = run_in_worker(self._workers, read, snapshot, limit_s, self._deadline)
+        (answer,) = await asyncio.gather(work, return_exceptions=True)
+        if isinstance(answer, Document):
+            return answer
+        if not isinstance(answer, (errors.ScraperError, WorkerFailedError)):
+            log.error("the reader failed on a page of %s", host_of(snapshot.url), exc_info=answer)
+            raise WorkerFailedError("the reader failed on it") from answer
+        raise answer
+
+
+async def run_in_worker(
+    workers: WorkerPool, read: Callable[[V], T], visited: V, limit_s: float, deadline: Deadline
+) -> T:
+    """Run a function on a snapshot, or several, in a worker for up to `limit_s` of CPU time, and return its result.
+
+    Raises:
+        WorkerFailedError: It failed, or no worker was free before the deadline.
+    """
+    try:
+        async with asyncio.timeout(deadline.left_s()):
+            return await workers.run(read, visited, limit_s=limit_s, deadline_s=deadline.left_s())
+    except TimeoutError as error:
+        raise WorkerFailedError("no reader was free in time") from error
+
+
+def _is_enough(served: Snapshot, document: Document) -> bool:
+    verdict = document.verdict
+    if served.status >= 400:
+        return verdict.reason not in _CLEARED_BY_SCRIPTS
+    if "#" in served.requested_url:
+        # A script routes by the fragment: the server sends the same page for all of them.
+        return False
+    return verdict.ok or verdict.reason == "binary"
