@@ -20,6 +20,8 @@ from scraper.extract.text.sanitize import name_key
 
 VERSION = 2
 """Version of the JSON format of recipes."""
+_ADDED_IN_VERSION_2: Mapping[str, Any] = {"context": [], "in_title": False}
+"""Features that the places of version 1 do not have."""
 MAX_CHARACTERS = 60_000
 """Characters of a recipe as JSON."""
 MAX_EXAMPLES = 3
@@ -319,8 +321,9 @@ def from_text(text: str) -> ExtractionRecipe:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("it is no JSON") from None
-    if not isinstance(data, dict) or data.get("version") != VERSION:
+    if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
         raise ValueError(f"it is not of version {VERSION}")
+    missing = _ADDED_IN_VERSION_2 if data["version"] == 1 else {}
     has_columns = "records" in data
     host, named = data.get("host"), data.get("records" if has_columns else "fields")
     if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
@@ -334,5 +337,5 @@ def from_text(text: str) -> ExtractionRecipe:
         if has_columns:
             columns[name] = RecordColumn.from_data(one)
         else:
-            places[name] = tuple(map(FieldPlace.from_data, several))
+            places[name] = tuple(FieldPlace.from_data(missing | known) for known in several)
     return ExtractionRecipe(host, places, columns)

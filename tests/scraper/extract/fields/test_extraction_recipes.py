@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,7 @@ def item(name: str, price: str, maker: str, weight: str, more: str = "") -> str:
 
 KETTLE = item("Copper kettle", "$49.90", "Ada &amp; Sons", "1.2 kg")
 LAMP = item("Reading lamp", "$7.00", "Quay Ltd", "800 g")
+LAMP_VALUES = {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
 REDESIGNED = (
     "<html><body><header><a href='/'>Home</a> <a href='/all'>All items</a></header><div class='x1'><div class='x2'>"
     "<h1 class='big'>Reading lamp</h1><div class='sum'>Now only $7.00</div><dl><dt>Maker</dt><dd>Quay Ltd</dd>"
@@ -59,15 +61,24 @@ def test_an_example_gives_its_own_values_back() -> None:
 
 def test_a_recipe_reads_another_page_without_the_text_around_a_value(recipe: str) -> None:
     found = by_recipe(LAMP, recipe)
-    assert found.values == {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
+    assert found.values == LAMP_VALUES
     assert all(one.confidence > 0.9 for one in found.evidence.values()) and not found.warnings
 
 
 def test_a_redesign_gives_likely_values_with_a_warning(recipe: str) -> None:
     found = by_recipe(REDESIGNED, recipe)
-    assert found.values == {"name": "Reading lamp", "price": "$7.00", "maker": "Quay Ltd", "weight": "800 g"}
+    assert found.values == LAMP_VALUES
     assert "not that of the recipe" in found.warnings[0]
     assert all(one.confidence < 0.95 for one in found.evidence.values())
+
+
+@pytest.mark.parametrize("html", [LAMP, REDESIGNED], ids=["same design", "redesign"])
+def test_a_recipe_of_version_1_reads_pages_as_a_new_one(html: str, recipe: str) -> None:
+    # Revision 6e797f1d wrote the file.
+    old = (Path(__file__).parent / "version_1/recipe.json").read_text()
+    found = by_recipe(html, old)
+    assert found.values == LAMP_VALUES and found.warnings == by_recipe(html, recipe).warnings
+    assert json.loads(old)["version"] == 1
 
 
 def book(name: str, publisher: str, day: str) -> str:
