@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import compress
+from itertools import compress, islice
 from typing import Any, cast
 
 from lxml import etree
@@ -25,6 +25,9 @@ _MAX_URL = 200
 """Characters at the end of a URL that are searched for the profile of a user."""
 
 _MIN_AUTHORS = 2
+_OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPosting"})
+"""Types of posts that may have no reply, so that the page has one author."""
+_MAX_TYPED_LEVELS = 6
 
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
 _AUTHOR_CLASS = re.compile(
@@ -143,6 +146,8 @@ def find_labels(
 ) -> list[AuthorDateLabel]:
     """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
 
+    The author of a declared question or opening post may be the only one.
+
     `classes` are the values of `class` in the page, one per line, and `tags` its tags, if they are known.
     """
     if classes is None or tags is None:
@@ -154,7 +159,7 @@ def find_labels(
         author = _read_author(element, is_author=element.get("class") in elements.author_classes)
         if author is not None and not _is_outside(element, outside):
             authors[element] = author
-    if len(authors) < _MIN_AUTHORS:
+    if len(authors) < _MIN_AUTHORS and not any(map(_is_in_declared_post, authors)):
         return []
     labels: list[AuthorDateLabel] = []
     for element in elements.find_dates(authors):
@@ -167,6 +172,13 @@ def find_labels(
         if len(labels) >= MAX_LABELS:
             break
     return labels
+
+
+def _is_in_declared_post(author: Element) -> bool:
+    """Return True if markup declares the author of a post that opens a discussion."""
+    typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), _MAX_TYPED_LEVELS))
+    kind = next(filter(None, typed), "") if author.get("itemprop") in _AUTHOR_ROLES else ""
+    return kind.rpartition("/")[2] in _OPENING_TYPES
 
 
 class _LabelElements:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
+from scraper.extract.discussion.mail_text import MAIL_SIGNATURE
 from scraper.extract.discussion.post_containers import PostContainer
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS
@@ -43,7 +44,6 @@ _RULE = re.compile(r"\s*_{8,}\s*")
 """Line that boards write above a signature."""
 _MAX_SIGNATURE = 600
 """Characters of a signature below such a line."""
-_MAIL_SIGNATURE = re.compile(r"\n-- ?\n(?s:.*)\Z")
 _CONTROL = re.compile(
     r"\W*(?:reply|quote|report|share|like|edit|delete|permalink|link to (?:post|comment)|read more|show (?:more|less)|"
     r"log in to reply|reply to \S+|antworten|zitieren|melden|répondre|citer|signaler|responder|citar|"
@@ -218,7 +218,7 @@ def copy_body(elements: Sequence[Element]) -> Element:
             if element.find(".//blockquote") is None:
                 element.tag = "blockquote"
         elif element.tag == "pre" and element.text:
-            element.text = _MAIL_SIGNATURE.sub("\n", element.text)
+            element.text = MAIL_SIGNATURE.sub("\n", element.text)
     return wrapped
 
 

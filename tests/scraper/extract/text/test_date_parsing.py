@@ -114,6 +114,8 @@ def test_any_text_is_accepted(text: str) -> None:
         ("Fri, 17 May 2024 10:00:00 GMT", datetime(2024, 5, 17, 10, tzinfo=UTC)),
         ("2024/5/7", datetime(2024, 5, 7, tzinfo=UTC)),
         ("May 17, 2024", datetime(2024, 5, 17, tzinfo=UTC)),
+        ("Fri May  7 10:00:00 2024", datetime(2024, 5, 7, 10, tzinfo=UTC)),
+        ("Posted on Fri May  7 10:00:00 CET 2024", datetime(2024, 5, 7, tzinfo=UTC)),
         ("17 May 2024", datetime(2024, 5, 17, tzinfo=UTC)),
         ("Fri May 17 2024 10:00:00 GMT+0200 (CEST)", datetime(2024, 5, 17, 8, tzinfo=UTC)),
         ("1715940000", datetime(2024, 5, 17, 10, tzinfo=UTC)),
