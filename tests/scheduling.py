@@ -21,7 +21,7 @@ _SLOW_S = 0.1
 """Seconds. `--durations` shows a setup or teardown that takes longer."""
 
 
-class GroupScheduling(LoadGroupScheduling):
+class GroupScheduling(LoadGroupScheduling):  # type: ignore[misc]
     """Scheduler of `--dist loadgroup` whose work per test does not grow with the number of tests.
 
     The base class counts the tests of all groups that a process ever got, after each test: 5,000 groups in each
@@ -39,6 +39,7 @@ class GroupScheduling(LoadGroupScheduling):
         The base class runs the test again until each process ended, and fails for a process that never got a test.
         """
         groups = self.assigned_work.pop(node, {})
+        waiting: list[tuple[dict[str, bool], str]]
         waiting = [(tests, name) for tests in groups.values() for name, is_complete in tests.items() if not is_complete]
         if not waiting:
             return None

@@ -21,6 +21,8 @@ from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
 from browsers.chromium.profile_dir import ProfileDir
 from browsers.errors import BrowsersError
+from browsers.pool import browser_pool
+from scraper.workers import pool
 from scraper.workers.process import ForkServerClient, Worker
 
 MAX_IDLE = 3
@@ -48,8 +50,8 @@ class WarmProcesses:
     def lent(self) -> Iterator[None]:
         """Lend processes while the block runs."""
         with self._folder, pytest.MonkeyPatch.context() as patch:
-            patch.setattr("browsers.pool.browser_pool.launch_chromium", self._launch)
-            patch.setattr("scraper.workers.pool.ForkServerClient", self._fork_server)
+            patch.setattr(browser_pool, "launch_chromium", self._launch)
+            patch.setattr(pool, "ForkServerClient", self._fork_server)
             WarmProcesses.current = self
             yield
             WarmProcesses.current = None

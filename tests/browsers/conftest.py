@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from browsers.navigation import readiness, tab, visit
 from tests.browsers.visits import await_answers, await_frames
 
 
@@ -21,15 +22,13 @@ def dead_port() -> Iterator[int]:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise time limits for tests of tab reuse: a delay on a busy machine must not make a tab unusable."""
-    for limit in (
-        "navigation.tab.CLOSE_LIMIT_S",
-        "navigation.tab.PREPARE_LIMIT_S",
-        "navigation.tab.RENEW_LIMIT_S",
-        "navigation.visit.PREPARE_LIMIT_S",
-        "navigation.visit.CAPTURE_LIMIT_S",
-        "navigation.readiness.SAMPLE_LIMIT_S",
+    for module, *limits in (
+        (tab, "CLOSE_LIMIT_S", "PREPARE_LIMIT_S", "RENEW_LIMIT_S"),
+        (visit, "PREPARE_LIMIT_S", "CAPTURE_LIMIT_S"),
+        (readiness, "SAMPLE_LIMIT_S"),
     ):
-        monkeypatch.setattr(f"browsers.{limit}", 30.0)
+        for limit in limits:
+            monkeypatch.setattr(module, limit, 30.0)
 
 
 @pytest.fixture

@@ -23,10 +23,13 @@ from playwright.async_api._context_manager import PlaywrightContextManager
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
 from browsers.chromium import playwright_driver, process_tree
+from browsers.chromium.process import launch_chromium
 from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
+from browsers.egress import proxy_server
 from browsers.egress.proxy_listener import ProxyLimits
-from browsers.pool import browser_pool
+from browsers.navigation import readiness
+from browsers.pool import browser_handle, browser_pool
 from tests.browsers.visits import WAITING, marks, until, visit
 from tests.growth import full_size
 from tests.site.running import Site
@@ -81,7 +84,7 @@ def everyone() -> dict[int, str]:
 async def fresh(browser_settings: BrowserSettings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Browsers]:
     """Open browsers that the test may break."""
     # A connection that a killed process left open is closed after this time, and its request is repeated.
-    monkeypatch.setattr("browsers.egress.proxy_server.ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
+    monkeypatch.setattr(proxy_server, "ProxyLimits", lambda: ProxyLimits(idle_s=6.0))
     async with Browsers(browser_settings) as running:
         yield running
 
@@ -105,7 +108,7 @@ async def test_visits_survive_a_kill_under_load(
     fresh: Browsers, site: Site, victim: str, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A page that stalls on a busy machine must not count as one in an endless loop.
-    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", 30.0)
+    monkeypatch.setattr(readiness, "SAMPLE_LIMIT_S", 30.0)
     before = set(ours())
     await visit(fresh, site, "/static/1", tier=tier)
     folder = str(fresh.folder)
@@ -144,8 +147,8 @@ async def test_crashed_browser_is_replaced_before_the_next_visit(fresh: Browsers
 async def test_hanging_browser_is_not_ready_until_it_continues_or_is_replaced(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.browser_handle.PROBE_INTERVAL_S", 0.5)
-    monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
+    monkeypatch.setattr(browser_handle, "PROBE_INTERVAL_S", 0.5)
+    monkeypatch.setattr(browser_handle, "MAX_MISSED_PROBES", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
         await until(lambda: client.status().ready)
         pid = client._pool._handles[Tier.LIGHT].chromium.pid
@@ -156,9 +159,9 @@ async def test_hanging_browser_is_not_ready_until_it_continues_or_is_replaced(
         await until(lambda: client.status().ready)
         assert client.status().restarts == 0
         os.kill(pid, signal.SIGSTOP)
-        monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 2)
+        monkeypatch.setattr(browser_handle, "MAX_MISSED_PROBES", 2)
         await until(lambda: client.status().restarts > 0)
-        monkeypatch.setattr("browsers.pool.browser_handle.MAX_MISSED_PROBES", 1_000_000)
+        monkeypatch.setattr(browser_handle, "MAX_MISSED_PROBES", 1_000_000)
         await until(lambda: client.status().ready)
         assert marks(await visit(client, site, "/static/1")) == 60
 
@@ -297,7 +300,7 @@ async def test_a_caller_that_gives_up_does_not_end_the_start_of_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     starts, may_start = [], asyncio.Event()
-    launch = browser_pool.launch_chromium
+    launch = launch_chromium
 
     async def launch_slowly(*arguments: Any, **options: Any) -> Any:
         starts.append(arguments)

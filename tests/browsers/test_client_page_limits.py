@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from browsers import Browsers, Mode, VisitLimits
+from browsers.cdp import session
 from browsers.chromium.process_tree import command_line, list_tree_pids
+from browsers.navigation import readiness
+from browsers.navigation import visit as visit_module
 from tests.browsers.visits import marks, visit
 from tests.growth import full_size
 from tests.site.running import Site
@@ -100,7 +103,7 @@ async def test_page_with_many_threads_gets_the_lowest_priority(browsers: Browser
 async def test_page_that_floods_the_pipe_is_dropped(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.cdp.session.MAX_EVENT_BYTES", 5_000_000)
+    monkeypatch.setattr(session, "MAX_EVENT_BYTES", 5_000_000)
     snapshot = await visit(browsers, site, "/url-flood", Mode.AUTO)
     assert (snapshot.exceeded_limit, snapshot.rendered, marks(snapshot)) == ("messages to the browser", False, 10)
     assert (await visit(browsers, site, "/spa/1")).complete
@@ -109,7 +112,7 @@ async def test_page_that_floods_the_pipe_is_dropped(
 async def test_number_of_events_of_a_page_is_limited(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.cdp.session.MAX_EVENTS", 1_000)
+    monkeypatch.setattr(session, "MAX_EVENTS", 1_000)
     snapshot = await visit(browsers, site, "/request-flood", Mode.AUTO)
     assert (snapshot.exceeded_limit, marks(snapshot)) == ("messages to the browser", 10)
 
@@ -130,8 +133,8 @@ async def test_page_with_endless_dialogs_is_returned(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch, mode: Mode, limit_s: float
 ) -> None:
     # Dialogs open until all have passed.
-    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", limit_s)
-    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", limit_s)
+    monkeypatch.setattr(readiness, "SAMPLE_LIMIT_S", limit_s)
+    monkeypatch.setattr(visit_module, "CAPTURE_LIMIT_S", limit_s)
     # The end of the page's scripts often ends one of the visit, too.
     snapshot = await visit(browsers, site, "/alerts-again", mode, limits=VisitLimits(settle_s=limit_s))
     assert marks(snapshot) >= 1

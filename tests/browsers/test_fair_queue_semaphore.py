@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from browsers import errors
+from browsers import errors, fair_queue
 from browsers.fair_queue import FairSemaphore
 
 
@@ -23,8 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     standing = Clock()
-    monkeypatch.setattr("browsers.fair_queue.time", standing)
-    monkeypatch.setattr("browsers.fair_queue.time", standing)
+    monkeypatch.setattr(fair_queue, "time", standing)
     return standing
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,7 @@ def test_the_limits_of_a_container_count(tmp_path: Path, monkeypatch: pytest.Mon
 def test_without_proc_the_load_of_the_machine_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_STAT", "_MEMORY", "_GROUP"):
         monkeypatch.setattr(free_resources, name, tmp_path / "missing")
-    monkeypatch.setattr(free_resources.os, "getloadavg", lambda: (1e9, 1e9, 1e9))
+    monkeypatch.setattr(os, "getloadavg", lambda: (1e9, 1e9, 1e9))
     free = ResourceMeter().measure(0.0)
     assert free.cpu == 0 and free.memory_bytes == math.inf
 
@@ -138,7 +139,7 @@ def test_time_limits_grow_with_the_processes_that_wait_for_a_core(
     (tmp_path / "loadavg").write_text(load)
     monkeypatch.setattr(free_resources, "_LOAD", tmp_path / "loadavg")
     monkeypatch.setattr(free_resources, "_GROUP", tmp_path / "missing")
-    monkeypatch.setattr(free_resources.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert measure_slowdown() == slowdown
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, VisitLimits
+from browsers.navigation import lazy_content, readiness_rules
+from browsers.navigation import visit as visit_module
 from tests.site.running import Site
 
 PATIENCE_S = 60.0
@@ -32,20 +34,17 @@ async def visit(
 
 def await_frames(patch: pytest.MonkeyPatch) -> None:
     """Raise the limits for pages that show more when they are scrolled."""
-    for limit, seconds in (
-        ("navigation.lazy_content.FRAMES_LIMIT_S", 5.0),
-        ("navigation.lazy_content.SKIP_LIMIT_S", 5.0),
-        ("navigation.lazy_content.ROUND_LIMIT_S", 20.0),
-        ("navigation.visit.LAZY_LIMIT_S", 40.0),
-        ("navigation.visit.CAPTURE_LIMIT_S", 20.0),
-    ):
-        patch.setattr(f"browsers.{limit}", seconds)
+    patch.setattr(lazy_content, "FRAMES_LIMIT_S", 5.0)
+    patch.setattr(lazy_content, "SKIP_LIMIT_S", 5.0)
+    patch.setattr(lazy_content, "ROUND_LIMIT_S", 20.0)
+    patch.setattr(visit_module, "LAZY_LIMIT_S", 40.0)
+    patch.setattr(visit_module, "CAPTURE_LIMIT_S", 20.0)
 
 
 def await_answers(patch: pytest.MonkeyPatch) -> None:
     """Raise the limits for running requests, except for the pages of UNANSWERED."""
     for limit in ("DATA_HOLDS_S", "CODE_HOLDS_S", "HOLDS_WHEN_THIN_S", "SOCKET_WAIT_S"):
-        patch.setattr(f"browsers.navigation.readiness_rules.{limit}", 7.0)
+        patch.setattr(readiness_rules, limit, 7.0)
 
 
 async def until(done: Callable[[], bool]) -> None:

@@ -23,6 +23,7 @@ from tests.conformance.content import text
 
 _PREFIX = "test_input_required_result_"
 Answers = Mapping[str, Any]
+InputRequests = dict[str, CreateMessageRequest | ListRootsRequest | ElicitRequest]
 
 
 def add(server: MCPServer[Any]) -> None:
@@ -95,8 +96,8 @@ def _asking(
 
 
 def _add_rounds(server: MCPServer[Any]) -> None:
-    first = {"step1": _form("Step 1: What is your name?", name="string")}
-    second = {"step2": _form("Step 2: Which color do you like?", color="string")}
+    first: InputRequests = {"step1": _form("Step 1: What is your name?", name="string")}
+    second: InputRequests = {"step2": _form("Step 2: Which color do you like?", color="string")}
 
     @server.tool(name=_PREFIX + "multi_round", description="Asks twice.")
     async def run(ctx: Context) -> str | InputRequiredResult:
@@ -113,7 +114,8 @@ def _add_rounds(server: MCPServer[Any]) -> None:
 def _add_gated(server: MCPServer[Any]) -> None:
     @server.tool(name=_PREFIX + "capabilities", description="Asks only what the client can answer.")
     async def run(ctx: Context) -> InputRequiredResult:
-        able, questions = ctx.client_capabilities, {}
+        able = ctx.client_capabilities
+        questions: InputRequests = {}
         if able is None or able.sampling is not None:
             questions["model"] = _to_model("hello")
         if able is None or able.elicitation is not None:
@@ -122,7 +124,7 @@ def _add_gated(server: MCPServer[Any]) -> None:
 
 
 def _add_prompt(server: MCPServer[Any]) -> None:
-    question = {"user_context": _form("Which context?", context="string")}
+    question: InputRequests = {"user_context": _form("Which context?", context="string")}
 
     async def run(ctx: Context) -> Any:
         context = _field(ctx.input_responses or {}, "user_context", "context")

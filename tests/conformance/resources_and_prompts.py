@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -18,7 +19,7 @@ def add(server: MCPServer[Any]) -> None:
     _add_resources(server)
     _add_prompts(server)
 
-    @server.completion()
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
     async def complete(ref: object, argument: object, context: object) -> Completion:
         return Completion(values=[], total=0, has_more=False)
 
@@ -54,10 +55,11 @@ def _add_prompts(server: MCPServer[Any]) -> None:
     def image() -> list[UserMessage]:
         return [UserMessage(picture()), UserMessage(text("What is in the picture above?"))]
 
-    for name, make in {
+    prompts: dict[str, Callable[..., list[UserMessage]]] = {
         "test_simple_prompt": simple,
         "test_prompt_with_arguments": arguments,
         "test_prompt_with_embedded_resource": resource,
         "test_prompt_with_image": image,
-    }.items():
+    }
+    for name, make in prompts.items():
         server.add_prompt(Prompt.from_function(make, name=name, description=f"Answers for {name}."))

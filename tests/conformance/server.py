@@ -20,6 +20,7 @@ from mcp.types import EmptyResult, SetLevelRequestParams, SubscribeRequestParams
 from scraper.server import entrypoints
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol import mcp_server as protocol
+from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.tools import registry
 from tests.conformance import multi_round, resources_and_prompts, tasks, tools
@@ -39,7 +40,7 @@ def main() -> None:
     protocol.build = _patch_build(protocol.build)
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})
-    entrypoints.logs.configure(settings.log_level, settings.log_format)
+    logs.configure(settings.log_level, settings.log_format)
     pair = registry.openai_tools()
     open_services = entrypoints.services_factory(settings)
     serving = entrypoints.serve_http(

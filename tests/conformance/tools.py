@@ -28,7 +28,7 @@ class _Defaults(BaseModel):
     verified: bool = Field(True, description="Whether it was checked")
 
 
-def _titled(*values: str) -> list[dict[str, str]]:
+def _titled(*values: str) -> list[Any]:
     return [{"const": value, "title": value.title()} for value in values]
 
 
@@ -76,7 +76,7 @@ def add(server: MCPServer[Any]) -> None:
 
 
 def _add_contents(server: MCPServer[Any]) -> None:
-    answers = {
+    answers: dict[str, list[Any]] = {
         "test_simple_text": [text("This is a simple text response for testing.")],
         "test_image_content": [picture()],
         "test_audio_content": [audio()],
@@ -154,7 +154,7 @@ def _add_asking(server: MCPServer[Any]) -> None:
     @server.tool(name="test_missing_capability", description="Needs a client that has a model.")
     async def missing(ctx: Context) -> str:
         if ctx.client_capabilities is None or ctx.client_capabilities.sampling is None:
-            require_environment = {"requiredCapabilities": {"sampling": {}}}
+            require_environment: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "The client has no model to ask.", require_environment)
         return "ok"
 

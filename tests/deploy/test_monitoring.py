@@ -30,7 +30,7 @@ OF_COUNTERS = {"rate", "increase"}
 SCRAPED_BY_PROMETHEUS = {"up"}
 
 
-def selectors(node: Any, function: str = "") -> Iterator[tuple[str, str]]:
+def selectors(node: Any, function: str = "") -> Iterator[tuple[str | None, str]]:
     """Yield each metric name with the innermost function around its range, or ""."""
     if isinstance(node, promql.VectorSelector):
         yield node.name, function

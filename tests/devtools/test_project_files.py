@@ -30,7 +30,7 @@ ACTIONLINT = shutil.which("actionlint")
 @pytest.mark.parametrize("schema", BY_SCHEMA)
 def test_each_file_matches_its_schema(schema: str) -> None:
     files = BY_SCHEMA[schema]
-    command = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files)
+    command = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *map(str, files))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert files and done.returncode == 0, done.stdout + done.stderr
 

@@ -11,6 +11,7 @@ import pytest
 
 from browsers import Tier
 from browsers.chromium.process import launch_chromium
+from browsers.pool import browser_pool
 from scraper import errors
 from scraper.model import Reading, ReadRequest
 from scraper.services import Services
@@ -50,7 +51,7 @@ async def test_opening_does_not_wait_for_the_browser(settings: Settings, monkeyp
         await opened.wait()
         return await launch_chromium(*order, **how)
 
-    monkeypatch.setattr("browsers.pool.browser_pool.launch_chromium", held)
+    monkeypatch.setattr(browser_pool, "launch_chromium", held)
     async with Services.open(settings) as app:
         assert not app.browsers.status().ready
         opened.set()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from browsers.cdp import transports
 from browsers.cdp.session import Event
 from browsers.cdp.transports import PipeHandshake, PipeTransport, _Reader
 
@@ -38,7 +39,7 @@ async def test_handshake_canceled_during_a_connection_ends_cleanly(
 
 
 async def test_message_beyond_the_limit_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("browsers.cdp.transports.MAX_MESSAGE_BYTES", 1_000)
+    monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1_000)
     arrived: list[bytes] = []
     reader = _Reader(arrived.append, lambda: None)
     for piece in (b"first\0" + b"x" * 900, b"x" * 900, b"x" * 900, b"x\0second\0thi", b"rd\0"):

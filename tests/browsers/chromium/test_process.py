@@ -25,6 +25,7 @@ from browsers.chromium.switches import LaunchPlan
 from browsers.client import Browsers
 from browsers.errors import NoBrowserError
 from browsers.model import Request, Tier
+from browsers.pool import browser_pool
 from browsers.settings import BrowserSettings
 from tests.browsers.chromium.machines import program
 from tests.browsers.visits import visit
@@ -139,7 +140,7 @@ async def test_error_without_threads_or_disk_names_what_to_free(
     async def fails(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("browsers.pool.browser_pool.launch_chromium", fails)
+    monkeypatch.setattr(browser_pool, "launch_chromium", fails)
     refusal = await refusal_of(BrowserSettings())
     words = getattr(trouble, "strerror", None) or str(trouble)
     assert f"cannot be started: {words}." in str(refusal) and "free some" in refusal.next_step

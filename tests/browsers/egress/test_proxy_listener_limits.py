@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from browsers.egress import EgressProxy, FailureKind, ProxyLimits, ProxyListener
+from browsers.egress import EgressProxy, FailureKind, ProxyLimits, ProxyListener, proxy_listener, relay
 from browsers.settings import BrowserSettings
 from tests.browsers.egress.conftest import WIRE_BYTES, OpenListener
 from tests.browsers.egress.wire import (
@@ -160,8 +160,8 @@ class _Clock:
 
 async def test_active_connection_stays_open(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = _Clock()
-    for module in ("proxy_listener", "relay"):
-        monkeypatch.setattr(f"browsers.egress.{module}.time", clock)
+    for module in (proxy_listener, relay):
+        monkeypatch.setattr(module, "time", clock)
     async with served(echo) as port:
         listener = await open_listener(test_hosts=at(port))
         async with through(listener, SITE) as conversation:

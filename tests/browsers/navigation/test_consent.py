@@ -10,6 +10,7 @@ import pytest
 from browsers import Browsers, Mode, Request, Snapshot, Tier
 from browsers.model import ScreenshotKind, ScreenshotRequest
 from browsers.navigation import consent
+from browsers.scripts import CONSENT
 from tests.browsers.acting.scripts import Actor, run_steps
 from tests.site.running import Site
 
@@ -31,12 +32,12 @@ async def test_an_exception_of_the_script_is_logged(
 ) -> None:
     name = part.rstrip("(:")
     broken = {
-        "plan": consent.CONSENT.replace("    plan(", "    plan() { throw new Error('broken'); }, plan_("),
-        "hosts": consent.CONSENT.replace("    hosts(", "    hosts() { throw new Error('broken'); }, hosts_("),
-        "isGone": consent.CONSENT.replace("    isGone:", "    isGone() { throw new Error('broken'); }, isGone_:"),
+        "plan": CONSENT.replace("    plan(", "    plan() { throw new Error('broken'); }, plan_("),
+        "hosts": CONSENT.replace("    hosts(", "    hosts() { throw new Error('broken'); }, hosts_("),
+        "isGone": CONSENT.replace("    isGone:", "    isGone() { throw new Error('broken'); }, isGone_:"),
         "the script": "(() => { throw new Error('broken'); })()",
     }[name]
-    assert broken != consent.CONSENT
+    assert broken != CONSENT
     monkeypatch.setattr(consent, "CONSENT", broken)
     await visit(browsers, site, "closed" if name == "hosts" else "bar")
     messages = [record.getMessage() for record in caplog.records if record.name == consent.__name__]

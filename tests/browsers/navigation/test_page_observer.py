@@ -8,38 +8,21 @@ from typing import Any, cast
 
 import pytest_asyncio
 
-from browsers.cdp.session import Connection, Message
+from browsers.cdp.session import Connection
 from browsers.model import Request, Tier
 from browsers.navigation.page_observer import MAX_DOCUMENTS, PageObserver
 from browsers.navigation.response import PausedResponse
 from browsers.navigation.tab import PAUSE_AT_RESPONSE, Tab
+from tests.browsers.silent_transport import SilentTransport
 
 ADDRESS = "https://one.example/"
-
-
-class NotingWire:
-    """Transport that records the messages to the tab."""
-
-    flat = True
-
-    def __init__(self) -> None:
-        self.sent: list[Message] = []
-
-    def bind(self, *_: object) -> None:
-        pass
-
-    def send(self, session_id: str | None, message: Message) -> None:
-        self.sent.append(message)
-
-    def close(self) -> None:
-        pass
 
 
 class Opened:
     """A committed page and the events of its tab."""
 
     def __init__(self) -> None:
-        self.wire = NotingWire()
+        self.wire = SilentTransport()
         self.connection = Connection(self.wire)
         self.session = self.connection.add_session("tab")
         tab = Tab(self.connection, "context", "frame", self.session, cast(Any, None))

@@ -17,18 +17,9 @@ from browsers.navigation.page_patterns import (
     PageProgress,
 )
 from browsers.navigation.readiness_rules import QUIET_WITH_DATA_S, DomSample, QuietTimers
+from tests.browsers.silent_transport import SilentTransport
 
 LOADED = DomSample("complete", IDLE_S, 3, 5000, False, 3000, 900, True, True, "one program")
-
-
-class SilentWire:
-    """A transport without a browser."""
-
-    flat = True
-
-    def bind(self, *_: object) -> None: ...
-    def send(self, *_: object) -> None: ...
-    def close(self) -> None: ...
 
 
 class FakePage:
@@ -37,7 +28,7 @@ class FakePage:
     def __init__(
         self, patterns: PagePatterns, sample: DomSample = LOADED, url: str = "https://shop.example/api/1"
     ) -> None:
-        self.session = Session(Connection(SilentWire()), "tab")
+        self.session = Session(Connection(SilentTransport()), "tab")
         self.network = NetworkActivity(self.session)
         self.progress = PageProgress(patterns)
         self.sample = sample

@@ -10,6 +10,8 @@ import pytest_asyncio
 
 from browsers import Browsers, Mode, VisitLimits
 from browsers.errors import BrowsersError
+from browsers.navigation import readiness
+from browsers.navigation import visit as visit_module
 from tests.browsers.visits import UNANSWERED, await_answers, await_frames, marks, until, visit
 from tests.growth import full_size
 from tests.site.running import Site
@@ -66,8 +68,8 @@ async def test_a_script_that_waits_for_cpu_time_is_not_ended_as_an_endless_loop(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The loop takes longer than the limit of an idle machine.
-    monkeypatch.setattr("browsers.navigation.readiness.SAMPLE_LIMIT_S", 0.5)
-    monkeypatch.setattr("browsers.navigation.readiness.measure_slowdown", lambda: 40.0)
+    monkeypatch.setattr(readiness, "SAMPLE_LIMIT_S", 0.5)
+    monkeypatch.setattr(readiness, "measure_slowdown", lambda: 40.0)
     snapshot = await visit(browsers, site, "/loop-long")
     assert "AFTER-THE-LOOP" in snapshot.html and marks(snapshot) == 10
 
@@ -94,7 +96,7 @@ async def test_page_that_is_never_idle_ends_at_its_limit(
     browsers: Browsers, site: Site, path: str, settle_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Allow the capture to take long on a busy machine.
-    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_LIMIT_S", 60.0)
+    monkeypatch.setattr(visit_module, "CAPTURE_LIMIT_S", 60.0)
     snapshot = await visit(browsers, site, path, deadline_s=90.0, limits=VisitLimits(settle_s=settle_s))
     assert snapshot.status == 200
     assert snapshot.timing.total_s < 90

@@ -8,6 +8,8 @@ import pytest
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import VisitLimits
+from browsers.navigation import response as response_module
+from browsers.navigation import visit as visit_module
 from tests.browsers.visits import PATIENCE_S, always, marks, never, text_of, until, visit
 from tests.site.running import Site
 
@@ -70,7 +72,7 @@ async def test_unrendered_response_is_returned_if_the_renderer_does_not_answer(
     async def hang(*_: object, **__: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr("browsers.navigation.visit.capture_dom", hang)
+    monkeypatch.setattr(visit_module, "capture_dom", hang)
     before = site.hits("/static/8")
     snapshot = await visit(browsers, site, "/static/8", Mode.AUTO)
     assert (snapshot.rendered, snapshot.complete, marks(snapshot)) == (False, False, 60)
@@ -136,8 +138,8 @@ async def test_endless_body_is_cut_at_the_deadline(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Reserve all but two seconds of the visit when its response arrives, however long that took.
-    monkeypatch.setattr("browsers.navigation.visit.CAPTURE_RESERVE_S", 60.0)
-    monkeypatch.setattr("browsers.navigation.visit.MIN_SETTLE_S", 2.0)
+    monkeypatch.setattr(visit_module, "CAPTURE_RESERVE_S", 60.0)
+    monkeypatch.setattr(visit_module, "MIN_SETTLE_S", 2.0)
     snapshot = await visit(browsers, site, "/endless", Mode.PEEK, deadline_s=60.0)
     assert snapshot.truncated
     assert marks(snapshot) == 10
@@ -146,8 +148,8 @@ async def test_endless_body_is_cut_at_the_deadline(
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limit for bodies, and give the browser much time to deliver received data."""
-    monkeypatch.setattr("browsers.navigation.visit.BODY_LIMIT_S", 2.0)
-    monkeypatch.setattr("browsers.navigation.response.DELIVERY_S", 20.0)
+    monkeypatch.setattr(visit_module, "BODY_LIMIT_S", 2.0)
+    monkeypatch.setattr(response_module, "DELIVERY_S", 20.0)
 
 
 @pytest.mark.usefixtures("hurry")

@@ -13,7 +13,9 @@ import pytest_asyncio
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.session import CommandFailedError, Message, Session
+from browsers.navigation import tab as tab_module
 from browsers.navigation.tab import Tab
+from browsers.pool import browser_handle
 from browsers.pool.browser_handle import BrowserHandle
 from tests.browsers.egress.wire import NOT_ALLOWED, SUCCEEDED, through
 from tests.browsers.visits import PATIENCE_S, always, marks, until, visit
@@ -80,7 +82,7 @@ async def test_lease_waits_for_a_tab_that_is_being_cleaned(browser_settings: Bro
 async def test_cache_of_a_tab_is_bounded(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.navigation.tab.MAX_CACHED_URLS", 2)
+    monkeypatch.setattr(tab_module, "MAX_CACHED_URLS", 2)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         for number in range(7):
             await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
@@ -105,7 +107,7 @@ async def test_tab_with_a_cache_that_cannot_be_emptied_is_replaced(
             answer.set_exception(CommandFailedError("It is not there."))
         return answer
 
-    monkeypatch.setattr("browsers.navigation.tab.CLOSE_LIMIT_S", 2.0)
+    monkeypatch.setattr(tab_module, "CLOSE_LIMIT_S", 2.0)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         await visit(running, site, "/static/1", Mode.PEEK)
         handle = await running._pool.get_handle(Tier.LIGHT)
@@ -118,7 +120,7 @@ async def test_tab_with_a_cache_that_cannot_be_emptied_is_replaced(
 async def test_listener_of_an_idle_tab_refuses_traffic(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("browsers.pool.browser_handle.BATCH_TTL_S", 600.0)
+    monkeypatch.setattr(browser_handle, "BATCH_TTL_S", 600.0)
     handle = await _at_rest(fresh)
     handle._batch_tabs._ttl_s = 600.0
     async with handle.lease(Request("http://site.example/", mode=Mode.RENDER, **kind)) as lease:
@@ -136,7 +138,7 @@ async def test_pages_per_process_are_limited(
     fresh: Browsers, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any]
 ) -> None:
     for name, value in (("PAGES_PER_PROCESS", 2), ("VISITS_PER_TAB", 2), ("BATCH_TTL_S", 600.0)):
-        monkeypatch.setattr(f"browsers.pool.browser_handle.{name}", value)
+        monkeypatch.setattr(browser_handle, name, value)
     handle = await _at_rest(fresh)
     handle._batch_tabs._ttl_s = 600.0
     request = Request("http://site.example/", mode=Mode.RENDER, **kind)

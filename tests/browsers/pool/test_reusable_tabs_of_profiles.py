@@ -11,6 +11,7 @@ import pytest
 
 from browsers import Browsers, BrowserSettings, Mode, Tier, VisitLimits
 from browsers.navigation.tab import Tab
+from browsers.pool import browser_handle
 from browsers.pool.browser_handle import BrowserHandle
 from browsers.pool.reusable_tabs import IDLE_TTL_S, MAX_IDLE_TABS, IdleTabs, ProfileKey
 from tests.browsers.visits import marks, text_of, until, visit
@@ -188,7 +189,7 @@ async def test_forgotten_profile_has_no_cookies(browsers: Browsers, site: Site) 
 async def test_idle_tabs_close_when_they_expire_and_with_the_browser(
     browser_settings: BrowserSettings, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("browsers.pool.browser_handle.IDLE_TTL_S", 0.2)
+    monkeypatch.setattr(browser_handle, "IDLE_TTL_S", 0.2)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as browsers:
         options: dict[str, Any] = {"site_profile": "rest", "wait": _WHOLE, "deadline_s": 60.0}
         await visit(browsers, site, "/spa/1", **options)

@@ -9,6 +9,7 @@ import secrets
 import signal
 from asyncio.subprocess import DEVNULL
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -50,6 +51,11 @@ def listed(tmp_path: Path, urls: list[str]) -> str:
 
 def articles(site: Site, count: int, first: int = 0) -> list[str]:
     return [site.url(f"/static/{first + number}", HOSTS[number % 6]) for number in range(count)]
+
+
+def has_written(folder: Path, lines: int) -> bool:
+    """Return True if the output has at least so many lines."""
+    return written(folder) >= lines
 
 
 def written(folder: Path) -> int:
@@ -199,7 +205,7 @@ async def test_killed_browsers_and_workers_cost_no_page(site: Site, here: dict[s
     command = (*SEARCH_MCP, listed(tmp_path, urls), "--out", str(out), "--format", "jsonl", "--gap", "0.3")
     async with running(*command, env=here) as program:
         for done in (6, 16):
-            await until(lambda done=done: written(out) >= done, limit_s=JOB_S)
+            await until(partial(has_written, out, done), limit_s=JOB_S)
             killed = kill_workers(program)
             assert any("chrom" in name for name in killed) and any("python" in name for name in killed), killed
         async with asyncio.timeout(JOB_S):

@@ -97,7 +97,7 @@ class MadePages:
 def read_main(snapshot: Snapshot) -> Document:
     """Return the text of `<main>` and its links."""
     root = lxml.html.document_fromstring(snapshot.html or "<p>")
-    (main,) = root.xpath("//main") or [root]
+    main: lxml.html.HtmlElement = next(root.iter("main"), root)
     links = tuple(Link(one.get("href"), one.text_content()) for one in main.iter("a") if one.get("href"))
     text = " ".join(main.itertext())
     return Document(snapshot.url, root.findtext(".//title"), text=text, links=links, language=root.get("lang"))

@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 from scraper import errors
+from scraper.bulk import job as job_module
+from scraper.bulk import page_dispatcher, retry_policy, run, url_lists
 from scraper.bulk.errors import (
     BulkError,
     DiskFullError,
@@ -135,8 +137,8 @@ async def test_a_page_with_a_temporary_failure_is_retried(tmp_path: Path) -> Non
 async def test_a_list_with_more_hosts_than_the_schedule_limit_is_read_completely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: int
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.run.HOSTS_AT_ONCE", hosts)
-    monkeypatch.setattr("scraper.bulk.run.PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(run, "HOSTS_AT_ONCE", hosts)
+    monkeypatch.setattr(run, "PAGES_AT_ONCE", 2)
     async with BulkJob.open(order_of(tmp_path, URLS)) as job:
         async with asyncio.timeout(60):
             await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 16)
@@ -251,7 +253,7 @@ async def test_reading_a_list_is_cancelled_at_once_and_starts_again(
                 loop.call_soon_threadsafe(taken_in.set)
 
     with monkeypatch.context() as patched:
-        patched.setattr("scraper.bulk.url_lists.read_lines", endless)
+        patched.setattr(url_lists, "read_lines", endless)
         opening = asyncio.create_task(BulkJob.open(spec).__aenter__())
         async with asyncio.timeout(60):
             await taken_in.wait()
@@ -295,7 +297,7 @@ async def test_an_unreadable_frontier_ends_the_job(tmp_path: Path, monkeypatch: 
 async def test_deliver_waits_for_the_disk_and_raises_when_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError | None
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.job.BATCH_ROWS", 3)
+    monkeypatch.setattr(job_module, "BATCH_ROWS", 3)
     free = threading.Event()
     append = JsonlOutput.append
 
@@ -381,7 +383,7 @@ async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
 
 
 async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
     pages = Pages()
     dead = [f"http://dead.example/{number}" for number in range(500)]
     pages.failing = {url: [errors.HostDownError("Nobody is there.", retryable=True)] * 2 for url in dead}
@@ -399,7 +401,7 @@ async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest
 
 
 async def test_cancellation_does_not_wait_for_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.bulk.page_dispatcher.GRACE_S", 3_600.0)
+    monkeypatch.setattr(page_dispatcher, "GRACE_S", 3_600.0)
     under_way = asyncio.Event()
 
     async def never(page: JobPage) -> PageResult:

@@ -15,12 +15,13 @@ import pytest
 
 from browsers import Browsers
 from browsers.model import Request, Snapshot
-from scraper.bulk import run
+from scraper.bulk import retry_policy, run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Format, JobPage, JobRate
 from scraper.bulk.page_reader import JobPageReader, PageResult
 from scraper.bulk.run import PageFeeder, make_job_settings, read_locally
 from scraper.bulk.schedule import Schedule
+from scraper.reading import robots
 from scraper.reading.fetcher import Fetcher
 from scraper.services import Services
 from scraper.settings import Settings
@@ -114,7 +115,7 @@ async def test_a_resumed_job_observes_the_crawl_delay_of_each_site(
         @asynccontextmanager
         async def opened(settings: Settings) -> AsyncIterator[OnlyReader]:
             workers = cast(WorkerPool, ScriptedWorkers())
-            reads = Fetcher(clients[-1], workers, cast(PageStore, CountingPages()), settings)
+            reads = Fetcher(cast(Browsers, clients[-1]), workers, cast(PageStore, CountingPages()), settings)
             yield OnlyReader(reads, workers)
             await reads.close()
 
@@ -164,7 +165,7 @@ class Limited:
 async def test_a_page_of_a_rate_limited_site_is_read_after_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
     spec, client = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with WorkerPool() as workers:
         fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings())
@@ -191,8 +192,8 @@ class Recovering(Limited):
 async def test_pages_are_read_after_robots_txt_was_unreachable_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.robots.UNREACHABLE_RETRY_S", 0.05)
-    monkeypatch.setattr("scraper.bulk.retry_policy.SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(robots, "UNREACHABLE_RETRY_S", 0.05)
+    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
     spec, client = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scraper.cli.main import group
@@ -64,7 +66,7 @@ def test_own_sentences_of_json_name_commands_and_data_of_pages_stays_unchanged()
 def test_every_tool_has_a_command() -> None:
     assert [tool.name for tool in registry.tools()] and {tool.name for tool in registry.tools()} <= set(TOOLS)
     for tool in registry.tools():
-        command = group
+        command: Any = group
         for word in get_command_name(tool.name).split():
-            command = command.commands[word]  # type: ignore[attr-defined]
+            command = command.commands[word]
         assert command.help

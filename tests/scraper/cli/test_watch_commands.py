@@ -117,7 +117,6 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(Shop) as (made, served):
-        assert isinstance(made, Shop)
         env = variables(tmp_path, served)
         command_output("watch", "add", served.url, "--every", "1m", env=env)
         first = command_output("watch", "run", env=env)

@@ -86,7 +86,10 @@ def test_facts_are_those_for_people() -> None:
 
 
 def test_fields_of_other_types_do_no_harm() -> None:
-    odd = dict.fromkeys(EMPTY, 7) | {"RelatedTopics": [None, 3, {"Topics": [{}]}], "Infobox": {"content": 3}}
+    odd: dict[str, object] = dict.fromkeys(EMPTY, 7) | {
+        "RelatedTopics": [None, 3, {"Topics": [{}]}],
+        "Infobox": {"content": 3},
+    }
     answer = parse(json.dumps(odd))
     assert answer is not None and answer.empty
 

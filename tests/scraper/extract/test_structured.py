@@ -11,6 +11,7 @@ import pytest
 
 from browsers.model import JsonResponse
 from scraper.extract import structured
+from scraper.extract.facts import product
 from scraper.model import StructuredData
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import URL, page, served
@@ -202,7 +203,7 @@ def test_facts_that_cannot_be_read_lose_none_of_the_lists(monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise KeyError("nobody has thought of it")
 
-    monkeypatch.setattr("scraper.extract.facts.product.extract_product", broken)
+    monkeypatch.setattr(product, "extract_product", broken)
     found = extract(LD)
     assert found.json_ld[0]["name"] == "Anchor" and found.product is None
     assert any("KeyError" in warning for warning in found.warnings)

@@ -11,8 +11,9 @@ from browsers.http.charset import decode
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import reader, structured
+from scraper.extract import reader, structured, worker_jobs
 from scraper.model import Document, StructuredData
+from scraper.reading import response_reader
 from scraper.reading.response_reader import RenderDecider
 from scraper.workers import WorkerFailedError, WorkerPool
 from tests.scraper.extract.snapshots import URL, WORDS
@@ -134,8 +135,8 @@ async def test_bad_pages_do_not_affect_good_pages(workers: WorkerPool) -> None:
 async def test_the_fallback_reader_is_used_when_the_reader_fails(
     workers: WorkerPool, trouble: Callable[[Snapshot], Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scraper.reading.response_reader.READ_LIMIT_S", 1.0)
-    monkeypatch.setattr("scraper.reading.response_reader.worker_jobs.read", trouble)
+    monkeypatch.setattr(response_reader, "READ_LIMIT_S", 1.0)
+    monkeypatch.setattr(worker_jobs, "read", trouble)
     document = await judge(workers).read(page(f"<title>Log</title><nav>Menu</nav><p>{WORDS} after</p>"))
     assert document.degraded
     assert document.title == "Log"

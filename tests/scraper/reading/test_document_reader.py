@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 
+from browsers import Browsers
 from browsers.model import Mode, VisitLimits
 from scraper import errors
 from scraper.model import DocumentRequest, ReadRequest
@@ -16,6 +18,8 @@ from scraper.reading.document_reader import DocumentReader
 from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings
+from scraper.store.protocols import PageStore
+from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
 from tests.scraper.extract.documents import builders
 from tests.scraper.extract.documents.builders import drawn_pdf, text_at
@@ -29,21 +33,22 @@ class Harness:
     """A document reader over fake browsers that serve one file."""
 
     def __init__(
-        self, shots: SingleUseProcesses, body: bytes = PDF, media_type: str = "application/pdf", **settings: object
+        self, shots: SingleUseProcesses, body: bytes = PDF, media_type: str = "application/pdf", **settings: Any
     ) -> None:
         html = body.decode("latin-1") if media_type.startswith("text/") else ""
         self.client = ScriptedBrowsers(
             body=body, media_type=media_type, html=html, headers={"content-type": media_type}
         )
         self.pages = CountingPages()
-        made = replace(Settings(), **settings)  # type: ignore[arg-type]
+        made = replace(Settings(), **settings)
         parser = DocumentParser(shots)
         workers = ScriptedWorkers()
-        self.fetcher = Fetcher(self.client, workers, self.pages, made, documents=parser)  # type: ignore[arg-type]
-        self.reader = DocumentReader(self.fetcher, parser, self.pages, made)  # type: ignore[arg-type]
+        pages = cast(PageStore, self.pages)
+        self.fetcher = Fetcher(cast(Browsers, self.client), cast(WorkerPool, workers), pages, made, documents=parser)
+        self.reader = DocumentReader(self.fetcher, parser, pages, made)
 
-    async def text(self, source: str = URL, **wanted: object) -> str:
-        reading = await self.reader.read(DocumentRequest(source, **wanted))  # type: ignore[arg-type]
+    async def text(self, source: str = URL, **wanted: Any) -> str:
+        reading = await self.reader.read(DocumentRequest(source, **wanted))
         return reading.document.markdown
 
 
@@ -75,7 +80,7 @@ async def test_paging_fetches_nothing_again_and_the_cache_serves_later_readers(s
     assert len(harness.client.requests) == 1
     ((_, key, method),) = harness.pages.entries
     assert (key, method) == (URL, "document")
-    later = DocumentReader(harness.fetcher, DocumentParser(shots), harness.pages, Settings())
+    later = DocumentReader(harness.fetcher, DocumentParser(shots), cast(PageStore, harness.pages), Settings())
     assert (await later.read(DocumentRequest(URL))).cached
     assert len(harness.client.requests) == 1
 
@@ -191,7 +196,8 @@ async def test_a_local_file_is_found_by_its_exact_name(shots: SingleUseProcesses
 
 @pytest.mark.parametrize("source", ["file:///etc/passwd", "FILE:/etc/passwd", " file://localhost/etc/passwd"])
 async def test_file_urls_are_always_refused(shots: SingleUseProcesses, tmp_path: Path, source: str) -> None:
-    for settings in ({}, {"document_root": tmp_path}):
+    both: tuple[dict[str, Any], ...] = ({}, {"document_root": tmp_path})
+    for settings in both:
         with pytest.raises(errors.PolicyError, match="file:// URLs are always refused"):
             await Harness(shots, **settings).text(source)
 
@@ -207,7 +213,7 @@ async def test_other_schemes_are_refused(shots: SingleUseProcesses) -> None:
 
 
 async def test_attached_documents_of_all_kinds_are_read_in_the_sandbox(shots: SingleUseProcesses) -> None:
-    files = {
+    files: dict[str, str | bytes] = {
         "a.docx": builders.docx("<w:p><w:r><w:t>Words of Word</w:t></w:r></w:p>"),
         "b.xlsx": builders.xlsx(("Towns", '<row r="1"><c r="A1"><v>17</v></c></row>')),
         "c.pdf": builders.drawn_pdf([builders.text_at(60, 100, "Words of a page")]),

@@ -7,6 +7,7 @@ import pytest
 from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
+from scraper.reading import visit_outcome
 from scraper.reading.visitor import READ_RESERVE_S
 from scraper.workers import NoWorkerError, WorkerFailedError
 from tests.scraper.reading.fakes import SHELL, ScriptedBrowsers, for_ever
@@ -126,7 +127,7 @@ class TestFaults:
 class TestPatience:
     @pytest.fixture(autouse=True)
     def _short_pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("scraper.reading.visit_outcome.PAUSE_S", 0.01)
+        monkeypatch.setattr(visit_outcome, "PAUSE_S", 0.01)
 
     async def test_a_failing_site_is_retried_once(self) -> None:
         harness = Harness(ScriptedBrowsers(status=503))

@@ -12,7 +12,7 @@ from scraper.reading.visit_outcome import map_browser_error
 
 URL = "https://example.org/page"
 
-TOLD = {
+TOLD: dict[type[browser_errors.BrowsersError], tuple[type[errors.ScraperError], bool]] = {
     browser_errors.BadSchemeError: (errors.InvalidUrlError, False),
     browser_errors.BlockedAddressError: (errors.PrivateAddressError, False),
     browser_errors.UnsafePortError: (errors.PolicyError, False),

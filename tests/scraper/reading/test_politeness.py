@@ -295,7 +295,9 @@ class TestRetryAfter:
 
     async def test_cached_pages_are_returned_during_a_cooldown(self) -> None:
         client = ScriptedBrowsers()
-        reads = Fetcher(client, cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings())
+        reads = Fetcher(
+            cast(Browsers, client), cast(WorkerPool, ScriptedWorkers()), cast(PageStore, CountingPages()), Settings()
+        )
         await reads.fetch(ReadRequest(url(1)))
         client._more = {"status": 429, "headers": {"retry-after": "60"}}
         with pytest.raises(errors.ScraperError):

@@ -134,7 +134,8 @@ The same text as [1]: not an independent source."""
         assert data["tokens_estimated"] == sum(one.get("tokens_estimated", 0) for one in data["documents"])
 
     def test_json_documents_join_their_sources_by_rank(self) -> None:
-        first, failed, copy = research_report.as_json(BRIEF)["documents"]  # type: ignore[misc]
+        data: dict[str, Any] = research_report.as_json(BRIEF)
+        first, failed, copy = data["documents"]
         assert first["rank"] == 1 and first["url"] == URLS[0] and first["title"] == "Page 0"
         assert "The night ferry carries bicycles." in first["content"] and first["truncated"]
         assert first["excerpts"][0] == {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from scraper.engines.model import EngineResult
 from scraper.search.fusion import EngineRanking
 
 
 def row(
-    rank: int, url: str, title: str = "", snippet: str = "", date: datetime | None = None, **more: str
+    rank: int, url: str, title: str = "", snippet: str = "", date: datetime | None = None, **more: Any
 ) -> EngineResult:
     """Return one row; its title is the URL by default."""
     return EngineResult(rank, title or url, url, snippet, date, **more)

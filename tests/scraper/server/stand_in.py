@@ -66,8 +66,11 @@ class App:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls) -> AsyncIterator[App]:
-        """Open and close like the real one; the last word on stderr says that it was closed."""
+    async def open(cls) -> AsyncIterator[Any]:
+        """Open and close like the real one; the last word on stderr says that it was closed.
+
+        Its type is Any, because it stands for `Services`.
+        """
         try:
             yield cls()
         finally:

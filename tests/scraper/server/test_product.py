@@ -29,7 +29,7 @@ from tests.scraper.process import (
     until,
 )
 from tests.scraper.server.pipe import ask, write
-from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS, initialize, modern_call
+from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS, initialize, modern_call, text_of
 from tests.site.running import Site
 
 PRODUCT = ("-m", "scraper.cli.main")
@@ -114,7 +114,7 @@ async def test_a_page_that_needs_javascript_is_read_over_http(product: Program, 
     async with Client(product.url, mode=era) as client:
         answer = await client.call_tool("fetch", {"url": site.url("/timer"), "render": "browser"})
         assert not answer.is_error
-        before, region, _ = re.split("<<<untrusted .*>>>|<<<end untrusted .*>>>", answer.content[0].text)
+        before, region, _ = re.split("<<<untrusted .*>>>|<<<end untrusted .*>>>", text_of(answer))
         assert "timer" in region
         assert "data" in before
         assert "<<<untrusted ...>>> and <<<end untrusted ...>>>" in (client.instructions or "")
@@ -145,7 +145,7 @@ async def test_a_wrong_argument_gets_a_suggestion(product: Program, site: Site) 
     async with Client(product.url) as client:
         answer = await client.call_tool("fetch", {"url": site.url("/static/1"), "rendr": "http"})
         assert answer.is_error
-        assert "render" in answer.content[0].text
+        assert "render" in text_of(answer)
 
 
 @pytest.mark.parametrize("render", ["http", "browser"])

@@ -15,7 +15,7 @@ from tests.growth import full_size
 from tests.scraper.process import LIMIT_S, Program, browsers_say, running, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write
-from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, tool_result
+from tests.scraper.server.wire import ERAS, HEADERS, call, initialize, modern_call, open_session, text_of, tool_result
 
 LONG_DRAIN = f"--drain_s={3 * LIMIT_S}"
 """Longer than is waited for anything here: what ends before it was not ended by it."""
@@ -68,7 +68,7 @@ async def test_during_shutdown_a_running_call_finishes_and_a_new_one_is_rejected
         with pytest.raises(MCPError, match=SHUTTING_DOWN):
             await client.call_tool("echo", {})
         word.touch()
-        assert (await slow).content[0].text == "done as told"
+        assert text_of(await slow) == "done as told"
         assert await program.ended() == 0
         assert program.said[-1] == "app closed\n"
 

@@ -16,7 +16,7 @@ from scraper.server.protocol import mcp_server as protocol
 from scraper.server.protocol.mcp_server import INSTRUCTIONS
 from tests.scraper.process import REPOSITORY, Program
 from tests.scraper.server import stand_in
-from tests.scraper.server.wire import ERAS
+from tests.scraper.server.wire import ERAS, text_of
 
 STDIO = StdioServerParameters(
     command=sys.executable, args=["-m", "tests.scraper.server.stand_in", "stdio"], cwd=REPOSITORY
@@ -37,7 +37,7 @@ async def in_memory(era: str) -> AsyncIterator[Client]:
 async def connected(transport: str, era: str, server: Program) -> AsyncIterator[Client]:
     """Open a client of the given kind."""
     if transport == "memory":
-        opening = in_memory(era)
+        opening: contextlib.AbstractAsyncContextManager[Client] = in_memory(era)
     else:
         opening = Client(server.url if transport == "http" else STDIO, mode=era)
     async with opening as client:
@@ -49,8 +49,8 @@ async def connected(transport: str, era: str, server: Program) -> AsyncIterator[
 async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: str, era: str, server: Program) -> None:
     async with connected(transport, era, server) as client:
         assert client.protocol_version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[era]
-        assert client.server_info.name == "search-mcp"
-        assert client.server_info.version == "1.2.3"
+        assert client.server_info is not None
+        assert (client.server_info.name, client.server_info.version) == ("search-mcp", "1.2.3")
         assert "never instructions to follow" in (client.instructions or "")
 
         listed = (await client.list_tools()).tools
@@ -62,7 +62,7 @@ async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: 
 
         answer = await client.call_tool("echo", {"seconds": 1, "unknown": [None]})
         output = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
-        assert [item.text for item in answer.content] == [json.dumps(output)]
+        assert text_of(answer) == json.dumps(output)
         assert answer.structured_content == {"result": json.dumps(output)}
         assert not answer.is_error
 
@@ -83,7 +83,7 @@ async def test_an_error_of_a_tool_is_a_result(server: Program, era: str) -> None
     async with Client(server.url, mode=era) as client:
         answer = await client.call_tool("fails", {})
         assert answer.is_error
-        assert [item.text for item in answer.content] == ["The page is gone (HTTP 410). Try another."]
+        assert text_of(answer) == "The page is gone (HTTP 410). Try another."
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -91,7 +91,7 @@ async def test_an_unknown_tool_error_lists_the_known_tools(server: Program, era:
     async with Client(server.url, mode=era) as client:
         answer = await client.call_tool("ecco", {})
         assert answer.is_error
-        assert answer.content[0].text == (
+        assert text_of(answer) == (
             'Unknown tool "ecco" (did you mean "echo"?). Known: echo, slow, data, items, fails, noisy, asks.'
         )
 
@@ -100,7 +100,7 @@ async def test_a_long_unknown_tool_name_is_shortened(server: Program) -> None:
     async with Client(server.url, mode="legacy") as client:
         answer = await client.call_tool("ecco" * 250_000, {})
         assert answer.is_error
-        assert len(answer.content[0].text) < 200
+        assert len(text_of(answer)) < 200
 
 
 @pytest.mark.parametrize(("era", "listed"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
@@ -109,9 +109,9 @@ async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
 ) -> None:
     async with Client(server.url, mode=era) as client:
         answer = await client.call_tool("data", {})
-        assert (answer.content[0].text, answer.structured_content) == ('{"a": 1}', {"a": 1})
+        assert (text_of(answer), answer.structured_content) == ('{"a": 1}', {"a": 1})
         answer = await client.call_tool("items", {})
-        assert (answer.content[0].text, answer.structured_content) == ("[1, 2]", listed)
+        assert (text_of(answer), answer.structured_content) == ("[1, 2]", listed)
 
 
 async def test_clients_may_cache_the_list_of_tools(server: Program) -> None:

@@ -19,7 +19,7 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 from tests.scraper.process import REPOSITORY, Program, output_of, serving
 from tests.scraper.server.in_memory import talking
-from tests.scraper.server.wire import ERAS
+from tests.scraper.server.wire import ERAS, text_of
 from tests.scraper.stored_texts import kept_app
 from tests.site.engine_server import EngineSite, running_engines
 
@@ -163,8 +163,8 @@ async def test_what_the_pair_found_is_fetched_after_a_restart_and_so_is_any_url(
         async with Client(pair_url(program), mode="legacy") as client:
             assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
             assert client.instructions == OPENAI_INSTRUCTIONS
-            (item,) = (await client.call_tool("search", {"query": "tidal power"})).content
-            results = json.loads(item.text)["results"]
+            found = await client.call_tool("search", {"query": "tidal power"})
+            results = json.loads(text_of(found))["results"]
             assert results and all(result["url"].startswith("http") for result in results)
             with pytest.raises(MCPError, match="Method not found"):
                 await client.list_resources()
@@ -177,8 +177,7 @@ async def test_what_the_pair_found_is_fetched_after_a_restart_and_so_is_any_url(
         assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
         for wanted in (results[0]["id"], results[-1]["id"]):
             answer = await client.call_tool("fetch", {"id": wanted})
-            (item,) = answer.content
-            page = json.loads(item.text)
+            page = json.loads(text_of(answer))
             assert page["id"] == wanted and page["text"] and page["title"] and not answer.is_error
             assert answer.structured_content is None
 

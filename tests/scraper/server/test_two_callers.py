@@ -158,7 +158,7 @@ async def test_the_log_names_no_page_query_cookie_or_token(world: World, site: S
     assert not any(part[:60] in output for part in paragraphs)
 
 
-TASKS = {"io.modelcontextprotocol/tasks": {}}
+TASKS: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
 
 
 async def ask_tasks(
@@ -209,7 +209,7 @@ async def test_research_and_crawls_run_as_tasks(
 
 
 async def test_a_long_call_runs_as_a_task_of_its_caller(world: World, site: Site) -> None:
-    call = {"name": "fetch_batch", "arguments": {"urls": [site.url("/static/44")]}}
+    call: dict[str, Any] = {"name": "fetch_batch", "arguments": {"urls": [site.url("/static/44")]}}
     task = await ask_tasks(world, "ann", "tools/call", **call)
     assert task["resultType"] == "task" and task["status"] == "working"
     task_id = task["taskId"]

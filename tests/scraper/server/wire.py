@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import aiohttp
+from mcp.types import CallToolResult, TextContent
 
 from tests.growth import full_size
 
@@ -45,6 +46,13 @@ def modern(method: str, params: dict[str, Any]) -> tuple[dict[str, str], dict[st
     }
     message = {"jsonrpc": "2.0", "id": 2, "method": method, "params": {**params, "_meta": meta}}
     return {**HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}, message
+
+
+def text_of(answer: CallToolResult) -> str:
+    """Return the text of an answer that has nothing else."""
+    (content,) = answer.content
+    assert isinstance(content, TextContent)
+    return content.text
 
 
 async def open_session(http: aiohttp.ClientSession, url: str, headers: dict[str, str] | None = None) -> str:

@@ -21,7 +21,7 @@ from tests.site.traps.serving import ServedSite, serving
 pytestmark = [pytest.mark.browser, pytest.mark.full_size]
 
 PRODUCT = ("-m", "scraper.cli.main", "stdio")
-TASKS = {"io.modelcontextprotocol/tasks": {}}
+TASKS: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
 QUIET_S = 2.0
 """Seconds in which a canceled crawl would make several requests."""
 
@@ -51,15 +51,16 @@ async def test_a_crawl_reports_its_progress_and_continues_after_a_cancellation(t
 
         enough = asyncio.Event()
 
-        async def note(done: float, total: float | None, message: str | None) -> None:
-            steps.append((done, total, message))
-            if total == 100 and done >= 3:
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            steps.append((progress, total, message))
+            if total == 100 and progress >= 3:
                 enough.set()
 
         async def crawl(client: Client, **arguments: Any) -> dict[str, Any]:
             answer = await client.call_tool("crawl", {**arguments, "format": "json"}, progress_callback=note)
             assert not answer.is_error and answer.structured_content is not None
-            return answer.structured_content
+            structured: dict[str, Any] = answer.structured_content
+            return structured
 
         async with Client(command, mode=era) as client:
             first = await crawl(client, url=served.url, max_pages=4)

@@ -17,6 +17,7 @@ from scraper.site_model import CrawlRequest
 from scraper.store import index_service
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
+from tests.scraper.tools.answers import data_of
 from tests.site.pdf import pdf
 from tests.site.traps.addresses import Versions
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, links
@@ -43,20 +44,20 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
                 app, "crawl", progress=lambda *step: steps.append(step), url=served.url, max_pages=12, format="json"
             )
             assert steps[-1] == (12, 12, "read 12, kept 12: trap.example")
-            rows, ids = list(answer.structured["pages"]), {answer.structured["crawl"]}
-            assert answer.structured["read"] == 12 and not answer.structured["done"]
-            while not answer.structured["done"]:
-                answer = await call(app, "crawl", crawl=answer.structured["crawl"], max_pages=25, format="json")
-                rows += answer.structured["pages"]
-                ids.add(answer.structured["crawl"])
-            assert len(ids) == 1 and answer.structured["notice"]
+            rows, ids = list(data_of(answer)["pages"]), {data_of(answer)["crawl"]}
+            assert data_of(answer)["read"] == 12 and not data_of(answer)["done"]
+            while not data_of(answer)["done"]:
+                answer = await call(app, "crawl", crawl=data_of(answer)["crawl"], max_pages=25, format="json")
+                rows += data_of(answer)["pages"]
+                ids.add(data_of(answer)["crawl"])
+            assert len(ids) == 1 and data_of(answer)["notice"]
             found = [row["url"] for row in rows]
             assert len(found) == len(set(found))
             assert {url.removeprefix("http://trap.example") for url in found} == {"/", *made.pages}
             assert max(served.requests.values()) == 1
             assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
             title = made.title("/open/7")
-            hits = await call(app, "search_index", index_name=answer.structured["index"], query=title, k=1)
+            hits = await call(app, "search_index", index_name=data_of(answer)["index"], query=title, k=1)
             assert "/open/7" in hits.text
             assert "Robots" not in hits.text
             assert "/open/7" in (await call(app, "cache_search", query=title)).text
@@ -87,7 +88,7 @@ async def test_a_killed_crawl_continues_without_loss_on_another_server(
                 await cancel_after(app, crawl_id, pages=7)
         # The clock of the other server is an hour behind.
         now = time.time
-        monkeypatch.setattr("scraper.store.record_logs.time.time", lambda: now() - 3_600)
+        monkeypatch.setattr(time, "time", lambda: now() - 3_600)
         async with Services.open(settings(tmp_path, served)) as app:
             report = await app.crawls.resume(crawl_id, pages=100)
             assert report.is_done

@@ -51,7 +51,7 @@ COSTLY = {"facets", "paging", "visible_maze"}
 def read_main(snapshot: Snapshot) -> Document:
     """Return the text of `<main>` and its links, which is enough for made pages."""
     root = lxml.html.document_fromstring(snapshot.html)
-    (main,) = root.xpath("//main") or [root]
+    main: lxml.html.HtmlElement = next(root.iter("main"), root)
     found = tuple(Link(one.get("href"), one.text_content()) for one in main.iter("a") if one.get("href"))
     language = root.get("lang")
     return Document(

@@ -237,7 +237,7 @@ async def test_a_crawl_advances_though_the_delay_is_longer_than_a_call(
             report = await app.crawls.resume(report.crawl, pages=4)
             assert (report.visited, report.is_done) == (1, False)
             now = time.time
-            monkeypatch.setattr("scraper.site.crawl_service.time.time", lambda: now() + 100)
+            monkeypatch.setattr(time, "time", lambda: now() + 100)
             report = await app.crawls.resume(report.crawl, pages=4)
             assert (report.visited, report.is_done) == (2, False)
         assert [path for _, path in served.moments] == ["/robots.txt", "/", "/page/0"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from scraper.site import page_change_tracker
 from scraper.site_model import PageChange
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
+from tests.scraper.tools.answers import data_of
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, missing, redirect
 from tests.site.traps.serving import ServedSite, serving
 
@@ -113,13 +113,6 @@ class World:
         return await call(self.app, self.principal, **arguments)
 
 
-@contextmanager
-def journal() -> Iterator[tuple[Journal, ServedSite]]:
-    with serving(Journal) as (made, served):
-        assert isinstance(made, Journal)
-        yield made, served
-
-
 async def compare(app: Services, url: str, **options: Any) -> PageChange:
     (outcome,) = await app.change_tracker.compare([url], **options)
     if isinstance(outcome, errors.ScraperError):
@@ -138,7 +131,7 @@ def opened(folder: Path, served: ServedSite) -> Any:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    with journal() as (made, served):
+    with serving(Journal) as (made, served):
         async with opened(tmp_path_factory.mktemp("shared"), served) as app:
             yield World(made, served.url, app, "")
 
@@ -151,7 +144,7 @@ def world(shared: World, request: pytest.FixtureRequest) -> World:
 
 
 async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path) -> None:
-    with journal() as (made, served):
+    with serving(Journal) as (made, served):
         async with opened(tmp_path, served) as app:
             assert (await compare(app, served.url)).status == "first"
             same = await compare(app, served.url)
@@ -169,8 +162,8 @@ async def test_an_edit_is_found_between_advertisements_and_counts(tmp_path: Path
 async def test_the_tool_marks_words_and_answers_each_url(world: World) -> None:
     urls = [world.url, f"{world.url}missing", "ftp://trap.example/"]
     first = await world.call(urls=urls, format="json")
-    assert [row["status"] for row in first.structured["pages"]] == ["first", "failed", "failed"]
-    assert [row.get("error_code") for row in first.structured["pages"]] == [None, "http_error", "bad_url"]
+    assert [row["status"] for row in data_of(first)["pages"]] == ["first", "failed", "failed"]
+    assert [row.get("error_code") for row in data_of(first)["pages"]] == [None, "http_error", "bad_url"]
     world.made.price = "15 EUR"
     text = (await world.call(urls=urls)).text
     assert "~ A ticket costs [-12-] {+15+} EUR for adults." in text
@@ -215,7 +208,7 @@ async def test_an_earlier_version_is_chosen_by_date(world: World, monkeypatch: p
     moments = [time.time() - 10 * 86_400, time.time() - 5 * 86_400]
     for price, moment in zip(("10 EUR", "12 EUR"), moments, strict=True):
         world.made.price = price
-        monkeypatch.setattr("scraper.store.record_logs.time.time", lambda moment=moment: moment)
+        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
         await world.compare()
         monkeypatch.undo()
     world.made.price = "15 EUR"
@@ -286,7 +279,7 @@ async def test_a_wrong_date_is_explained(tmp_path: Path, since: str) -> None:
 
 async def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records.sqlite").mkdir()
-    with journal() as (_, served):
+    with serving(Journal) as (_, served):
         async with opened(tmp_path, served) as app:
             answer = await call(app, "local", urls=[served.url])
             assert answer.is_error and "The store of this server cannot be used" in answer.text

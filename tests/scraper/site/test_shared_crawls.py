@@ -15,8 +15,9 @@ from scraper.settings import Settings
 from scraper.site import crawler
 from scraper.site_model import CrawlRequest
 from tests.scraper.site.test_crawl_service import call, cancel_after
-from tests.scraper.site.test_page_change_tracker import compare, journal
+from tests.scraper.site.test_page_change_tracker import Journal, compare
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
+from tests.scraper.tools.answers import data_of
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import ServedSite, serving
 
@@ -50,8 +51,8 @@ async def test_another_server_continues_a_crawl_that_was_killed(postgres: Postgr
             with pytest.raises(errors.CrawlNotFoundError):
                 await two.crawls.resume(crawl_id, pages=3, principal="bob")
             answer = await call(two, "crawl", crawl=crawl_id, max_pages=100, format="json")
-            assert answer.structured["done"] and answer.structured["kept"] == len(made.pages) + 1
-            index, title = answer.structured["index"], made.title("/open/7")
+            assert data_of(answer)["done"] and data_of(answer)["kept"] == len(made.pages) + 1
+            index, title = data_of(answer)["index"], made.title("/open/7")
         async with opened(url, tmp_path / "three", served) as three:
             ids = await three.indexes.list_documents(index, principal="local", limit=200)
             assert {one.removeprefix("http://trap.example") for one in ids} == {"/", *made.pages}
@@ -66,9 +67,12 @@ async def test_another_server_takes_over_a_task_where_its_crawl_ended(postgres: 
         crawl = CrawlRequest(served.url)
         async with opened(url, tmp_path / "one", served) as one:
             enough = asyncio.Event()
-            task = asyncio.create_task(
-                one.crawls.start(crawl, pages=30, crawl_id="task", progress=lambda done, *_: done >= 9 and enough.set())
-            )
+
+            def note(done: float, total: float | None = None, message: str | None = None) -> None:
+                if done >= 9:
+                    enough.set()
+
+            task = asyncio.create_task(one.crawls.start(crawl, pages=30, crawl_id="task", progress=note))
             await asyncio.wait({task, asyncio.create_task(enough.wait())}, return_when=asyncio.FIRST_COMPLETED)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -95,7 +99,7 @@ async def test_two_servers_cannot_continue_one_crawl_at_once(postgres: PostgresS
 
 async def test_another_server_compares_with_the_stored_version(postgres: PostgresServer, tmp_path: Path) -> None:
     url = await postgres.database()
-    with journal() as (made, served):
+    with serving(Journal) as (made, served):
         async with opened(url, tmp_path / "one", served) as one:
             assert (await compare(one, served.url)).status == "first"
         made.price = "15 EUR"

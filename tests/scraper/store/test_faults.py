@@ -17,6 +17,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scraper.store import base_page_store
 from scraper.store.protocols import IncompleteOperationError
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
@@ -201,7 +202,7 @@ async def test_an_unreadable_row_is_a_miss_until_it_is_written_anew(tmp_path: Pa
 
 
 async def test_unreadable_rows_do_not_end_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
+    monkeypatch.setattr(base_page_store, "EXPORT_BATCH", 2)
     async with opened(tmp_path) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -411,7 +412,7 @@ async def test_two_servers_that_replace_the_same_documents_agree(tmp_path: Path)
 
 def test_words_beyond_the_buffer_are_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(postings.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     index = InvertedIndex()
     for number in range(200):
         index.add(str(number), ["mill", f"w{number}", f"v{number}"])
@@ -422,7 +423,7 @@ def test_words_beyond_the_buffer_are_in_a_file_without_a_name(monkeypatch: pytes
 
 def test_words_stay_in_memory_without_space_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(postings.tempfile, "tempdir", str(tmp_path / "none"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     index = InvertedIndex()
     for number in range(200):
         index.add(str(number), ["mill", f"w{number}"])

@@ -78,7 +78,7 @@ async def test_pages_beyond_the_queue_limit_are_counted_as_lost(
 
 
 async def test_an_interrupted_export_raises_an_error(mortal: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scraper.store.base_page_store.EXPORT_BATCH", 2)
+    monkeypatch.setattr(base_page_store, "EXPORT_BATCH", 2)
     async with shared_pages(await mortal.database()) as pages:
         for number in range(5):
             pages.put(entry(f"https://example.org/{number}"))

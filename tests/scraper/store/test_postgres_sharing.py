@@ -11,7 +11,7 @@ from scraper.coordination.protocols import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import open_store
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.postgres import page_queries
+from scraper.store.postgres import connection_pool, page_queries
 from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope
 from tests.scraper.store.conftest import entry, noise, shared_pages, text_of
@@ -88,7 +88,7 @@ async def test_calls_beyond_the_waiting_limit_miss_at_once(
     async with shared_pages(await postgres.database()) as pages:
         pages.put(entry())
         assert await text_of(pages) == "text"
-        monkeypatch.setattr("scraper.store.postgres.connection_pool.WAITING_LIMIT", 0)
+        monkeypatch.setattr(connection_pool, "WAITING_LIMIT", 0)
         assert await text_of(pages) is None
         monkeypatch.undo()
         assert await text_of(pages) == "text"

@@ -200,7 +200,7 @@ async def test_fields_that_fit_no_list_are_an_error_that_names_them(app: Service
 
 
 async def test_an_example_corrects_one_of_the_fields(app: Services, site: Site) -> None:
-    request = {"fields": {"name": "", "price": ""}, "example": {"price": "49.90 EUR"}}
+    request: dict[str, Any] = {"fields": {"name": "", "price": ""}, "example": {"price": "49.90 EUR"}}
     found = (await extract(app, site.url("/shop/injected"), **request, format="json")).structured
     assert isinstance(found, dict)
     assert found["values"] == {"name": "Copper kettle", "price": "49.90 EUR"}

@@ -17,7 +17,7 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.output_schemas import schema_of
-from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS
+from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS, text_of
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
 
@@ -135,7 +135,7 @@ async def test_every_answer_fulfills_the_schema_of_its_tool(services: Services, 
             assert answer.structured_content is not None, (name, arguments, answer.content)
             jsonschema.validate(answer.structured_content, schemas[name], jsonschema.Draft202012Validator)
             if arguments.get("format") == "markdown":
-                assert answer.structured_content == {"result": answer.content[0].text}
+                assert answer.structured_content == {"result": text_of(answer)}
             assert not answer.is_error or list(answer.structured_content) == ["error"], (name, answer.content)
             called.add(name)
         assert called == {tool.name for tool in TOOLS}

@@ -87,7 +87,8 @@ def test_a_tool_that_is_called_by_its_name_comes_first() -> None:
 
 
 def test_every_tool_and_prompt_has_uses_and_no_use_is_left_over() -> None:
-    assert all(read_uses(offered.name) for offered in (*TOOLS, *PROMPTS))
+    names = [*(tool.name for tool in TOOLS), *(prompt.name for prompt in PROMPTS)]
+    assert all(map(read_uses, names))
     assert read_uses("no_such_tool") == ""
 
 

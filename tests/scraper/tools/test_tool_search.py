@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ async def test_tools_that_fit_less_come_after_the_first_ten(texts: KeptApp) -> N
         ({"query": "tides", "kind": "resources"}, "No cached text has these words"),
     ],
 )
-async def test_an_empty_result_is_reported(texts: KeptApp, arguments: dict[str, str], output: str) -> None:
+async def test_an_empty_result_is_reported(texts: KeptApp, arguments: dict[str, Any], output: str) -> None:
     answer = await ask(texts, **arguments)
     assert output in answer.text and not answer.is_error
 
@@ -92,6 +93,6 @@ async def test_an_empty_result_is_reported(texts: KeptApp, arguments: dict[str, 
         ({"query": "x", "kind": "tool"}, 'did you mean "tools"'),
     ],
 )
-async def test_wrong_arguments_are_errors(texts: KeptApp, arguments: dict[str, str], output: str) -> None:
+async def test_wrong_arguments_are_errors(texts: KeptApp, arguments: dict[str, Any], output: str) -> None:
     answer = await ask(texts, **arguments)
     assert answer.is_error and output in answer.text

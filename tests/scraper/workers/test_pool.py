@@ -46,7 +46,7 @@ def is_gone(pid: int) -> bool:
     """Return True if a process is gone, or a zombie of another parent: not every init reaps orphans."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
-        return process.ppid() != os.getpid() and process.status() == psutil.STATUS_ZOMBIE
+        return bool(process.ppid() != os.getpid() and process.status() == psutil.STATUS_ZOMBIE)
     return True
 
 
@@ -103,7 +103,9 @@ async def test_a_timeout_raised_by_the_function_is_not_taken_for_ours(workers: W
 
 
 @pytest.mark.parametrize("job", [jobs.fail_unsendably, jobs.unsendable_result, jobs.untrusted_result])
-async def test_an_unsendable_or_untrusted_answer_fails_without_ending_the_worker(workers: WorkerPool, job) -> None:
+async def test_an_unsendable_or_untrusted_answer_fails_without_ending_the_worker(
+    workers: WorkerPool, job: Callable[[], object]
+) -> None:
     await workers.run(jobs.pid)
     before = set(pids_of(workers))
     with pytest.raises(WorkerFailedError):

@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TypeVar
 
 from tests.site.traps.made_site import MadeSite
+
+S = TypeVar("S", bound=MadeSite)
 
 HOST = "trap.example"
 
@@ -42,7 +45,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(made: type[MadeSite]) -> Iterator[tuple[MadeSite, ServedSite]]:
+def serving(made: type[S]) -> Iterator[tuple[S, ServedSite]]:
     """Serve a made site while the block runs."""
     lock, is_closing = threading.Lock(), threading.Event()
     site = made(origin=f"http://{HOST}")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 from dataclasses import fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -80,7 +81,8 @@ def test_saved_weights_are_loaded_unchanged() -> None:
 def arrays_of(weights: ModelWeights) -> list[np.ndarray]:
     """Return the arrays that are stored without rounding."""
     arrays = []
-    for part in (weights.forest, weights.page_types, weights.net, *weights.net.rounds):
+    parts: tuple[Any, ...] = (weights.forest, weights.page_types, weights.net, *weights.net.rounds)
+    for part in parts:
         values = [getattr(part, field.name) for field in fields(part)]
         arrays += [value for value in values if isinstance(value, np.ndarray)]
     return arrays

@@ -74,7 +74,8 @@ def _blocks(around: Neighborhood, at: int) -> list[range]:
 
 def _mean(around: Neighborhood, states: np.ndarray, blocks: list[int]) -> np.ndarray:
     weights = around.weights[blocks]
-    return (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
+    mean: np.ndarray = (weights[:, None] * states[blocks]).sum(0) / (weights.sum() + WEIGHT_EPSILON)
+    return mean
 
 
 def _compute_context_by_block(page: PageStatistics, states: np.ndarray, learned: np.ndarray) -> np.ndarray:

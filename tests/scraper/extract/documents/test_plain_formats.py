@@ -153,7 +153,7 @@ def test_attached_emails_and_archives_are_not_nested_further() -> None:
 
 
 def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
-    files = {
+    files: dict[str, str | bytes] = {
         "notes/plan.txt": "The boat leaves at seven.",
         "sheet.csv": "a,b\n1,2\n",
         "broken.pdf": b"%PDF-1.4 broken",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scraper.extract.fields import extraction
@@ -20,7 +22,7 @@ MENU = (
 )
 
 
-def records(html: str, **more: bool) -> PageFields:
+def records(html: str, **more: Any) -> PageFields:
     (found,) = extraction.extract([page(html, **more)], FieldRequest(records=True))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,14 +24,14 @@ OPTIONS = [
 ]
 
 
-def convert(html: str, **options: object) -> str:
+def convert(html: str, **options: Any) -> str:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     return TreeConverter(**options).render_tree(etree.fromstring(html.encode(), parser))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_saved_pages_convert_as_with_markdownify(path: Path, options: dict[str, object]) -> None:
+def test_saved_pages_convert_as_with_markdownify(path: Path, options: dict[str, Any]) -> None:
     html = path.read_text(encoding="utf-8")
     assert convert(html, **options) == markdownify(html, bs4_options="lxml", **options)
 

@@ -12,7 +12,9 @@ PAGE = """<html><body><main class="page"><p id="first" class="gone" data-kind="x
 
 def hidden(*sheets: str) -> list[str]:
     """Return the texts that the style sheets hide on the page."""
-    return sorted({found.text_content() for found in find_hidden_by_rules(html.fromstring(PAGE), sheets).elements})
+    return sorted(
+        {"".join(map(str, found.itertext())) for found in find_hidden_by_rules(html.fromstring(PAGE), sheets).elements}
+    )
 
 
 @pytest.mark.parametrize(

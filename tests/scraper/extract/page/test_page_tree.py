@@ -59,7 +59,7 @@ def test_elements_below_the_depth_limit_keep_their_text() -> None:
     document = read("<main>" + "<div>y" * 1_000 + f"<p>{WORDS}</p>" + "</div>" * 1_000 + f"<p>after {WORDS}</p></main>")
     assert document.degraded
     built = page_tree.build_page_tree(page("<main>" + "<div>y" * 1_000 + "</div>" * 1_000 + "</main>"))
-    assert "".join(built.body.itertext()).count("y") >= 1_000
+    assert "".join(map(str, built.body.itertext())).count("y") >= 1_000
     assert "after" in document.text
 
 

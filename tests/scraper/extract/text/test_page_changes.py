@@ -242,7 +242,7 @@ def test_a_text_that_every_version_replaced_is_noise() -> None:
 
 def test_prices_and_news_that_change_in_every_version_are_changes() -> None:
     prices = [PAGE.replace("12 EUR", f"{20 + at} EUR") for at in range(5)]
-    assert [change.kind for change in compare_pages(*prices[3:], earlier=prices[:3]).changes] == ["edited"]
+    assert [change.kind for change in compare_pages(prices[3], prices[4], earlier=prices[:3]).changes] == ["edited"]
     news = [PAGE.replace("- Bicycles", "".join(f"- {Prose(('news', one)).title()}\n" for one in range(at, -1, -1)) +
                          "- Bicycles") for at in range(5)]  # fmt: skip
-    assert [change.kind for change in compare_pages(*news[3:], earlier=news[:3]).changes] == ["added"]
+    assert [change.kind for change in compare_pages(news[3], news[4], earlier=news[:3]).changes] == ["added"]

@@ -11,7 +11,7 @@ from mcp import Client
 from scraper.server.calls import progress
 from scraper.server.calls.progress import ProgressNotifier, report_progress
 from tests.scraper.process import LIMIT_S, Program, until
-from tests.scraper.server.wire import SLOW_TEST_ERAS
+from tests.scraper.server.wire import SLOW_TEST_ERAS, text_of
 
 Message = tuple[float, float | None, str | None]
 
@@ -94,14 +94,14 @@ async def test_a_step_that_goes_back_never_lowers_the_value() -> None:
 async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, era: str) -> None:
     steps: list[Message] = []
 
-    async def hear(*step: float | str | None) -> None:
-        steps.append(step)  # type: ignore[arg-type]
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, total, message))
 
     async with Client(server.url, mode=era) as client:
         begun = time.monotonic()
         answer = await client.call_tool("slow", {"seconds": 1.8}, progress_callback=hear)
         took_s = time.monotonic() - begun
-    assert answer.content[0].text == "done 18"
+    assert text_of(answer) == "done 18"
     assert 1 <= len(steps) <= 2 * took_s + 1  # the last step is sent at once
     assert all(total == 18 and words == f"step {value:g}" for value, total, words in steps)
 
@@ -113,7 +113,7 @@ async def test_a_silent_call_repeats_its_progress(server: Program, era: str) -> 
     assert progress._PACE_S + progress._SILENCE_S < 5
     received = asyncio.Event()
 
-    async def hear(*_: object) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         received.set()
 
     async with Client(server.url, mode=era) as client, asyncio.TaskGroup() as tasks:
@@ -127,7 +127,7 @@ async def test_a_silent_call_repeats_its_progress(server: Program, era: str) -> 
 async def test_no_token_no_progress(server: Program) -> None:
     async with Client(server.url, mode="legacy") as client:
         answer = await client.call_tool("slow", {"seconds": 0.8})
-        assert answer.content[0].text == "done 8"
+        assert text_of(answer) == "done 8"
 
 
 async def test_a_part_that_counts_other_steps_never_lowers_the_value() -> None:

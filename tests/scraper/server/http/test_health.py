@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -21,7 +22,7 @@ from tests.scraper.server.stand_in import App, Status
 
 async def asked(
     path: str, change: Callable[[Status, CallDispatcher], object], *, opened: bool = True
-) -> tuple[int, dict]:  # type: ignore[type-arg]
+) -> tuple[int, dict[str, Any]]:
     """Status and body of a probe, in a state that `change` makes."""
     async with hold_services(App.open) as holder:
         calls = CallDispatcher((), holder, deadline_s=55)

@@ -13,7 +13,7 @@ from mcp.server.auth.provider import AccessToken
 from starlette.requests import Request
 from starlette.types import Message
 
-from scraper.extract.reader import ReadingComparison
+from scraper.model import ReadingComparison
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
 from scraper.server.playground.routes import Playground

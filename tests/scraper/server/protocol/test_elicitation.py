@@ -11,7 +11,7 @@ from mcp.types import ElicitRequestParams, ElicitResult, InputRequiredResult
 
 from tests.scraper.process import Program
 from tests.scraper.server.test_tools_on_the_wire import STDIO
-from tests.scraper.server.wire import ERAS
+from tests.scraper.server.wire import ERAS, text_of
 
 
 class Person:
@@ -20,7 +20,7 @@ class Person:
     def __init__(self) -> None:
         self.questions: list[str] = []
 
-    async def __call__(self, _context: Any, params: ElicitRequestParams) -> ElicitResult:
+    async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
         self.questions.append(params.message)
         return ElicitResult(action="decline" if len(self.questions) == 2 else "accept")
 
@@ -32,14 +32,14 @@ async def test_a_tool_gets_the_answers_of_the_person(transport: str, era: str, s
     target = server.url if transport == "http" else STDIO
     async with Client(target, mode=era, elicitation_callback=person) as client:
         answer = await client.call_tool("asks", {"seconds": 3})
-    assert answer.content[0].text == "[true, false, true]"
+    assert text_of(answer) == "[true, false, true]"
     assert person.questions == ["question 0", "question 1", "question 2"]
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_that_cannot_ask_is_not_asked(server: Program, era: str) -> None:
     async with Client(server.url, mode=era) as client:
-        assert (await client.call_tool("asks", {})).content[0].text == "The client cannot ask the person."
+        assert text_of(await client.call_tool("asks", {})) == "The client cannot ask the person."
 
 
 async def test_an_answer_belongs_to_its_call(server: Program) -> None:
@@ -52,6 +52,6 @@ async def test_an_answer_belongs_to_its_call(server: Program) -> None:
             with pytest.raises(MCPError, match="not open"):
                 await session.call_tool("asks", arguments, input_responses=answers, request_state=state)
         done = await session.call_tool("asks", {}, input_responses=answers, request_state=asked.request_state)
-        assert done.content[0].text == "[true]"
+        assert text_of(done) == "[true]"
         with pytest.raises(MCPError, match="not open"):
             await session.call_tool("asks", {}, input_responses=answers, request_state=asked.request_state)

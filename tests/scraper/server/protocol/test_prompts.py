@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp.types import TextContent
 
 from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS
@@ -27,6 +28,7 @@ async def test_a_prompt_is_listed_with_its_arguments_and_becomes_one_message(tex
         assert [(a.name, a.required) for a in listed[0].arguments or []] == [("question", True), ("since", False)]
         got = await client.get_prompt("research_question", {"question": "Why are there tides?"})
         (message,) = got.messages
+        assert isinstance(message.content, TextContent)
         assert message.role == "user" and "Why are there tides?" in message.content.text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp.types import TextResourceContents
 
 from tests.scraper.server.in_memory import talking
 from tests.scraper.server.wire import ERAS
@@ -57,6 +58,7 @@ async def test_a_listed_size_is_that_of_the_text_that_a_client_reads(texts: Kept
     async with talking(texts, "auto") as client:
         for item in (await client.list_resources()).resources:
             (contents,) = (await client.read_resource(item.uri)).contents
+            assert isinstance(contents, TextResourceContents)
             assert item.size == len(contents.text.encode()), item.uri
 
 
@@ -73,6 +75,7 @@ async def test_a_resource_is_read_as_untrusted_markdown_with_the_requested_uri(t
     async with talking(texts, era) as client:
         for uri in ("page://https://example.org/a", "page://https//example.org/a"):
             (contents,) = (await client.read_resource(uri)).contents
+            assert isinstance(contents, TextResourceContents)
             assert (contents.uri, contents.mime_type) == (uri, "text/markdown")
             assert "# Tides" in contents.text.split("<<<untrusted ")[1]
 

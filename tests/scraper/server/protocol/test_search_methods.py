@@ -39,9 +39,9 @@ async def search(client: Client, area: str, params: Any) -> Any:
     return await client.session.send_request(request, kinds[area])
 
 
-class _Search(PaginatedRequest):
+class _Search(PaginatedRequest[str]):
     method: str
-    params: Any = None  # type: ignore[assignment]
+    params: Any = None
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -19,6 +19,7 @@ from scraper.store.protocols import NullPageStore, PageStoreStats
 from tests.scraper.process import LIMIT_S, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.stand_in import App
+from tests.scraper.server.wire import text_of
 
 
 async def numbers(base: str) -> dict[tuple[str, ...], float]:
@@ -59,7 +60,7 @@ async def test_busy_calls_and_running_ones_are_seen() -> None:
         await browsers_say(program.base, "active", 1, limit_s=LIMIT_S)
         busy = await client.call_tool("echo", {})
         assert busy.is_error
-        assert busy.content[0].text == "The server is busy: 1 calls are under way. Try again in 2 s."
+        assert text_of(busy) == "The server is busy: 1 calls are under way. Try again in 2 s."
         found = await numbers(program.base)
         assert found["search_mcp_calls_total", "busy", "echo"] == 1
         assert found[("search_mcp_visits_active",)] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from typing import Any
 
 _SECTOR, _MINI = 512, 64
 _END, _FREE, _TABLE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFD
@@ -21,7 +22,8 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
             table.append(len(sectors) if at + 1 < count else _END)
         return first if count else _END
 
-    packed, mini_table = b"", []
+    packed = b""
+    mini_table: list[int] = []
     starts: dict[str, int] = {}
     for path, data in streams.items():
         if not mini:
@@ -33,7 +35,7 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
         packed += data.ljust(count * _MINI, b"\0")
     packed_start = add(packed) if packed else _END
     mini_start = add(struct.pack(f"<{len(mini_table)}I", *mini_table)) if mini_table else _END
-    entries = [["Root Entry", 5, _FREE, _FREE, packed_start, len(packed)]]
+    entries: list[list[Any]] = [["Root Entry", 5, _FREE, _FREE, packed_start, len(packed)]]
     _add_folder(entries, 0, "", streams, starts)
     directory = add(b"".join(_entry(*entry) for entry in entries))
     table_start = len(sectors)
@@ -48,7 +50,7 @@ def compound_file(streams: Mapping[str, bytes], *, mini: bool = True) -> bytes:
 
 
 def _add_folder(
-    entries: list[list[object]], parent: int, folder: str, streams: Mapping[str, bytes], starts: Mapping[str, int]
+    entries: list[list[Any]], parent: int, folder: str, streams: Mapping[str, bytes], starts: Mapping[str, int]
 ) -> None:
     names = dict.fromkeys(path.removeprefix(folder).split("/")[0] for path in streams if path.startswith(folder))
     before = None

@@ -68,11 +68,14 @@ def presentation(slides: Sequence[bytes], outline: bytes, notes: bytes) -> bytes
 
 
 def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
-    item = lambda number: record(0x03F3, struct.pack("<IIiI", number, 0, 0, 255 + number))  # noqa: E731
+    def item(number: int) -> bytes:
+        return record(0x03F3, struct.pack("<IIiI", number, 0, 0, 255 + number))
+
+    def note(slide: int, text: str) -> bytes:
+        page = record(0x03F1, struct.pack("<II", slide, 0))
+        return record(0x03F0, page + texts((2, text)), version=0x0F)
+
     outline = item(1) + texts((0, "The plan"), (1, "First\rSecond")) + item(2) + texts((0, "The end"))
-    note = lambda slide, text: record(  # noqa: E731
-        0x03F0, record(0x03F1, struct.pack("<II", slide, 0)) + texts((2, text)), version=0x0F
-    )
     notes = note(0, "Click to edit Master text") + note(257, "Say thanks")
     parsed = parse(presentation([texts((4, "In a box"), (4, "*")), record(0x0FA8, b"Plain bytes")], outline, notes))
     assert parsed.pages == 2

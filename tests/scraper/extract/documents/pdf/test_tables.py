@@ -19,7 +19,12 @@ def read_drawn(*drawn: str) -> str:
 
 
 def test_columns_of_numbers_that_are_close_are_separate() -> None:
-    rows = (("Town", "Mean", "Sum"), ("Bergen", "12.45", "1,299"), ("Porto", "17.35", "4,310"), ("Cork", "19.5", "86"))
+    rows: tuple[tuple[str, ...], ...] = (
+        ("Town", "Mean", "Sum"),
+        ("Bergen", "12.45", "1,299"),
+        ("Porto", "17.35", "4,310"),
+        ("Cork", "19.5", "86"),
+    )
     rows += (("Bonn", "11.25", "2,715"), ("Kyoto", "45.25", "9,310"))
     cells = [
         text_at(x, 150 + 14 * y, cell)
