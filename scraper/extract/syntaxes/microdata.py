@@ -36,6 +36,13 @@ class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
         self._left -= len(text)
         return text
 
+    def _extract_property_value(self, node: Element, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super()._extract_property_value(node, *arguments, **options)
+        except ValueError:
+            # A URL that cannot be parsed.
+            return None
+
 
 def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     """Return the outermost items of a tree, from which scripts and styles must have been removed.

@@ -110,20 +110,31 @@ def test_without_a_type_there_is_no_rdfa() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken",
+    ("broken", "warnings"),
     [
-        '<script type="application/ld+json">{"@type": </script>',
-        '<div itemscope itemtype=":::"><a itemprop="url" href="http://[">x</a></div>',
-        '<div vocab="::" prefix="a: b c:" typeof="x:y [z" about="http://[">x</div>',
-        '<meta property="og:image" content="http://[">',
+        ('<script type="application/ld+json">{"@type": </script>', ()),
+        ('<script type="application/ld+json">no JSON</script>', ("json_ld: 1 blocks are no JSON and were left out.",)),
+        ('<div itemscope itemtype=":::"><a itemprop="url" href="http://[">x</a></div>', ()),
+        (
+            '<div vocab="::" prefix="a: b c:" typeof="x:y [z" about="http://[">x</div>',
+            ("rdfa: it could not be read (ValueError).",),
+        ),
+        ('<meta property="og:image" content="http://[">', ()),
     ],
 )
-def test_failure_of_one_syntax_does_not_affect_the_others(broken: str) -> None:
+def test_failure_of_one_syntax_does_not_affect_the_others(broken: str, warnings: tuple[str, ...]) -> None:
     others = LD + '<meta property="og:title" content="Title"><div itemscope><b itemprop="name">Scoped</b></div>'
     found = extract(f"<html><head></head><body>{others}{broken}</body></html>")
     assert found.json_ld[0]["name"] == "Anchor"
     assert found.opengraph[0]["og:title"] == "Title"
-    assert any(item.get("name") == "Scoped" for item in found.microdata) or found.warnings
+    assert found.microdata[0] == {"name": "Scoped"}
+    assert found.warnings == warnings
+
+
+def test_microdata_with_a_url_that_cannot_be_parsed_keeps_its_other_properties() -> None:
+    offer = "<p itemprop='offers' itemscope><link itemprop='url' href='http://['><b itemprop='price'>3</b></p>"
+    found = extract(f"<div itemscope><img itemprop='image' src='//[x'><b itemprop='name'>Kettle</b>{offer}</div>")
+    assert found.microdata == ({"name": "Kettle", "offers": {"price": "3"}},) and not found.warnings
 
 
 def test_fetched_json_is_reported_within_bounds() -> None:
