@@ -10,6 +10,7 @@ from textwrap import dedent
 from lxml import etree
 
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
+from scraper.extract.code.line_lists import normalize_line_lists
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, element_selector, text_of
@@ -39,6 +40,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
     """Turn every code block in a tree into a `pre`. `class_names` holds all class names, to skip needless searches."""
     _normalize_generated(root, class_names)
     _add_diff_signs(root, class_names)
+    normalize_line_lists(root)
     for block in list(root.iter("pre")):
         for beside in (block.getprevious(), block.getnext()):
             if beside is not None and _is_numbering(beside, block):
