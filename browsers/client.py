@@ -278,31 +278,31 @@ class VisitSlot:
     renders: FairSemaphore
     request: Request
     deadline_at: float
-    _held: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _slots: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def __aenter__(self) -> VisitSlot:
         """Wait for the first slot. Raises BusyError if the queue is full, or at the deadline."""
         first = self.renders if self.request.mode is Mode.RENDER else self.peeks
-        await self._held.enter_async_context(self._slot_of(first, bounded=True))
+        await self._slots.enter_async_context(self._slot_of(first, bounded=True))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Release all slots."""
-        await self._held.aclose()
+        await self._slots.aclose()
 
     async def to_render(self) -> None:
         """Exchange the peek slot for a render slot, even if the queue is full. Raises BusyError at the deadline."""
         if self.request.mode is Mode.RENDER:
             return
-        held = AsyncExitStack()
-        await held.enter_async_context(self._slot_of(self.renders, bounded=False))
-        peek, self._held = self._held, held
+        render = AsyncExitStack()
+        await render.enter_async_context(self._slot_of(self.renders, bounded=False))
+        peek, self._slots = self._slots, render
         await peek.aclose()
 
     def _slot_of(self, slots: FairSemaphore, *, bounded: bool) -> AbstractAsyncContextManager[None]:
         request, wait_s = self.request, max(0.0, self.deadline_at - time.monotonic())
         host = urlsplit(request.url).hostname or ""
-        return slots.taken(
+        return slots.acquire(
             request.principal, host, url=request.url, wait_s=wait_s, bounded=bounded, is_bulk=request.is_bulk
         )
 

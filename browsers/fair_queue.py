@@ -153,7 +153,7 @@ class FairQueue:
         first = next(iter(self._turns), None)
         return 0.0 if first is None else time.monotonic() - first.queued_at
 
-    def count_waiting(self) -> Counter[str]:
+    def count_pending(self) -> Counter[str]:
         """Return the number of waiting turns by key."""
         return Counter(turn.key for turn in self._turns)
 
@@ -218,7 +218,7 @@ class FairSemaphore(FairQueue):
         return self.waiting.total
 
     @asynccontextmanager
-    async def taken(
+    async def acquire(
         self, principal: str, host: str, *, url: str, wait_s: float, bounded: bool = True, is_bulk: bool = False
     ) -> AsyncIterator[None]:
         """Hold a slot during the block. Wait for it at most `wait_s`.
@@ -229,7 +229,7 @@ class FairSemaphore(FairQueue):
         is_full = self.waiting.is_full_for(principal)
         turn = self.enqueue(principal, host, is_bulk=is_bulk)
         if not turn.is_granted:
-            if bounded and (is_full or self.held_s() * self.queued / self.size > wait_s):
+            if bounded and (is_full or self.median_hold_s() * self.queued / self.size > wait_s):
                 self.withdraw(turn)
                 raise self._busy(url)
             self.on_wait()
@@ -254,7 +254,7 @@ class FairSemaphore(FairQueue):
         The estimate is the median time for which visits held a slot, times the queued visits and this one, over the
         number of slots.
         """
-        return self.held_s() * (self.queued + 1) / self.size
+        return self.median_hold_s() * (self.queued + 1) / self.size
 
     def queue_s(self) -> float:
         """Return the estimated seconds that a visit to an idle host would wait for a slot, or 0 if one is free."""
@@ -262,8 +262,8 @@ class FairSemaphore(FairQueue):
 
     def _busy(self, url: str) -> errors.BusyError:
         # A host has fewer slots than there are, so its part of the queue may be the last.
-        waiting = self.count_waiting().items()
-        by_host = (self.held_s(host) * count / self._per_key for host, count in waiting)
+        pending = self.count_pending().items()
+        by_host = (self.median_hold_s(host) * count / self._per_key for host, count in pending)
         drained_s = max(self.expected_wait_s(), *by_host, 0.0)
         return errors.BusyError(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
@@ -271,9 +271,9 @@ class FairSemaphore(FairQueue):
             url=url,
         )
 
-    def held_s(self, host: str | None = None) -> float:
+    def median_hold_s(self, host: str | None = None) -> float:
         """Return the median seconds for which visits held a slot; only those to `host` if any has ended."""
         durations = [seconds for visited, seconds in self._durations if host in {None, visited}]
         if durations:
             return statistics.median(durations)
-        return FIRST_GUESS_S if host is None else self.held_s()
+        return FIRST_GUESS_S if host is None else self.median_hold_s()

@@ -26,9 +26,9 @@ def measure_slowdown() -> float:
     """
     fields = _read(_LOAD).split()
     # The mean of the last minute, and the threads that run or wait now.
-    waiting = max(float(fields[0]), int(fields[3].partition("/")[0])) if len(fields) > 3 else _read_load()
+    runnable = max(float(fields[0]), int(fields[3].partition("/")[0])) if len(fields) > 3 else _read_load()
     cores = min(os.cpu_count() or 1, _read_group_cores() or math.inf)
-    return min(max(1.0, waiting / cores), MAX_SLOWDOWN)
+    return min(max(1.0, runnable / cores), MAX_SLOWDOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,15 +67,15 @@ class LoginState:
 
         A cookie of a domain above a host is narrowed to the host, so that it is sent to no other.
         """
-        chosen: list[Cookie] = []
+        matching: list[Cookie] = []
         for cookie in cookies:
             domain = str(cookie["domain"]).lower()
             if covers_host(hosts, domain.lstrip(".")):
-                chosen.append(dict(cookie))
+                matching.append(dict(cookie))
             elif domain.startswith("."):
-                chosen += [{**cookie, "domain": f".{host}"} for host in hosts if covers_host([domain[1:]], host)]
+                matching += [{**cookie, "domain": f".{host}"} for host in hosts if covers_host([domain[1:]], host)]
         return cls(
-            tuple(chosen),
+            tuple(matching),
             {origin: items for origin, items in storage.items() if covers_host(hosts, urlsplit(origin).hostname or "")},
         )
 

@@ -100,7 +100,7 @@ class VisitLimits:
     """Bytes. A larger response is never rendered: its layout would use a core for minutes."""
     hops: int = 10
     """Maximum of redirects."""
-    settle_s: float = 8.0
+    readiness_s: float = 8.0
     """Seconds until a page that keeps changing is captured as it is."""
 
 

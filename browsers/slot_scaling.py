@@ -83,7 +83,7 @@ class SlotScaler:
 
     def _scale(self, slots: FairSemaphore, free: FreeResources) -> None:
         now = time.monotonic()
-        if now - self._scaled_at[slots] >= min(MAX_INTERVAL_S, VISITS_PER_STEP * slots.held_s()):
+        if now - self._scaled_at[slots] >= min(MAX_INTERVAL_S, VISITS_PER_STEP * slots.median_hold_s()):
             size = decide_size(slots, free)
             if size != slots.size:
                 self._scaled_at[slots] = now

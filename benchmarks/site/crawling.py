@@ -96,7 +96,7 @@ async def rate_crawl(site: OfflineSite, known: dict[bytes, Document]) -> CrawlRa
     """Crawl a site without a question and rate what was read."""
     visits, frontier, seconds = await crawl(site, site.budget, None, known)
     read = {visit.page for visit in visits if visit.page in site.pages}
-    kept = [site.get(page.final_url).page for page in frontier.kept.values()]
+    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
     true = [name for name in kept if name]
     return CrawlRating(
         site.name,

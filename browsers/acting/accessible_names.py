@@ -42,7 +42,7 @@ class AccessibleNameComputer:
         attributes = node.attributes
         if by := attributes.get("aria-labelledby"):
             named = (self._by_id.get((node.prefix, identifier)) for identifier in by.split()[:5])
-            if found := " ".join(self.words_in(one, seen_only=False) for one in named if one is not None).strip():
+            if found := " ".join(self.words_in(one, visible_only=False) for one in named if one is not None).strip():
                 return found
         if label := clean_text(attributes.get("aria-label", "")):
             return label
@@ -62,10 +62,10 @@ class AccessibleNameComputer:
         found = self.words_in(node) or clean_text(attributes.get("title", ""))
         return found or ("" if role in HEADINGS else self._name_inside(node))
 
-    def words_in(self, node: PageNode, *, seen_only: bool = True) -> str:
+    def words_in(self, node: PageNode, *, visible_only: bool = True) -> str:
         """Return the text of a node and its descendants, with alternative texts of images.
 
-        Reading stops at `MAX_WORDS_CHARS` or `MAX_WORDS_NODES`. With `seen_only`, hidden text is left out.
+        Reading stops at `MAX_WORDS_CHARS` or `MAX_WORDS_NODES`. With `visible_only`, hidden text is left out.
         """
         out: list[str] = []
         size = visited = 0
@@ -74,12 +74,12 @@ class AccessibleNameComputer:
             one = stack.pop()
             visited += 1
             if one.tag == "#text":
-                if not seen_only or one.is_visible:
+                if not visible_only or one.is_visible:
                     out.append(one.text[:MAX_WORDS_CHARS])
                     size += len(out[-1])
                 continue
             if one is not node:
-                is_hidden = seen_only and one.style is not None and not one.is_visible
+                is_hidden = visible_only and one.style is not None and not one.is_visible
                 if one.tag in SILENT or one.tag in _UNREAD:
                     continue
                 if is_hidden and not any(child.is_visible for child in one.children):
@@ -132,10 +132,10 @@ class AccessibleNameComputer:
             for key in ("aria-label", "alt", "title"):
                 if one is not node and (found := clean_text(one.attributes.get(key, ""))):
                     return found
-            if one.tag == "title" and (found := self.words_in(one, seen_only=False)):
+            if one.tag == "title" and (found := self.words_in(one, visible_only=False)):
                 return found
             queue.extend(one.children)
-        if found := self.words_in(node, seen_only=False):
+        if found := self.words_in(node, visible_only=False):
             return found
         last = node.attributes.get("href", "").rstrip("/").rsplit("/", 1)[-1]
         names = node.attributes.get("class", "").split()

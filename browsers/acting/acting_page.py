@@ -32,10 +32,10 @@ from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
-SETTLE_S = 3.0
+IDLE_LIMIT_S = 3.0
 """Seconds until a page that is still busy after a step is used as it is."""
-OPEN_SETTLE_S = 8.0
-"""Seconds, as `SETTLE_S`, after a document was loaded."""
+OPEN_IDLE_LIMIT_S = 8.0
+"""Seconds, as `IDLE_LIMIT_S`, after a document was loaded."""
 QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
@@ -189,7 +189,7 @@ class ActingPage:
                     next_step="Open its URL if you want to go there.",
                 )
             raise map_net_error(reason, url, url, traffic)
-        await self.wait_until_idle(min(OPEN_SETTLE_S, limit_s))
+        await self.wait_until_idle(min(OPEN_IDLE_LIMIT_S, limit_s))
 
     def _allow_page_host(self, url: str) -> None:
         """Refuse trackers from now on, except those of the hosts of the session's pages."""
@@ -215,10 +215,10 @@ class ActingPage:
         if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
             return False
         await self._session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
-        await self.wait_until_idle(OPEN_SETTLE_S)
+        await self.wait_until_idle(OPEN_IDLE_LIMIT_S)
         return True
 
-    async def wait_until_idle(self, limit_s: float = SETTLE_S) -> None:
+    async def wait_until_idle(self, limit_s: float = IDLE_LIMIT_S) -> None:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()

@@ -83,13 +83,13 @@ def role_of(node: PageNode) -> str:
     A `role` attribute counts only if outlines use its role.
     """
     attributes = node.attributes
-    if given := attributes.get("role", "").split():
-        if given[0] == "heading":
+    if roles := attributes.get("role", "").split():
+        if roles[0] == "heading":
             level = attributes.get("aria-level", "2")
             return f"h{level}" if level in "123456" and len(level) == 1 else "h2"
         # Other roles say nothing that an outline shows, and a page may write any word there.
-        if given[0] in _KNOWN:
-            return given[0]
+        if roles[0] in _KNOWN:
+            return roles[0]
     tag = node.tag
     if tag == "input":
         kind = attributes.get("type", "text").lower()

@@ -197,12 +197,12 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
     nodes: list[PageNode] = []
     frame_id = strings[document["frameId"]]
     keys = ("backendNodeId", "nodeType", "nodeName", "nodeValue", "attributes", "parentIndex")
-    for identifier, kind, name, value, given, parent_at in zip(*(raw[key] for key in keys), strict=True):
+    for identifier, kind, name, value, attribute_list, parent_at in zip(*(raw[key] for key in keys), strict=True):
         attributes = _NO_ATTRIBUTES
-        if given:
+        if attribute_list:
             attributes = {
-                strings[given[at]]: strings[given[at + 1]] if given[at + 1] >= 0 else ""
-                for at in range(0, len(given), 2)
+                strings[attribute_list[at]]: strings[attribute_list[at + 1]] if attribute_list[at + 1] >= 0 else ""
+                for at in range(0, len(attribute_list), 2)
             }
         tag = "#text" if kind == _TEXT else strings[name].lower() if kind == _ELEMENT else "#other"
         parent = nodes[parent_at] if parent_at >= 0 else None

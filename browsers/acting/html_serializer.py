@@ -17,7 +17,7 @@ MAX_FRAMES = 20
 
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _NOT_WRITTEN = frozenset({"style", "noscript", "template"})
-_NOT_SHOWN = frozenset("head title meta link base script option optgroup br wbr".split())
+_WITHOUT_BOX = frozenset("head title meta link base script option optgroup br wbr".split())
 """Tags that have no box but are not hidden."""
 _FRAMES = frozenset({"iframe", "frame"})
 _JSON = "json"
@@ -127,4 +127,4 @@ class _PageWriter:
         stack.extend((child, is_raw) for child in reversed(node.children))
 
     def _is_hidden(self, node: PageNode) -> bool:
-        return not node.is_visible and id(node) not in self._with_visible and node.tag not in _NOT_SHOWN
+        return not node.is_visible and id(node) not in self._with_visible and node.tag not in _WITHOUT_BOX

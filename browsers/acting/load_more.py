@@ -16,9 +16,9 @@ END_ROUNDS, END_LIMIT_S = 12, 8.0
 """Maximum number of scrolls to the end, and seconds for all of them."""
 _POLL_S = 0.15
 _MORE_POLLS = 20
-_MORE_SETTLED_POLLS = 4
+_REMOVED_POLLS = 4
 """Polls after new text appeared, until a control that has not returned counts as removed."""
-_SETTLE_S = 1.5
+_IDLE_LIMIT_S = 1.5
 _GROWTH_S = 1.0
 """Seconds without growth after which a page is at its end: many pages load more after a timer."""
 _TO_END = """(() => {
@@ -44,7 +44,7 @@ async def scroll_to_end(page: ActingPage) -> None:
         rounds += 1
         now = await page.evaluate(_TO_END)
         await asyncio.sleep(_POLL_S)
-        await page.wait_until_idle(_SETTLE_S)
+        await page.wait_until_idle(_IDLE_LIMIT_S)
         grown_until = time.monotonic() + _GROWTH_S
         while now == height and time.monotonic() < grown_until:
             await asyncio.sleep(_POLL_S)
@@ -72,7 +72,7 @@ async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, lim
         except ElementActionError:
             break
         pressed += 1
-        await page.wait_until_idle(_SETTLE_S)
+        await page.wait_until_idle(_IDLE_LIMIT_S)
         outline, is_new = await _wait_for_new(page, before, line)
         same = find_same_control(outline, line)
         if same is None or "[disabled]" in same.states or not is_new:
@@ -88,7 +88,7 @@ async def _wait_for_new(page: ActingPage, before: set[str], line: OutlineLine) -
     outline = await page.outlines.take()
     for poll in range(_MORE_POLLS):
         is_new = bool(_texts(outline) - before)
-        if is_new and (find_same_control(outline, line) is not None or poll > _MORE_SETTLED_POLLS):
+        if is_new and (find_same_control(outline, line) is not None or poll > _REMOVED_POLLS):
             return outline, True
         await asyncio.sleep(_POLL_S)
         outline = await page.outlines.take()

@@ -250,13 +250,13 @@ class _LineWriter:
     def _selected(self, node: PageNode) -> str:
         options = [one for one in iter_subtree(node) if one.tag == "option"]
         names = [(quote(truncate(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
-        chosen = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
+        selected = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
         listed = "|".join(name for name, _ in names[:MAX_OPTIONS])
         more = f"|… {len(names)} in all" if len(names) > MAX_OPTIONS else ""
-        return f" = {chosen} of {listed}{more}"
+        return f" = {selected} of {listed}{more}"
 
     def _option_name(self, node: PageNode) -> str:
-        return clean_text(node.attributes.get("label", "")) or self._namer.words_in(node, seen_only=False)
+        return clean_text(node.attributes.get("label", "")) or self._namer.words_in(node, visible_only=False)
 
 
 def _is_list(node: PageNode) -> bool:
@@ -264,10 +264,10 @@ def _is_list(node: PageNode) -> bool:
     for number, one in enumerate(iter_subtree(node)):
         if number > _MAX_LIST_NODES:
             break
-        shown = [child for child in one.children if child.is_visible and child.tag[0] != "#" and child.tag != "p"]
-        kinds = Counter((child.tag, child.attributes.get("class", "")) for child in shown)
+        visible = [child for child in one.children if child.is_visible and child.tag[0] != "#" and child.tag != "p"]
+        kinds = Counter((child.tag, child.attributes.get("class", "")) for child in visible)
         for (tag, _), count in kinds.items():
-            if count >= (2 if tag in _ITEMS else _MIN_SIMILAR) and any(child.children for child in shown):
+            if count >= (2 if tag in _ITEMS else _MIN_SIMILAR) and any(child.children for child in visible):
                 return True
     return False
 
@@ -284,12 +284,12 @@ def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
             last.name = f"{last.name} {line.name}"
         else:
             merged.append(replace(line, pieces=[line]))
-    kept: list[OutlineLine] = []
+    result: list[OutlineLine] = []
     for at, line in enumerate(merged):
         is_last = at + 1 == len(merged) or merged[at + 1].depth <= line.depth
         if not (line.role in LANDMARKS and not line.is_active and not line.name and is_last):
-            kept.append(line)
-    return kept
+            result.append(line)
+    return result
 
 
 def _place_areas(nodes: list[PageNode]) -> None:

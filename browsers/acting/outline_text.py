@@ -10,16 +10,16 @@ from browsers.text_quoting import clean_text, quote, truncate
 OUTLINE_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
 MAX_RUN = 30
-"""Consecutive controls of one role. Of longer runs, only the first `SHOWN_OF_RUN` lines are written."""
-SHOWN_OF_RUN = 20
+"""Consecutive controls of one role. Of longer runs, only the first `MAX_LINES_OF_RUN` lines are written."""
+MAX_LINES_OF_RUN = 20
 MAX_CHANGES = 40
 """Lines of a comparison; further changes are only counted."""
 _MAX_INDENT = 6
 _MAX_TITLE = 80
 _MAX_URL = 200
 _MAX_PIECE = 200
-_MAX_GONE = 50
-_GONE_SHOWN = 3
+_MAX_REMOVED_CHARS = 50
+_MAX_REMOVED = 3
 _WHOLE_FROM = 12
 """Lines. Outlines with more lines are not compared if more than `_WHOLE_SHARE` of them changed."""
 _WHOLE_SHARE = 0.6
@@ -84,15 +84,17 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
             text = quote(_changed_part(old[key].name, line.name)) if line.role == "text" else line.text
             changes.append(f"~ {text}")
     _flush(added, changes)
-    gone = [line.text for key, line in old.items() if key not in new]
-    count = len(changes) + len(gone)
+    removed = [line.text for key, line in old.items() if key not in new]
+    count = len(changes) + len(removed)
     if len(new) > _WHOLE_FROM and count > _WHOLE_SHARE * len(new):
         return None
     if len(changes) > MAX_CHANGES:
         changes = [*changes[:MAX_CHANGES], f"… {len(changes) - MAX_CHANGES} more changes: look"]
-    if gone:
-        shown = ", ".join(truncate(text, _MAX_GONE) for text in gone[:_GONE_SHOWN])
-        changes.append(f"- {shown}" + (f" and {len(gone) - _GONE_SHOWN} more" if len(gone) > _GONE_SHOWN else ""))
+    if removed:
+        listed = ", ".join(truncate(text, _MAX_REMOVED_CHARS) for text in removed[:_MAX_REMOVED])
+        changes.append(
+            f"- {listed}" + (f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else "")
+        )
     return "\n".join(changes)
 
 
@@ -104,13 +106,13 @@ def _flush(added: list[str], changes: list[str]) -> None:
 
 def _keyed(outline: Outline) -> dict[tuple[str, str, int], OutlineLine]:
     """Map lines to keys of reference, role and number. Adjacent texts that share a line have a key each."""
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     keyed = {}
     for line in outline.lines:
         for piece in line.pieces or (line,):
             key = (piece.ref, piece.role)
-            keyed[(*key, seen[key])] = piece
-            seen[key] += 1
+            keyed[(*key, counts[key])] = piece
+            counts[key] += 1
     return keyed
 
 
@@ -144,10 +146,10 @@ def _shorten_runs(lines: list[OutlineLine]) -> list[tuple[OutlineLine, str]]:
             end += 1
         run = lines[at:end]
         is_long = len(run) > MAX_RUN
-        out += [(line, _indented(line)) for line in (run[:SHOWN_OF_RUN] if is_long else run)]
+        out += [(line, _indented(line)) for line in (run[:MAX_LINES_OF_RUN] if is_long else run)]
         if is_long:
-            rest = run[SHOWN_OF_RUN]
-            note = f"… {len(run) - SHOWN_OF_RUN} more of {first.role}: look with words of them"
+            rest = run[MAX_LINES_OF_RUN]
+            note = f"… {len(run) - MAX_LINES_OF_RUN} more of {first.role}: look with words of them"
             out.append((rest, " " * min(rest.depth, _MAX_INDENT) + note))
         at = end
     return out

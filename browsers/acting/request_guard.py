@@ -34,7 +34,7 @@ class ActingMode(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _HeldRequest:
+class _PausedRequest:
     """A paused request that waits for the person's answer."""
 
     session: Session
@@ -66,7 +66,7 @@ class RequestGuard:
         """Current step, which the question quotes."""
         self._answers: dict[str, bool] = {}
         """Answers of the person by site."""
-        self._held: list[_HeldRequest] = []
+        self._paused: list[_PausedRequest] = []
         self._question: asyncio.Task[None] | None = None
         self._mode = mode
         self._notice = notice
@@ -106,9 +106,9 @@ class RequestGuard:
         if self._question is not None:
             self._question.cancel()
             self._question = None
-        for held in self._held:
-            self._finish(held, is_allowed=False)
-        self._held.clear()
+        for paused in self._paused:
+            self._finish(paused, is_allowed=False)
+        self._paused.clear()
 
     def watch(self, session: Session, main_frame_id: str = "") -> None:
         """Pause and check the requests of one session. For the page itself, pass the id of its main frame."""
@@ -121,44 +121,44 @@ class RequestGuard:
 
     def _check(self, session: Session, event: Event, main_frame_id: str) -> None:
         request = event["request"]
-        held = _HeldRequest(session, event["requestId"], str(request["method"]).upper(), str(request["url"]))
+        paused = _PausedRequest(session, event["requestId"], str(request["method"]).upper(), str(request["url"]))
         if self._refuses(event, is_main=event.get("frameId") == main_frame_id):
-            self._send(held, is_allowed=False)
+            self._send(paused, is_allowed=False)
         elif self.ask is None or not self._is_write(event):
-            self._send(held, is_allowed=True)
-        elif (answer := self._answers.get(_site(held.url))) is not None:
-            self._finish(held, is_allowed=answer)
+            self._send(paused, is_allowed=True)
+        elif (answer := self._answers.get(_site(paused.url))) is not None:
+            self._finish(paused, is_allowed=answer)
         elif event.get("resourceType") == "Ping":
-            self._send(held, is_allowed=False)
+            self._send(paused, is_allowed=False)
         else:
-            self._held.append(held)
+            self._paused.append(paused)
             if self._question is None or self._question.done():
                 self._question = asyncio.ensure_future(self._ask_person())
 
     async def _ask_person(self) -> None:
-        """Ask about the held requests, once for each site."""
-        while self._held and self.ask is not None:
-            first, site = self._held[0], _site(self._held[0].url)
+        """Ask about the paused requests, once for each site."""
+        while self._paused and self.ask is not None:
+            first, site = self._paused[0], _site(self._paused[0].url)
             self._answers[site] = await self.ask(
                 f"May the step {quote(truncate(clean_text(self.step), _MAX_STEP))} send data"
                 f" ({_describe(first.method, first.url)})? The answer applies to {site} in this browser session."
             )
-            for held in [one for one in self._held if _site(one.url) == site]:
-                self._held.remove(held)
-                self._finish(held, is_allowed=self._answers[site])
+            for paused in [one for one in self._paused if _site(one.url) == site]:
+                self._paused.remove(paused)
+                self._finish(paused, is_allowed=self._answers[site])
 
-    def _finish(self, held: _HeldRequest, *, is_allowed: bool) -> None:
+    def _finish(self, paused: _PausedRequest, *, is_allowed: bool) -> None:
         """Send or refuse a write by the person's answer."""
         if not is_allowed:
-            self._refuse_write(held.method, held.url)
-        self._send(held, is_allowed=is_allowed)
+            self._refuse_write(paused.method, paused.url)
+        self._send(paused, is_allowed=is_allowed)
 
     @staticmethod
-    def _send(held: _HeldRequest, *, is_allowed: bool) -> None:
+    def _send(paused: _PausedRequest, *, is_allowed: bool) -> None:
         if is_allowed:
-            held.session.post("Fetch.continueRequest", requestId=held.id)
+            paused.session.post("Fetch.continueRequest", requestId=paused.id)
         else:
-            held.session.post("Fetch.failRequest", requestId=held.id, errorReason="Aborted")
+            paused.session.post("Fetch.failRequest", requestId=paused.id, errorReason="Aborted")
 
     def _is_write(self, event: Event) -> bool:
         is_unsafe = str(event["request"]["method"]).upper() not in SAFE_METHODS

@@ -167,7 +167,7 @@ class ActingSessions:
                 session.page.guard.allow(url)
             if not (step.verb == "wait" and step.numbers):
                 # A pause needs no browser.
-                slot = self._slots.taken(session.principal, host, url=url, wait_s=wait_s)
+                slot = self._slots.acquire(session.principal, host, url=url, wait_s=wait_s)
                 await held.enter_async_context(slot)
             held.enter_context(session.handle.watch_memory())
             outcome = await session.runner.run(step, deadline_at)

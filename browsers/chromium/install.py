@@ -289,8 +289,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the installer. Return 0 if a Chromium starts, else 1 after printing the command to run."""
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
-    chosen = parser.parse_args(arguments)
-    report = install_chromium(_print_error, fonts=True) if chosen.all else ensure_installed(_print_error)
+    options = parser.parse_args(arguments)
+    report = install_chromium(_print_error, fonts=True) if options.all else ensure_installed(_print_error)
     for chromium in report.found:
         _print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:

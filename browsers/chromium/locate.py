@@ -88,10 +88,10 @@ class InstallRoots:
     @property
     def playwright(self) -> Path | None:
         """Playwright's folder of browsers, or None if it is inside a package that is not installed."""
-        chosen = self.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-        if chosen == "0":
+        configured = self.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+        if configured == "0":
             return _find_playwright_browsers()
-        return Path(chosen) if chosen else self.cache / "ms-playwright"
+        return Path(configured) if configured else self.cache / "ms-playwright"
 
 
 def find_chromium(tier: Tier, explicit: str | None, machine: InstallRoots | None = None) -> ChromiumInstall | None:

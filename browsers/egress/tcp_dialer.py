@@ -107,16 +107,16 @@ class Dialer:
     async def _race(self, host: str, targets: list[Target]) -> socket.socket:
         """Start the next attempt when one has failed or after the stagger. The first to connect wins."""
         family = self._ipv6_worked.get(host)
-        waiting = sorted(targets, key=lambda target: family is not None and target.is_ipv6 is not family)
+        pending = sorted(targets, key=lambda target: family is not None and target.is_ipv6 is not family)
         running: dict[asyncio.Task[socket.socket], Target] = {}
         problem: OSError = OSError(errno.EHOSTUNREACH, "no address")
         try:
-            while waiting or running:
-                if waiting:
-                    target = waiting.pop(0)
+            while pending or running:
+                if pending:
+                    target = pending.pop(0)
                     running[asyncio.create_task(self._dial(target))] = target
                 done, _ = await asyncio.wait(
-                    running, timeout=self._stagger_s if waiting else None, return_when=asyncio.FIRST_COMPLETED
+                    running, timeout=self._stagger_s if pending else None, return_when=asyncio.FIRST_COMPLETED
                 )
                 for task in done:
                     target = running.pop(task)

@@ -91,8 +91,8 @@ class Navigation:
             await self._empty_cache()
 
         if body.streamed:
-            kept = (header for header in response.raw_headers if header[0].lower() not in TRANSFER_HEADERS)
-            headers = [{"name": name, "value": value} for name, value in kept]
+            headers_to_send = (header for header in response.raw_headers if header[0].lower() not in TRANSFER_HEADERS)
+            headers = [{"name": name, "value": value} for name, value in headers_to_send]
             self._session.post(
                 "Fetch.fulfillRequest",
                 requestId=response.request_id,

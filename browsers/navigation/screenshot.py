@@ -159,8 +159,8 @@ async def take_screenshots(
     part_height = math.ceil(height / math.ceil(height / PART_HEIGHT))
     parts = [_Clip(0, top, WINDOW_WIDTH, min(part_height, height - top)) for top in range(0, height, part_height)]
     clips = (_Clip(0, 0, WINDOW_WIDTH, height), *(() if request.is_single else parts))
-    taken = [await _capture(session, clip, request, beyond_window=True) for clip in clips]
-    return (replace(taken[0], cut_off=max(0, math.ceil(size["height"]) - height)), *taken[1:])
+    pictures = [await _capture(session, clip, request, beyond_window=True) for clip in clips]
+    return (replace(pictures[0], cut_off=max(0, math.ceil(size["height"]) - height)), *pictures[1:])
 
 
 async def _take_element(session: Session, readiness: ReadinessWaiter, request: ScreenshotRequest) -> Screenshot:

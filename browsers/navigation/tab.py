@@ -349,9 +349,9 @@ async def _empty_local_storage(session: Session, origins: set[str]) -> None:
     PageCrashedError if the page had other origins.
     """
     frames = _list_frames((await session.send("Page.getFrameTree"))["frameTree"])
-    gone = origins.difference(frame["securityOrigin"] for frame in frames)
-    if gone:
-        raise PageCrashedError(f"Frames of {len(gone)} origins appeared and disappeared.")
+    lost_origins = origins.difference(frame["securityOrigin"] for frame in frames)
+    if lost_origins:
+        raise PageCrashedError(f"Frames of {len(lost_origins)} origins appeared and disappeared.")
     answers = await asyncio.gather(
         *(session.start("Storage.getStorageKey", frameId=frame["id"]) for frame in frames), return_exceptions=True
     )

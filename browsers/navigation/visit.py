@@ -36,8 +36,8 @@ CAPTURE_LIMIT_S = 3.0
 """Seconds to capture a page on an idle machine."""
 CAPTURE_RESERVE_S = 2.0
 """Seconds reserved before the deadline, to capture a page that never becomes ready."""
-MIN_SETTLE_S = 0.5
-MAX_SETTLE_FACTOR = 2.0
+MIN_READINESS_S = 0.5
+MAX_READINESS_FACTOR = 2.0
 """Factor by which a page may take longer to settle on a busy machine."""
 LAZY_LIMIT_S = 6.0
 """Seconds to load lazy content."""
@@ -144,7 +144,7 @@ class Visit:
 
     async def _read(self, response: PausedResponse) -> ResponseBody:
         left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        limit_s, cap_bytes = max(MIN_SETTLE_S, min(BODY_LIMIT_S, left_s)), self.request.limits.body_bytes
+        limit_s, cap_bytes = max(MIN_READINESS_S, min(BODY_LIMIT_S, left_s)), self.request.limits.body_bytes
         try:
             cut = self.tab.listener.drop_connections
             body = await read_body(self.tab.session, response, cap_bytes, limit_s, cut)
@@ -195,8 +195,10 @@ class Visit:
         await self._navigation.commit(response, body, page.on_navigated, without_interception=without_interception)
         await self._wait_prepared()
         left_s = self.deadline_at - time.monotonic() - CAPTURE_RESERVE_S
-        settle_s = max(MIN_SETTLE_S, min(request.limits.settle_s * min(measure_slowdown(), MAX_SETTLE_FACTOR), left_s))
-        complete = await page.wait_until_ready(settle_s)
+        readiness_s = max(
+            MIN_READINESS_S, min(request.limits.readiness_s * min(measure_slowdown(), MAX_READINESS_FACTOR), left_s)
+        )
+        complete = await page.wait_until_ready(readiness_s)
         if page.failed_to_commit:
             raise self._navigation.explain_error(page.failed_to_commit)
         pictures: tuple[Screenshot, ...] = ()
@@ -207,13 +209,13 @@ class Visit:
         if consent and request.refuses_consent:
             # The content may come only now, or with a reload.
             page.readiness.restart()
-            complete = await page.wait_until_ready(settle_s)
+            complete = await page.wait_until_ready(readiness_s)
         if request.picture is not None:
             # Before the capture, which opens parts of the page and marks others.
             pictures = await take_screenshots(self.tab.session, page.readiness, request.picture)
             self._timing = replace(self._timing, pictured_s=self._elapsed())
         elif complete and page.readiness.loops_ended == 0:
-            limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - settle_s / 2))
+            limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - readiness_s / 2))
             await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
             self._timing = replace(self._timing, settled_s=self._elapsed())
         snapshot = await self._capture(page, body, complete=complete and not page.is_unfinished)

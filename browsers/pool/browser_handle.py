@@ -92,7 +92,7 @@ class TabLease:
     """Page patterns of its batch."""
     is_reusable: bool = False
     """True if the visit ended cleanly. Any other tab is never reused."""
-    is_kept: bool = False
+    stays_open: bool = False
     """True if the tab stays open for another visit."""
 
 
@@ -135,7 +135,7 @@ class BrowserHandle:
         return not self.retired and not self.chromium.connection.closed.is_set()
 
     @property
-    def is_worn(self) -> bool:
+    def needs_replacement(self) -> bool:
         """True if it has reached a limit of age, visits or shared memory and should be replaced."""
         age = time.monotonic() - self.chromium.started_at
         guard = self.chromium.renderer_guard
@@ -179,7 +179,7 @@ class BrowserHandle:
                 task = self._in_background(self._clean(tab))
                 self._cleaning.add(task)
                 task.add_done_callback(self._cleaning.discard)
-                lease.is_kept = True
+                lease.stays_open = True
         finally:
             if guard is not None:
                 guard.end_visit()
@@ -232,7 +232,7 @@ class BrowserHandle:
         except _TAB_ERRORS as error:
             log.warning("tab does not freeze, so not used again: %s", str(error) or type(error).__name__)
             return
-        lease.is_kept = True
+        lease.stays_open = True
         self._close_tabs(self._profile_tabs.put(profile, lease.tab))
 
     async def _renew_batch_tab(self, batch: BatchKey | None) -> Tab | None:
@@ -255,7 +255,7 @@ class BrowserHandle:
         if lease.tab.renewals >= PAGES_PER_PROCESS:
             return
         lease.tab.stop_scripts()
-        lease.is_kept = True
+        lease.stays_open = True
         self._close_tabs(self._batch_tabs.put(batch, lease.tab))
         asyncio.get_running_loop().call_later(BATCH_TTL_S + 0.01, self._close_expired_batch_tabs)
 
@@ -289,7 +289,7 @@ class BrowserHandle:
         else:
             self.peeks += 1
             lease.tab.peeks += 1
-        if not lease.is_kept:
+        if not lease.stays_open:
             self._in_background(lease.tab.close())
             self.prepare_tabs()
 

@@ -266,7 +266,7 @@ class BrowserPool:
         if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
             del self._handles[tier]
             self._spawn(self._retire(handle))
-        elif handle.is_worn or await self._uses_too_much_memory(tier, handle):
+        elif handle.needs_replacement or await self._uses_too_much_memory(tier, handle):
             await self._replace(tier, handle)
 
     async def _uses_too_much_memory(self, tier: Tier, handle: BrowserHandle) -> bool:
@@ -277,15 +277,15 @@ class BrowserPool:
         more_tabs = max(0, handle.lent - self._settings.render_slots)
         return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * TAB_BYTES
 
-    async def _replace(self, tier: Tier, worn: BrowserHandle) -> None:
+    async def _replace(self, tier: Tier, old: BrowserHandle) -> None:
         """Start a new browser for new visits, then let the old one finish its visits and close it."""
         async with self._launching:
-            if self._handles.get(tier) is not worn:
+            if self._handles.get(tier) is not old:
                 return
             await self._launch(tier)
             self._sampled_at.pop(tier, None)
             self._memory.pop(tier, None)
-        self._spawn(self._retire(worn))
+        self._spawn(self._retire(old))
 
     async def _retire(self, handle: BrowserHandle) -> None:
         await handle.drain(DRAIN_LIMIT_S)

@@ -118,6 +118,6 @@ class IdleTabs(Generic[Key]):
 
     def take_all(self, matches: Callable[[_IdleTab[Key]], bool] = lambda _: True) -> list[Tab]:
         """Remove and return all tabs that match."""
-        taken = [idle for idle in self._tabs if matches(idle)]
-        self._tabs = [idle for idle in self._tabs if idle not in taken]
-        return [idle.tab for idle in taken]
+        matching = [idle for idle in self._tabs if matches(idle)]
+        self._tabs = [idle for idle in self._tabs if idle not in matching]
+        return [idle.tab for idle in matching]

@@ -81,7 +81,7 @@ class HostBacklog:
 
     number: int
     name: str
-    waiting: int
+    pending: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Frontier:
         """Return the hosts with pages that are not done, those with most pages first."""
         return [HostBacklog(*row) for row in self.select(_HOSTS, (self._last,))]
 
-    def list_waiting(self, host: int, *, after: int, count: int) -> list[JobPage]:
+    def list_pending(self, host: int, *, after: int, count: int) -> list[JobPage]:
         """Return up to `count` pages of a host that are not done, by number, with numbers above `after`."""
         return [_make_page(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 

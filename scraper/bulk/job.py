@@ -94,9 +94,9 @@ class BulkJob:
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return up to `count` pages that are not done of each (host number, page number), after that page."""
-        requests, list_waiting = list(after_by_host), self._frontier.list_waiting
+        requests, list_pending = list(after_by_host), self._frontier.list_pending
         return await self._run_in_thread(
-            lambda: [list_waiting(host, after=after, count=count) for host, after in requests]
+            lambda: [list_pending(host, after=after, count=count) for host, after in requests]
         )
 
     async def list_start_pages(self) -> list[JobPage]:

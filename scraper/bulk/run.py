@@ -103,7 +103,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
             job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots, planner=planner
         )
     if planner is not None:
-        await job.save_crawl(planner.waiting_count, planner.summarize_left_out())
+        await job.save_crawl(planner.pending_count, planner.summarize_left_out())
 
 
 def count_pages_at_once(rate: JobRate, browsers: Browsers) -> int:
@@ -246,7 +246,7 @@ class PageFeeder:
         while self._pending_hosts and len(self._schedule) < HOSTS_AT_ONCE:
             host = self._pending_hosts.popleft()
             self._host_ids[host.name], self._last_page[host.name] = host.number, 0
-            self._schedule.add_host(host.name, host.waiting, free_at=self._free_at)
+            self._schedule.add_host(host.name, host.pending, free_at=self._free_at)
 
     async def _add_pages(self, names: list[str]) -> None:
         requests = [(self._host_ids[name], self._last_page[name]) for name in names]

@@ -121,9 +121,9 @@ class ReadThrough(Generic[T]):
             ScraperError: Error of the load, here or on another server.
         """
         if policy.reuse is Reuse.IN_MEMORY and self._memory is not None:
-            held = self._memory.get(load.memory_key)
-            if held is not None:
-                return self._mark_cached(held)
+            cached = self._memory.get(load.memory_key)
+            if cached is not None:
+                return self._mark_cached(cached)
         stored: StoreLookup[T] = StoreLookup()
         if load.find is not None and policy.reads_store:
             stored = await load.find()

@@ -40,7 +40,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
         alone = dataclasses.replace(
             settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
         )
-        begun = time.monotonic()
+        started_at = time.monotonic()
         async with Services.open(alone) as services:
             try:
                 reading = await services.fetcher.fetch(
@@ -50,7 +50,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                 return [
                     bad_finding(f"The local test page could not be read: {error.sentence()}", "See the lines above")
                 ]
-            took = time.monotonic() - begun
+            took = time.monotonic() - started_at
             if _WORDS not in reading.document.markdown:
                 return [bad_finding("A page was read, but its script did not run", "See the lines above")]
             return [

@@ -60,7 +60,7 @@ class LocalLimits:
 class _KeyLeases:
     """Leases of one key."""
 
-    held_tokens: set[str] = field(default_factory=set)
+    tokens: set[str] = field(default_factory=set)
     next_at: float = 0.0
     """Monotonic seconds before which no request starts, because of the gap after the last one."""
     cooldown_until: float = 0.0
@@ -82,7 +82,7 @@ class LocalLeases:
         if leases is not None:
             if leases.cooldown_until > now:
                 return RetryLater(leases.cooldown_until - now, is_cooldown=True)
-            if terms.at_once and len(leases.held_tokens) >= terms.at_once:
+            if terms.at_once and len(leases.tokens) >= terms.at_once:
                 return RetryLater(math.inf, known=False)
             if terms.gap_s and leases.next_at > now:
                 return RetryLater(leases.next_at - now)
@@ -93,15 +93,15 @@ class LocalLeases:
     def note(self, lease: Lease, terms: ThrottleTerms) -> None:
         """Count a lease that was granted here or elsewhere."""
         leases = self._leases(lease.key)
-        leases.held_tokens.add(lease.token)
+        leases.tokens.add(lease.token)
         leases.next_at = max(leases.next_at, self._clock() + terms.gap_s)
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
         leases = self._keys.get(lease.key)
         if leases is not None:
-            leases.held_tokens.discard(lease.token)
-            if not leases.held_tokens and max(leases.next_at, leases.cooldown_until) <= self._clock():
+            leases.tokens.discard(lease.token)
+            if not leases.tokens and max(leases.next_at, leases.cooldown_until) <= self._clock():
                 del self._keys[lease.key]
 
     async def start_cooldown(self, key: str, seconds: float) -> None:
@@ -109,9 +109,9 @@ class LocalLeases:
         leases = self._leases(key)
         leases.cooldown_until = max(leases.cooldown_until, self._clock() + seconds)
 
-    def held(self) -> list[Lease]:
+    def list_leases(self) -> list[Lease]:
         """Return all leases that were not given back."""
-        return [Lease(key, token) for key, leases in self._keys.items() for token in leases.held_tokens]
+        return [Lease(key, token) for key, leases in self._keys.items() for token in leases.tokens]
 
     def cooldowns(self) -> dict[str, float]:
         """Return the seconds left of each cooldown, by key."""
@@ -127,8 +127,8 @@ class LocalLeases:
         """Remove keys without effect, and more keys without leases if there are still too many."""
         now = self._clock()
         for key, leases in list(self._keys.items()):
-            if not leases.held_tokens and max(leases.next_at, leases.cooldown_until) <= now:
+            if not leases.tokens and max(leases.next_at, leases.cooldown_until) <= now:
                 del self._keys[key]
-        idle = [key for key, leases in self._keys.items() if not leases.held_tokens]
+        idle = [key for key, leases in self._keys.items() if not leases.tokens]
         for key in idle[: max(0, len(self._keys) - self._max_keys + 1)]:
             del self._keys[key]

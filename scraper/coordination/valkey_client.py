@@ -125,7 +125,7 @@ class ValkeyClient:
         """
         if not self.is_available:
             raise ValkeyUnavailableError
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
             async with asyncio.timeout(self._limit_s()):
                 answer = await self._execute(*words)
@@ -134,7 +134,7 @@ class ValkeyClient:
         except _FAILURES as error:
             self._note_lost(error)
             raise ValkeyUnavailableError from None
-        self._note_time(time.monotonic() - begun)
+        self._note_time(time.monotonic() - started_at)
         return answer
 
     def run_later(self, script: LuaScript, keys: Sequence[str], *words: Word) -> None:
@@ -186,10 +186,10 @@ class ValkeyClient:
         for script in ALL:
             loading.execute_command("SCRIPT", "LOAD", script.text)
         await loading.execute()
-        begun = time.monotonic()
+        started_at = time.monotonic()
         # It may answer but refuse writes.
         await self._redis.set(self.key("greeting", "all"), 1, px=1_000)
-        self._note_time(time.monotonic() - begun)
+        self._note_time(time.monotonic() - started_at)
 
     async def _heartbeat(self) -> None:
         while self.is_available:

@@ -70,7 +70,7 @@ RESULT_S = 15.0
 MAX_RESULT_BYTES = 8_000_000
 """Bytes. A larger result is not published, so the next server repeats the work."""
 
-_OURS, _TAKEN, _COMPLETED = range(3)
+_OURS, _CLAIMED, _COMPLETED = range(3)
 
 
 class ValkeyClaims:
@@ -98,7 +98,7 @@ class ValkeyClaims:
             raise
         if answer[0] == _COMPLETED:
             return WorkCompleted(answer[1])
-        if answer[0] == _TAKEN:
+        if answer[0] == _CLAIMED:
             return None
         self._claims[claim.token] = claim
         return claim
@@ -118,10 +118,10 @@ class ValkeyClaims:
 
     def renew(self) -> None:
         """Renew the claims of this server."""
-        held = list(self._claims.values())
-        if held:
-            keys = [self._claim_key(claim.key) for claim in held]
-            self._valkey.run_later(RENEW_CLAIMS, keys, round(CLAIM_S * 1_000), *(claim.token for claim in held))
+        claims = list(self._claims.values())
+        if claims:
+            keys = [self._claim_key(claim.key) for claim in claims]
+            self._valkey.run_later(RENEW_CLAIMS, keys, round(CLAIM_S * 1_000), *(claim.token for claim in claims))
 
     def _withdraw(self, claim: WorkClaim) -> None:
         self._valkey.run_later(GIVE_UP_WORK, [self._claim_key(claim.key)], claim.token)

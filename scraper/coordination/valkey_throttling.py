@@ -89,10 +89,10 @@ class ValkeyLeases:
 
     def renew(self) -> None:
         """Renew the leases of this server; call this with each heartbeat."""
-        held = self._local.held()
-        if held:
-            keys = [self._held_key(lease.key) for lease in held]
-            self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in held))
+        leases = self._local.list_leases()
+        if leases:
+            keys = [self._leases_key(lease.key) for lease in leases]
+            self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
 
     def publish(self) -> None:
         """Publish leases and cooldowns; call this after the service was down."""
@@ -101,7 +101,7 @@ class ValkeyLeases:
             self._publish_cooldown(key, seconds)
 
     async def _request(self, lease: Lease, terms: ThrottleTerms) -> Lease | RetryLater:
-        keys = [self._held_key(lease.key), self._cooldown_key(lease.key), self._valkey.key("next", lease.key)]
+        keys = [self._leases_key(lease.key), self._cooldown_key(lease.key), self._valkey.key("next", lease.key)]
         words = (lease.token, terms.at_once, round(terms.gap_s * 1_000), round(LEASE_S * 1_000))
         try:
             answer = await self._valkey.run(TAKE_LEASE, keys, *words)
@@ -119,12 +119,12 @@ class ValkeyLeases:
         return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
 
     def _withdraw(self, lease: Lease) -> None:
-        self._valkey.send("ZREM", self._held_key(lease.key), lease.token)
+        self._valkey.send("ZREM", self._leases_key(lease.key), lease.token)
 
     def _publish_cooldown(self, key: str, seconds: float) -> None:
         self._valkey.run_later(START_HOST_COOLDOWN, [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
 
-    def _held_key(self, key: str) -> str:
+    def _leases_key(self, key: str) -> str:
         return self._valkey.key("held", key)
 
     def _cooldown_key(self, key: str) -> str:

@@ -114,7 +114,7 @@ async def read_with_replacements(
     of the last page tried.
     """
     outcomes: dict[str, PageOutcome] = {}
-    waiting = deque(urls)
+    pending = deque(urls)
     running: dict[asyncio.Task[Reading], tuple[str, float]] = {}
     """URL, and the time of the monotonic clock after which it is late."""
 
@@ -125,8 +125,8 @@ async def read_with_replacements(
         while missing() > 0 and deadline.left_s() > 0:
             now = time.monotonic()
             in_time = sum(late_at > now for _, late_at in running.values())
-            for _ in range(min(missing() - in_time, len(waiting))):
-                url = waiting.popleft()
+            for _ in range(min(missing() - in_time, len(pending))):
+                url = pending.popleft()
                 task = asyncio.ensure_future(read(url, deadline.left_s(reserve_s=LAST_RESERVE_S)))
                 running[task] = url, now + patience_s
             if not running:

@@ -23,8 +23,8 @@ EXTRACT_LIMIT_S = 5.0
 """CPU seconds per page. Extracting fields takes 30 ms; a slower page is hostile."""
 _RESERVE_S = 2.0
 """Seconds before the deadline reserved for extraction from the visited pages."""
-_SHOWN_URLS = 200
-_SHOWN_NAMES = 10
+_MAX_URL_CHARS = 200
+_MAX_NAMES = 10
 
 
 class FieldReader:
@@ -122,33 +122,33 @@ def check_page_type(snapshot: Snapshot, url: str) -> None:
 
 def check_fields(url: str, found: PageFields, warnings: tuple[str, ...] = ()) -> PageFields | errors.ScraperError:
     """Return the fields of a page, or an error if nothing was found."""
-    shown = found.url[:_SHOWN_URLS]
+    page = found.url[:_MAX_URL_CHARS]
     if found.missing:
         name, nearest = next(iter(found.missing.items()))
         hint = f"; nearest: '{nearest[:80]}'" if nearest else ""
         return errors.ExampleNotFoundError(
-            f"The example of `{name[:40]}` is not on {shown}{hint}.",
+            f"The example of `{name[:40]}` is not on {page}{hint}.",
             target=url,
             next_step="Give the value as the page shows it.",
         )
     if found.misfit and not found.unlisted:
         fitting = sum(similarity >= MIN_FITTING for similarity in found.misfit)
         return errors.RecipeDoesNotFitError(
-            f"The recipe does not fit {shown}: {fitting} of {len(found.misfit)} places found, "
+            f"The recipe does not fit {page}: {fitting} of {len(found.misfit)} places found, "
             f"best {found.misfit[-1]:.2f}.",
             target=url,
             next_step="Give one example from this page; with the recipe too, it fits both designs.",
         )
     if found.unlisted:
         return errors.NoRecordsError(
-            f"No list of {MIN_RECORDS} or more records on {shown} fits; not in the best one: "
-            f"{', '.join(f'`{name[:40]}`' for name in found.unlisted[:_SHOWN_NAMES])}.",
+            f"No list of {MIN_RECORDS} or more records on {page} fits; not in the best one: "
+            f"{', '.join(f'`{name[:40]}`' for name in found.unlisted[:_MAX_NAMES])}.",
             target=url,
             next_step="Use `records` alone for the rows of its main list, or give an example of one row.",
         )
     if not found.records and not found.values:
         return errors.NoRecordsError(
-            f"There is no list of {MIN_RECORDS} or more records on {shown}; largest: {found.largest}.",
+            f"There is no list of {MIN_RECORDS} or more records on {page}; largest: {found.largest}.",
             target=url,
             next_step="Use `fetch` for its text.",
         )

@@ -95,8 +95,8 @@ class HostThrottle:
         finally:
             self._usual_s += LAST_WEIGHT * (time.monotonic() - since - self._usual_s)
             self._leases.give_back(lease)
-            if (waiting := self._queues.get(host)) is not None:
-                waiting.lease_returned.set()
+            if (host_queue := self._queues.get(host)) is not None:
+                host_queue.lease_returned.set()
 
     def gap_s(self, requested_s: float | None) -> float:
         """Return the seconds between two visits to a host: at least those of the settings and `requested_s`."""
@@ -116,44 +116,48 @@ class HostThrottle:
             if isinstance(answer, Lease):
                 return answer
             _check_wait(host, answer, terms, _left_s(deadline))
-        waiting = self._queues.setdefault(host, _HostQueue())
+        host_queue = self._queues.setdefault(host, _HostQueue())
         try:
-            self._check_queue(host, waiting, principal, terms, _left_s(deadline))
+            self._check_queue(host, host_queue, principal, terms, _left_s(deadline))
             with self._waiting.holding(principal):
-                async with asyncio.timeout(_left_s(deadline)), waiting.queue.slot(principal):
-                    return await self._wait_for_lease(host, waiting, deadline, terms)
+                async with asyncio.timeout(_left_s(deadline)), host_queue.queue.slot(principal):
+                    return await self._wait_for_lease(host, host_queue, deadline, terms)
         except TimeoutError:
             raise _busy_error(host, self._usual_s, _all_leases_text(host, terms)) from None
         finally:
-            if not waiting.queue.pending:
+            if not host_queue.queue.pending:
                 self._queues.pop(host, None)
 
-    async def _wait_for_lease(self, host: str, waiting: _HostQueue, deadline: Deadline, terms: ThrottleTerms) -> Lease:
+    async def _wait_for_lease(
+        self, host: str, host_queue: _HostQueue, deadline: Deadline, terms: ThrottleTerms
+    ) -> Lease:
         """Wait at the head of the queue until the host may be visited."""
         while True:
-            waiting.lease_returned.clear()
+            host_queue.lease_returned.clear()
             answer = await self._leases.take(host, terms)
             if isinstance(answer, Lease):
-                waiting.opens_at = time.monotonic() + terms.gap_s
-                waiting.is_cooling_down = False
+                host_queue.opens_at = time.monotonic() + terms.gap_s
+                host_queue.is_cooling_down = False
                 return answer
             if answer.known:
-                waiting.opens_at = time.monotonic() + answer.seconds
-                waiting.is_cooling_down = answer.is_cooldown
+                host_queue.opens_at = time.monotonic() + answer.seconds
+                host_queue.is_cooling_down = answer.is_cooldown
                 _check_wait(host, answer, terms, _left_s(deadline))
                 await asyncio.sleep(answer.seconds)
             else:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(None if math.isinf(answer.seconds) else answer.seconds):
-                        await waiting.lease_returned.wait()
+                        await host_queue.lease_returned.wait()
 
-    def _check_queue(self, host: str, waiting: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float) -> None:
+    def _check_queue(
+        self, host: str, host_queue: _HostQueue, principal: str, terms: ThrottleTerms, left_s: float
+    ) -> None:
         """Raise HostBusyError if the wait is longer than the time left, or the queue is full."""
-        known_s = max(0.0, waiting.opens_at - time.monotonic())
-        ahead = waiting.queue.pending
+        known_s = max(0.0, host_queue.opens_at - time.monotonic())
+        ahead = host_queue.queue.pending
         step_s = max(terms.gap_s, self._usual_s / terms.at_once if terms.at_once else 0.0)
         wait_s = known_s + ahead * step_s
-        if waiting.is_cooling_down and known_s > MAX_COOLDOWN_WAIT_S:
+        if host_queue.is_cooling_down and known_s > MAX_COOLDOWN_WAIT_S:
             raise _busy_error(host, known_s, _cooldown_text(host))
         if wait_s > left_s:
             raise _busy_error(host, wait_s, _queue_text(host, terms, ahead))

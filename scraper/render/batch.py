@@ -15,7 +15,7 @@ from scraper.model import Reading
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
 from scraper.render.untrusted_text import (
-    MAX_SHOWN_URL,
+    MAX_DISPLAY_URL,
     UNTRUSTED_EXPLANATION,
     display_url,
     error_object,
@@ -124,13 +124,13 @@ def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -
 def _section(
     number: int, item: BatchItem, piece: TextCut | None, region: str, now: datetime | None, render_hint: str, chars: int
 ) -> str:
-    heading = f"## {number}. {display_url(item.url, chars=min(chars, MAX_SHOWN_URL))}"
+    heading = f"## {number}. {display_url(item.url, chars=min(chars, MAX_DISPLAY_URL))}"
     if isinstance(item.outcome, ScraperError):
         return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
     if piece is None:
         piece = piece_of(item.outcome.document, 0, 0)
-    url_chars, fact_chars = min(chars, MAX_SHOWN_URL), min(chars, MAX_FACT)
-    full_url_chars = chars if chars > MAX_SHOWN_URL else 0
+    url_chars, fact_chars = min(chars, MAX_DISPLAY_URL), min(chars, MAX_FACT)
+    full_url_chars = chars if chars > MAX_DISPLAY_URL else 0
     parts = [
         heading,
         "\n".join(header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars)),

@@ -60,7 +60,7 @@ def as_markdown(
     piece = _piece(reading.document.markdown, part, budget)
     head = [*_header(reading, piece, now), _explanation(reading, region)]
     document = reading.document
-    facts = [f"Full source: {fact}"] if (fact := full_url(reading.url, _shown_source(reading), _MAX_SOURCE)) else []
+    facts = [f"Full source: {fact}"] if (fact := full_url(reading.url, _display_source(reading), _MAX_SOURCE)) else []
     facts += [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
     facts += [f"Author: {fact}"] if (fact := clean_fact(document.author)) else []
     body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
@@ -194,7 +194,7 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
     """Return the header lines, which contain no text of the document."""
     document = reading.document
-    lines = [f"Source: {_shown_source(reading)}"]
+    lines = [f"Source: {_display_source(reading)}"]
     pages = f", {document.page_count:,} {_unit(document)}" if document.page_count else ""
     lock = ", was locked" if document.encrypted else ""
     lines.append(f"Format: {document.format}{pages}{lock}")
@@ -210,7 +210,7 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
     return lines
 
 
-def _shown_source(reading: Reading) -> str:
+def _display_source(reading: Reading) -> str:
     return display_url(reading.url, requested=reading.requested_url)
 
 

@@ -12,7 +12,7 @@ from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.json_truncation import compact_json, truncate_json
 from scraper.render.untrusted_text import (
-    MAX_SHOWN_URL,
+    MAX_DISPLAY_URL,
     UNTRUSTED_EXPLANATION,
     UNTRUSTED_NOTICE,
     display_url,
@@ -79,10 +79,10 @@ def as_json(
     rest.
     """
     lists, left_out = _lists(reading.document, include, int(budget * _LISTS_SHARE))
-    spent = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(
+    url_tokens = 2 * token_estimate.estimate(reading.url[_USUAL_URL:MAX_URL_CHARS]) + token_estimate.estimate(
         compact_json(lists)
     )
-    left = max(1, budget - spent)
+    left = max(1, budget - url_tokens)
     share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
     piece = piece_of(reading.document, start, length, left - share)
     answer = page_object(reading, piece) | lists
@@ -224,7 +224,7 @@ def header(
     piece: TextCut,
     now: datetime | None,
     *,
-    url_chars: int = MAX_SHOWN_URL,
+    url_chars: int = MAX_DISPLAY_URL,
     fact_chars: int = MAX_FACT,
 ) -> list[str]:
     """Return the header lines. The final URL is the only text in them that the site can choose."""
@@ -251,7 +251,7 @@ def untrusted_page(
     piece: TextCut,
     region: str,
     *,
-    url_chars: int = MAX_SHOWN_URL,
+    url_chars: int = MAX_DISPLAY_URL,
     full_url_chars: int = _MAX_FULL_URL,
     fact_chars: int = MAX_FACT,
 ) -> str:
@@ -260,9 +260,9 @@ def untrusted_page(
     The metadata begin with the complete URL if the header shows a part of it, unless `full_url_chars` is 0.
     """
     document = reading.document
-    shown = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
+    address = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
     facts = {
-        "Full URL": full_url(reading.url, shown, full_url_chars),
+        "Full URL": full_url(reading.url, address, full_url_chars),
         "Title": clean_fact(document.title, fact_chars),
         "Author": clean_fact(document.author, fact_chars),
         "Published": published(document),

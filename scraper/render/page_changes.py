@@ -130,13 +130,13 @@ def _block(change: BlockChange) -> ChangedBlock:
 
 def _take_affordable(changes: Sequence[BlockChange], left: int) -> list[BlockChange]:
     """Return the first changes that fit a number of tokens; at least one."""
-    taken: list[BlockChange] = []
+    selected: list[BlockChange] = []
     for change in changes:
         left -= token_estimate.estimate(_line(change)) + 2
-        if left < 0 and taken:
+        if left < 0 and selected:
             break
-        taken.append(change)
-    return taken
+        selected.append(change)
+    return selected
 
 
 def _moment(seconds: float | None) -> str:

@@ -33,29 +33,29 @@ def fit_excerpts(pages: Sequence[PageExcerpts], tokens: int, *, linked: bool) ->
     With `linked`, the links of the headings count too. A page without a match has no quotes; an equal share of the
     tokens is reserved for its outline and beginning.
     """
-    kept = [page if has_match(page) else replace(page, excerpts=()) for page in pages]
-    unmatched = sum(isinstance(page.outcome, Reading) and not page.excerpts for page in kept)
-    tokens -= unmatched * (tokens // max(1, len(kept)))
-    while (excess := sum(_count_tokens(page, linked) for page in kept) - tokens) > 0:
+    shortened = [page if has_match(page) else replace(page, excerpts=()) for page in pages]
+    unmatched = sum(isinstance(page.outcome, Reading) and not page.excerpts for page in shortened)
+    tokens -= unmatched * (tokens // max(1, len(shortened)))
+    while (excess := sum(_count_tokens(page, linked) for page in shortened) - tokens) > 0:
         several = [
             (excerpt.score, at, number)
-            for at, page in enumerate(kept)
+            for at, page in enumerate(shortened)
             for number, excerpt in enumerate(page.excerpts)
             if len(page.excerpts) > 1
         ]
         if several:
             _, at, number = min(several)
-            excerpts = kept[at].excerpts
-            kept[at] = replace(kept[at], excerpts=(*excerpts[:number], *excerpts[number + 1 :]))
+            excerpts = shortened[at].excerpts
+            shortened[at] = replace(shortened[at], excerpts=(*excerpts[:number], *excerpts[number + 1 :]))
             continue
         # Each page has one quote: the longest is cut, at most to an equal share.
-        at = max(range(len(kept)), key=lambda at: _count_tokens(kept[at], linked))
-        count, quoted = _count_tokens(kept[at], linked), sum(bool(page.excerpts) for page in kept)
-        shorter = _cut_only_quote(kept[at], max(count - excess, tokens // quoted))
+        at = max(range(len(shortened)), key=lambda at: _count_tokens(shortened[at], linked))
+        count, quoted = _count_tokens(shortened[at], linked), sum(bool(page.excerpts) for page in shortened)
+        shorter = _cut_only_quote(shortened[at], max(count - excess, tokens // quoted))
         if _count_tokens(shorter, linked) >= count:
             break
-        kept[at] = shorter
-    return tuple(kept)
+        shortened[at] = shorter
+    return tuple(shortened)
 
 
 def has_match(page: PageExcerpts) -> bool:

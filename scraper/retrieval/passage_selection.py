@@ -51,7 +51,7 @@ _SECTION_SENTENCES = 3
 _SECTION_SCORE = 2.0
 """Number and score of the first sentences of a section whose heading is the question; the best other sentence has 1."""
 
-_HEADINGS_SHOWN = 2
+_MAX_HEADINGS = 2
 _MIN_CUT_TOKENS = 40
 """Tokens reserved for the best sentence of each page, or for its beginning if it is longer: about 25 words."""
 _RESERVED_SHARES = 1.5
@@ -90,11 +90,11 @@ def select_passages(
     allowance = budget
     for _ in range(_MAX_ROUNDS):
         _select_sentences(pages, allowance, min_page_share)
-        chosen = [page.excerpts(wordings) for page in pages]
-        costs = (token_estimate.estimate(excerpt.text) + link_tokens for excerpts in chosen for excerpt in excerpts)
+        selected = [page.excerpts(wordings) for page in pages]
+        costs = (token_estimate.estimate(excerpt.text) + link_tokens for excerpts in selected for excerpt in excerpts)
         excess = sum(costs) - budget
         if excess <= 0:
-            return chosen if any(chosen) else _cut_best(pages, chosen, budget, wordings)
+            return selected if any(selected) else _cut_best(pages, selected, budget, wordings)
         allowance -= excess
     return _cut_best(pages, [[] for _ in pages], budget, wordings)
 
@@ -108,7 +108,7 @@ class _Page:
         self.sentences = split_sentences(markdown)
         self._costs: dict[int, int] = {}
         self.scores: list[float] = []
-        self.chosen: set[int] = set()
+        self.selected: set[int] = set()
         self.cut_tokens = 0
         """Tokens for the beginning of its best sentence, if none of its relevant sentences is affordable."""
         self._ranked: list[int] | None = None
@@ -132,7 +132,7 @@ class _Page:
 
     def price(self, at: int) -> int:
         """Return the cost of one more sentence; next to a selected one it needs no link of its own."""
-        return self._cost(at) + self.link_tokens * (1 - (at - 1 in self.chosen) - (at + 1 in self.chosen))
+        return self._cost(at) + self.link_tokens * (1 - (at - 1 in self.selected) - (at + 1 in self.selected))
 
     def worth(self, at: int) -> float:
         """Return the score of a sentence relative to its price."""
@@ -141,17 +141,17 @@ class _Page:
     def select_affordable(self, places: Iterable[int], budget: int) -> int:
         """Select sentences in this order while they are affordable; return the remaining budget."""
         for at in places:
-            price = self.price(at) if at not in self.chosen else budget + 1
+            price = self.price(at) if at not in self.selected else budget + 1
             if price <= budget:
-                self.chosen.add(at)
+                self.selected.add(at)
                 budget -= price
         return budget
 
     @property
-    def spent(self) -> int:
+    def used_tokens(self) -> int:
         """Cost of the selected sentences."""
-        links = self.link_tokens * len(list(_runs(sorted(self.chosen))))
-        return sum(map(self._cost, self.chosen)) + links
+        links = self.link_tokens * len(list(_runs(sorted(self.selected))))
+        return sum(map(self._cost, self.selected)) + links
 
     def rank_sentences(self) -> list[int]:
         """Return the relevant sentences, best first."""
@@ -164,7 +164,7 @@ class _Page:
     def leading_sentences(self) -> Iterator[int]:
         """Yield the sentences from the top while each preceding one was selected."""
         for at in range(len(self.sentences)):
-            if at and at - 1 not in self.chosen:
+            if at and at - 1 not in self.selected:
                 return
             yield at
 
@@ -173,19 +173,19 @@ class _Page:
         near = [
             one
             for one, step in ((at + distance, 1), (at - distance, -1))
-            if 0 <= one < len(self.sentences) and all(place in self.chosen for place in range(at, one, step))
+            if 0 <= one < len(self.sentences) and all(place in self.selected for place in range(at, one, step))
         ]
         return [one for one in near if self.sentences[one].headings == self.sentences[at].headings]
 
     def excerpts(self, wordings: Sequence[Question]) -> list[Excerpt]:
         """Return the selected sentences as excerpts, with adjacent ones joined, or the beginning of the best one."""
-        if not self.chosen:
+        if not self.selected:
             return self.cut_best(self.cut_tokens, wordings) if self.cut_tokens else []
         plain = VisibleText(self.markdown)
         code = find_atomic_blocks(self.markdown, len(self.markdown))
         words = {word for wording in wordings for word in wording.content or wording.terms}
         term_weights = plain.weigh_terms(sorted(words))
-        return [self._excerpt(run, plain, code, term_weights) for run in _runs(sorted(self.chosen))]
+        return [self._excerpt(run, plain, code, term_weights) for run in _runs(sorted(self.selected))]
 
     def cut_best(self, budget: int, wordings: Sequence[Question]) -> list[Excerpt]:
         """Return a part of the best sentence, cut at spaces; nothing if the budget has no room for it.
@@ -222,7 +222,7 @@ class _Page:
             text=_complete_excerpt(self.markdown, first.start, last.end, code),
             start=first.start,
             score=self.scores[at],
-            heading=" > ".join(first.outer_headings[-_HEADINGS_SHOWN:]),
+            heading=" > ".join(first.outer_headings[-_MAX_HEADINGS:]),
             end=last.end,
             fragment=build_text_directive(plain, best.text_start, best.end, term_weights),
         )
@@ -230,15 +230,15 @@ class _Page:
 
 def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float) -> None:
     for page in pages:
-        page.chosen.clear()
+        page.selected.clear()
         page.cut_tokens = 0
     if sum(page.whole_cost for page in pages) <= budget:
         for page in pages:
-            page.chosen.update(range(len(page.sentences)))
+            page.selected.update(range(len(page.sentences)))
         return
     floor, left = round(min_page_share * budget / len(pages)), _select_best(pages, budget)
     for page in pages:
-        allowed = max(0, min(left, floor - page.spent))
+        allowed = max(0, min(left, floor - page.used_tokens))
         left -= allowed - page.select_affordable(page.rank_sentences(), allowed)
     ranked = sorted(
         ((page.worth(at), page.scores[at], page, at) for page in pages for at in page.rank_sentences()),
@@ -249,14 +249,14 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
             left = page.select_affordable((at,), left)
     for distance in range(1, _CONTEXT_SENTENCES + 1):
         for _, score, page, at in ranked:
-            if score >= _MIN_CONTEXT_SCORE and at in page.chosen:
+            if score >= _MIN_CONTEXT_SCORE and at in page.selected:
                 left = page.select_affordable(page.neighbors_of(at, distance), left)
     for page in pages:
-        gaps = [at + 1 for at in sorted(page.chosen) if at + 2 in page.chosen and at + 1 not in page.chosen]
+        gaps = [at + 1 for at in sorted(page.selected) if at + 2 in page.selected and at + 1 not in page.selected]
         left = page.select_affordable((at for at in gaps if page.price(at) <= 0), left)
     # A relevant sentence that is too long is cut, not replaced by the beginning of its page.
-    is_cut = not any(page.chosen for page in pages) and any(page.rank_sentences() for page in pages)
-    empty_pages = [page for page in pages if not page.chosen and not page.cut_tokens and not is_cut]
+    is_cut = not any(page.selected for page in pages) and any(page.rank_sentences() for page in pages)
+    empty_pages = [page for page in pages if not page.selected and not page.cut_tokens and not is_cut]
     for remaining, page in zip(range(len(empty_pages), 0, -1), empty_pages, strict=True):
         left -= left // remaining - page.select_affordable(page.leading_sentences(), left // remaining)
 
@@ -285,13 +285,13 @@ def _select_best(pages: Sequence[_Page], budget: int) -> int:
 
 
 def _cut_best(
-    pages: Sequence[_Page], chosen: list[list[Excerpt]], budget: int, wordings: Sequence[Question]
+    pages: Sequence[_Page], selected: list[list[Excerpt]], budget: int, wordings: Sequence[Question]
 ) -> list[list[Excerpt]]:
     """Return the beginning of the best sentence of all pages if the budget is too small for more."""
     best = max((page for page in pages if page.sentences), key=lambda page: max(page.scores), default=None)
     if best is not None:
-        chosen[list(pages).index(best)] = best.cut_best(budget, wordings)
-    return chosen
+        selected[list(pages).index(best)] = best.cut_best(budget, wordings)
+    return selected
 
 
 def _find_best_line(markdown: str, sentence: Sentence, fence: AtomicBlock | None, wordings: Sequence[Question]) -> int:
@@ -365,6 +365,6 @@ def select_distinct_passages(
     """
     same_as = find_near_duplicates(texts)
     distinct = [text for text, earlier in zip(texts, same_as, strict=True) if earlier is None or not once]
-    chosen = iter(select_passages(distinct, question, budget, min_page_share, link_tokens))
-    excerpts = (tuple(next(chosen)) if earlier is None or not once else () for earlier in same_as)
+    selected = iter(select_passages(distinct, question, budget, min_page_share, link_tokens))
+    excerpts = (tuple(next(selected)) if earlier is None or not once else () for earlier in same_as)
     return PassageSelection(tuple(excerpts), tuple(same_as))

@@ -72,8 +72,8 @@ class VisibleText:
     def is_first_occurrence(self, words: str, start: int) -> bool:
         """Return True if words at or after an offset of the Markdown do not occur before it."""
         line = bisect_right(self._starts, start) - 1
-        sought = words.casefold()
-        return self._text.find(sought) >= self._text.find(sought, self._places[max(0, line)])
+        needle = words.casefold()
+        return self._text.find(needle) >= self._text.find(needle, self._places[max(0, line)])
 
 
 def build_text_directive(page: VisibleText, start: int, end: int, term_weights: Mapping[str, float]) -> str:

@@ -182,7 +182,7 @@ def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
         site_profile=page.site_profile or engine_profile(request.engine.name),
         wait=page.wait or wait,
         deadline_s=max(0.1, min(page.deadline_s, left_s)),
-        limits=replace(page.limits, settle_s=BLOCK_PAGE_LIMIT_S),
+        limits=replace(page.limits, readiness_s=BLOCK_PAGE_LIMIT_S),
     )
 
 

@@ -135,8 +135,8 @@ class Searcher:
 
         A source category uses only its sources, if there are any. Any other category also uses search engines.
         """
-        asked = (source for source in self._sources.values() if category and source.category == category)
-        sources = tuple(source.name for source in asked if not source.is_by_name)
+        members = (source for source in self._sources.values() if category and source.category == category)
+        sources = tuple(source.name for source in members if not source.is_by_name)
         return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)
 
     def _list_alternatives(self, search: _Search) -> list[str]:

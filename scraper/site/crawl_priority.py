@@ -36,8 +36,8 @@ _SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
 than the second share, lists of other pages come first if the kind had many visits."""
 _GOOD_LEAD = 0.9
 """Average lead of lists that end by themselves, so that a long row of them loses nothing."""
-_EXPLORE, _EXPLORE_WAITING = 0.25, 8
-"""Bonus for a kind with fewer than two visits, and the number of waiting URLs that it must exceed."""
+_EXPLORE, _EXPLORE_PENDING = 0.25, 8
+"""Bonus for a kind with fewer than two visits, and the number of pending URLs that it must exceed."""
 _NAVIGATE_EVERY = 4
 """Visits. With a question, every fourth visit is a navigation page, because pages behind it are still unknown."""
 _KIND_SHARE, _MIN_KIND_VISITS = 0.25, 8
@@ -50,7 +50,7 @@ _NEAR_LEVELS = 2
 
 
 class CrawlPriority:
-    """Rank the waiting URLs of one crawl."""
+    """Rank the pending URLs of one crawl."""
 
     def __init__(self, question: str | None, languages: SiteLanguages, kinds: UrlKindTable) -> None:
         """Rank by a question, or by the value of similar pages if it is None."""
@@ -98,7 +98,7 @@ class CrawlPriority:
         """Return the URL with the highest value, or None if all values are low."""
         if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
             return near
-        ranked = [(self._value(kind, one, visits), kind, one) for kind, one in self._kinds.iter_waiting()]
+        ranked = [(self._value(kind, one, visits), kind, one) for kind, one in self._kinds.iter_pending()]
         if not ranked:
             return None
         value, kind, candidate = max(ranked, key=lambda one: one[0])
@@ -116,7 +116,7 @@ class CrawlPriority:
         return candidate if visits <= _MIN_VISITS or value >= _STOP_BELOW * candidate.language_weight else None
 
     def _value(self, kind: UrlKind, candidate: CrawlCandidate, visits: int) -> float:
-        is_untried = kind.tries < 2 and len(kind.waiting) > _EXPLORE_WAITING and candidate.place != "listed"
+        is_untried = kind.tries < 2 and len(kind.pending) > _EXPLORE_PENDING and candidate.place != "listed"
         promise = self._kinds.promise(kind) + (_EXPLORE if is_untried else 0.0)
         if self.stems:
             value = candidate.worth * (0.25 + 0.75 * promise) + 0.25 * kind.relevance
@@ -137,7 +137,7 @@ class CrawlPriority:
             one
             for kind in self._kinds.kinds.values()
             if not kind.is_closed and (kind.tries <= 2 or kind.lead >= MIN_LEAD)
-            for _, _, _, one in islice(kind.waiting, _SCANNED)
+            for _, _, _, one in islice(kind.pending, _SCANNED)
             if one.place in ("nav", "paging") and one.depth <= _NEAR_LEVELS and not one.is_done
             if one.kind == kind.name and self._languages.weigh(one.key) == 1.0
         ]

@@ -141,7 +141,7 @@ class CrawlService:
     async def _run(
         self, crawl: _Crawl, pages: int, principal: str, deadline_s: float, progress: ProgressCallback
     ) -> CrawlReport:
-        before, kept_before = crawl.frontier.visits, len(crawl.frontier.kept)
+        before, pages_before = crawl.frontier.visits, len(crawl.frontier.unique_pages)
         pages = min(pages, MAX_CRAWL_PAGES - before)
         deadline = Deadline.within(deadline_s - _RESERVE_S)
         index = _index_name(crawl.scope.start)
@@ -152,18 +152,20 @@ class CrawlService:
         async def store(page: CrawledPage, document: Document | None) -> None:
             # Decided, indexed and recorded one page after the other: a page in the record is in the index.
             async with lock:
-                known = len(crawl.frontier.kept)
+                known = len(crawl.frontier.unique_pages)
                 if document is not None and page.word_count >= MIN_COPY_WORDS:
                     page = replace(page, indexed_as=await self._find_equal(index, page, document, principal))
                 crawl.frontier.take(page)
-                if document is not None and len(crawl.frontier.kept) > known:
+                if document is not None and len(crawl.frontier.unique_pages) > known:
                     documents[page.final_url] = document
                     faults.extend(await self._add_to_index(index, crawl.id, page, document, principal))
                 elif crawl.frontier.copied is not None:
                     await self._add_alias(index, page, _document_id(crawl.frontier.copied), principal)
                 await self._append(crawl, principal, dump_page(page))
             visited = crawl.frontier.visits - before
-            message = f"read {visited}, kept {len(crawl.frontier.kept) - kept_before}: {host_of(crawl.scope.start)}"
+            message = (
+                f"read {visited}, kept {len(crawl.frontier.unique_pages) - pages_before}: {host_of(crawl.scope.start)}"
+            )
             progress(visited, pages, message)
 
         reader = WebSiteReader(self._fetcher, self._workers, principal, deadline)
@@ -194,7 +196,7 @@ class CrawlService:
             self._running.discard(crawl.id)
         if faults:
             warnings += (f"{len(faults):,} pages are not in the index: {index_fault or faults[0]}.",)
-        return await self._report(crawl, index, documents, kept_before, warnings, principal)
+        return await self._report(crawl, index, documents, pages_before, warnings, principal)
 
     async def _prepare_index(self, name: str, principal: str) -> str:
         """Create the index of the site if it does not exist; return the reason if it cannot be created, or ""."""
@@ -256,20 +258,20 @@ class CrawlService:
         crawl: _Crawl,
         index: str,
         documents: dict[str, Document],
-        kept_before: int,
+        pages_before: int,
         warnings: tuple[str, ...],
         principal: str,
     ) -> CrawlReport:
         frontier = crawl.frontier
-        kept = list(frontier.kept.values())
+        pages = list(frontier.unique_pages.values())
         is_full = frontier.visits >= MAX_CRAWL_PAGES
         if is_full:
             warnings += (
                 f"A crawl visits at most {MAX_CRAWL_PAGES:,} pages. Begin another one in a folder of the site.",
             )
-        shown = sorted(kept, key=lambda page: -page.relevance) if crawl.question else kept[kept_before:]
+        listed = sorted(pages, key=lambda page: -page.relevance) if crawl.question else pages[pages_before:]
         readings = []
-        for page in shown[:BEST_PAGES] if crawl.question else ():
+        for page in listed[:BEST_PAGES] if crawl.question else ():
             document = documents.get(page.final_url) or await self._find_document(index, page, principal)
             if document is not None:
                 readings.append(_build_reading(page, document))
@@ -280,9 +282,9 @@ class CrawlService:
             index,
             is_full or not frontier.has_next(),
             frontier.visits,
-            len(kept),
-            frontier.waiting_count,
-            tuple(SitePage(page.final_url, page.title) for page in shown),
+            len(pages),
+            frontier.pending_count,
+            tuple(SitePage(page.final_url, page.title) for page in listed),
             tuple(readings),
             frontier.left_out,
             warnings,

@@ -66,7 +66,7 @@ class DuplicateDetector:
         return self._rules.learn_redirect(key, target)
 
     def learn_page(
-        self, key: str, page: CrawledPage, kept: Mapping[str, CrawledPage], *, is_list: bool
+        self, key: str, page: CrawledPage, unique_pages: Mapping[str, CrawledPage], *, is_list: bool
     ) -> DuplicateComparison:
         """Compare a page with earlier ones, and store the sketch of its text if it is unique.
 
@@ -81,7 +81,7 @@ class DuplicateDetector:
         is_copy = bool(copied) and similarity >= COPY and page.word_count >= MIN_COPY_WORDS and not is_list
         if is_copy and page.word_count >= _MIN_VERSION_WORDS:
             self._learn_version(key, copied)
-        original = self._find_canonical(page, key, kept) or (copied if is_copy else "")
+        original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
         if not original:
             self._learn_exceptions(key, page)
             self._texts.add(key, page.sketch)
@@ -113,13 +113,13 @@ class DuplicateDetector:
                     known = self._texts.get("/".join([*parts[:at], other, *parts[at + 1 :]]))
                     self._exceptions[swap] += known is not None and known.similarity(page.sketch) < _UNLIKE
 
-    def _find_canonical(self, page: CrawledPage, key: str, kept: Mapping[str, CrawledPage]) -> str:
+    def _find_canonical(self, page: CrawledPage, key: str, unique_pages: Mapping[str, CrawledPage]) -> str:
         """Return the key of the canonical page if it was read and has a similar text, else an empty string."""
         try:
             canonical = self.shorten(page_key(page.outlinks.canonical)) if page.outlinks.canonical else ""
         except ValueError:
             return ""
-        known = kept.get(canonical)
+        known = unique_pages.get(canonical)
         if canonical == key or known is None:
             return ""
         return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""

@@ -35,14 +35,14 @@ _COMPARED_LINKS = 200
 _EXCERPTS = 0.6
 """Share of the text of a page, from 0 to 1. With more excerpts of other pages it is an archive, such as a tag."""
 _NO_LINKS = Outlinks()
-"""Links of kept pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
+"""Links of visited pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
 _COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
 _MAZE, _REDIRECT = "random pages without end", "redirect to a known page"
 
 
 @dataclass
 class CrawlFrontier:
-    """Waiting URLs of a crawl, and the values learned from visited pages."""
+    """Pending URLs of a crawl, and the values learned from visited pages."""
 
     scope: CrawlScope
     question: str | None = None
@@ -50,11 +50,11 @@ class CrawlFrontier:
     """Planned visits, of which one kind of URLs may have only a share."""
     rules: RobotsRules | None = None
     """Rules of robots.txt; None until it is read."""
-    kept: dict[str, CrawledPage] = field(default_factory=dict)
+    unique_pages: dict[str, CrawledPage] = field(default_factory=dict)
     """Pages with unique content by key, in the order of their visits."""
     visits: int = 0
     copied: CrawledPage | None = field(default=None, init=False)
-    """Kept page of which the last taken page is a copy or to which it redirects; None if it is neither."""
+    """Known page of which the last page is a copy or to which it redirects; None if it is neither."""
 
     def __post_init__(self) -> None:
         """Add the start page."""
@@ -86,9 +86,9 @@ class CrawlFrontier:
         return self._left_out.summary()
 
     @property
-    def waiting_count(self) -> int:
+    def pending_count(self) -> int:
         """Number of URLs that were found but not visited."""
-        return self._kinds.count_waiting() + len(self._retries)
+        return self._kinds.count_pending() + len(self._retries)
 
     def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
         """Add the URLs of sitemaps and feeds, and count the lists and listed URLs that were not read."""
@@ -115,7 +115,7 @@ class CrawlFrontier:
         return None
 
     def _find_late_reason(self, candidate: CrawlCandidate) -> str:
-        """Return the reason why a waiting URL is excluded by what was learned meanwhile, or an empty string."""
+        """Return the reason why a pending URL is excluded by what was learned meanwhile, or an empty string."""
         key = self._identity.shorten(candidate.key)
         if key != candidate.key and key in self._done:
             return _COPY
@@ -134,10 +134,10 @@ class CrawlFrontier:
         return self._mazes.contains(key) or (is_own and self._mazes.is_endless(key))
 
     def _find_deepest(self, candidate: CrawlCandidate) -> CrawlCandidate:
-        """Return the waiting URL of the section of a candidate that the longest row of its pages leads to."""
+        """Return the pending URL of the section of a candidate that the longest row of its pages leads to."""
         section = find_section(candidate.key)
-        waiting = (one for one in self._kinds.iter_all_waiting() if find_section(one.key) == section)
-        return max(waiting, key=lambda one: one.section_depth, default=candidate)
+        pending = (one for one in self._kinds.iter_all_pending() if find_section(one.key) == section)
+        return max(pending, key=lambda one: one.section_depth, default=candidate)
 
     def _is_copy_in_other_language(self, key: str) -> bool:
         originals = self._languages.find_originals(key)
@@ -151,7 +151,7 @@ class CrawlFrontier:
         return url is not None
 
     def put_back(self, url: str) -> None:
-        """Return a URL from `next` to the waiting ones, because it was not visited."""
+        """Return a URL from `next` to the pending ones, because it was not visited."""
         candidate = self._known.get(self._identity.shorten(page_key(url)))
         if candidate is not None:
             candidate.is_done = False
@@ -169,16 +169,16 @@ class CrawlFrontier:
         self.copied = None
         key = self._identity.shorten(page_key(page.url))
         candidate = self._known.setdefault(key, CrawlCandidate(key, page.url, 1, "body"))
-        if candidate.is_taken:
+        if candidate.is_visited:
             return  # Another URL of the page, chosen before both were known to be one.
         if not candidate.kind:
             self._kinds.push(candidate, 0.0)
-        candidate.is_done = candidate.is_taken = True
+        candidate.is_done = candidate.is_visited = True
         self._done.add(candidate.key)
         self._kinds.get(candidate.kind).end_visit()
         if page.status in _RETRY_STATUSES and not candidate.retries:
             candidate.retries += 1
-            candidate.is_taken = False
+            candidate.is_visited = False
             self._retries.append(candidate)
             return
         content, lead = self._judge(candidate, page)
@@ -268,7 +268,7 @@ class CrawlFrontier:
             self._rebuild_keys()
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
-            self.copied = self.kept.get(key) if reason == _REDIRECT else None
+            self.copied = self.unique_pages.get(key) if reason == _REDIRECT else None
             self._left_out.add(reason, page.url)
             return 0.0, 0.0
         self._done.add(key)
@@ -280,11 +280,11 @@ class CrawlFrontier:
         self._languages.learn(key, page)
         if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
             self._rebuild_keys()
-        comparison = self._identity.learn_page(key, page, self.kept, is_list=page.is_list)
+        comparison = self._identity.learn_page(key, page, self.unique_pages, is_list=page.is_list)
         if comparison.has_new_rule:
             self._rebuild_keys()
         if comparison.copied:
-            self.copied = self.kept.get(self._identity.shorten(comparison.copied))
+            self.copied = self.unique_pages.get(self._identity.shorten(comparison.copied))
             self._left_out.add(_COPY, page.final_url)
             return 0.0, 0.0
         is_excerpt = self._is_excerpt(page, links)
@@ -298,13 +298,13 @@ class CrawlFrontier:
         elif comparison.differs_in_numbers and not page.is_full:
             self._left_out.add("short page that differs from another one only in numbers", page.final_url)
         else:
-            self.kept[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
+            self.unique_pages[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
 
     def _is_excerpt(self, page: CrawledPage, links: Sequence[tuple[Outlink, str]]) -> bool:
         """Return True if the text consists of excerpts of pages that were read and to which the page links."""
         keys = (self._identity.shorten(key) for link, key in links[:_COMPARED_LINKS] if link.place == "body")
-        sources = [self.kept[key].sketch for key in dict.fromkeys(keys) if key in self.kept]
+        sources = [self.unique_pages[key].sketch for key in dict.fromkeys(keys) if key in self.unique_pages]
         return page.sketch.excerpt_share(sources) >= _EXCERPTS
 
     def _follow_refresh(self, candidate: CrawlCandidate, page: CrawledPage, key: str) -> float | None:
@@ -378,8 +378,8 @@ class CrawlFrontier:
 
     def _leads_to_proven(self, candidate: CrawlCandidate, links: Sequence[tuple[Outlink, str]]) -> bool:
         found = (self._known.get(self._identity.shorten(key)) for _, key in links)
-        waiting = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
-        return any(self._kinds.get(known.kind).is_proven for known in waiting)
+        pending = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
+        return any(self._kinds.get(known.kind).is_proven for known in pending)
 
     def _rebuild_keys(self) -> None:
         """Shorten all keys by the new rules; of candidates with equal keys the first stays."""
@@ -397,4 +397,4 @@ class CrawlFrontier:
                     self._kinds.push(candidate, candidate.worth)
         self._done = {shorten(key) for key in self._done}
         self._languages.shorten_keys()
-        self.kept = {shorten(key): page for key, page in self.kept.items()}
+        self.unique_pages = {shorten(key): page for key, page in self.unique_pages.items()}

@@ -151,8 +151,8 @@ class PageChangeTracker:
             await self._records.append(principal, log, number, data)
             stored = (StoredRecord(number, new.at, data), *reversed(records))
             sizes = itertools.accumulate(len(record.data) for record in stored)
-            for kept, (record, size) in enumerate(zip(stored, sizes, strict=True)):
-                if kept == MAX_VERSIONS or (kept and size > MAX_VERSION_BYTES):
+            for number, (record, size) in enumerate(zip(stored, sizes, strict=True)):
+                if number == MAX_VERSIONS or (number and size > MAX_VERSION_BYTES):
                     await self._records.delete(principal, log, below=record.number + 1)
                     break
         except RecordExistsError:
@@ -264,8 +264,8 @@ def _choose_version(records: Sequence[StoredRecord], since: datetime | None) -> 
     if not records:
         return None
     limit = since.timestamp() if since else math.inf
-    chosen = next((one for one in reversed(records) if one.written_at <= limit), records[0])
-    return _load_version(chosen.data)
+    record = next((one for one in reversed(records) if one.written_at <= limit), records[0])
+    return _load_version(record.data)
 
 
 def _load_earlier(records: Sequence[StoredRecord], before: PageVersion) -> list[str]:

@@ -42,7 +42,7 @@ class UrlEquivalenceRules:
         self._values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         """Values of the parameter in these pairs, of which two are enough."""
         self._different: Counter[tuple[str, str]] = Counter()
-        self._held: set[tuple[str, str]] = set()
+        self._confirmed: set[tuple[str, str]] = set()
         self._texts: dict[str, str] = {}
         """Text name by key."""
         self._longer: defaultdict[str, dict[str, deque[tuple[str, str]]]] = defaultdict(dict)
@@ -53,7 +53,7 @@ class UrlEquivalenceRules:
 
         `text` is a name of the page's text; pages with equal texts must have the same name.
         """
-        before = len(self._held)
+        before = len(self._confirmed)
         for rule, shorter in iter_shorter_keys(key):
             latest = self._longer[shorter].setdefault(rule, deque(maxlen=_COMPARED))
             known = dict(latest)
@@ -67,27 +67,29 @@ class UrlEquivalenceRules:
             for longer, longer_text in latest:
                 self._count(rule, longer, key, text == longer_text, text)
         self._texts[key] = text
-        return len(self._held) > before
+        return len(self._confirmed) > before
 
     def learn_redirect(self, key: str, target: str) -> bool:
         """Count a redirect to a URL that differs by one rule; return True if a new rule holds.
 
         Parameters do not count: a site may redirect from a missing item to the list of items.
         """
-        before = len(self._held)
+        before = len(self._confirmed)
         for longer, other in ((key, target), (target, key)):
             for rule, shorter in iter_shorter_keys(longer):
                 if shorter == other and not rule.startswith("?"):
                     self._count(rule, longer, other, True, target)
-        return len(self._held) > before
+        return len(self._confirmed) > before
 
     def shorten(self, key: str) -> str:
         """Return the key after applying all rules that hold."""
         self._merge()
-        if not self._held:
+        if not self._confirmed:
             return key
         for _ in range(_MAX_STEPS):
-            shorter = next((short for rule, short in iter_shorter_keys(key) if self._name(rule, key) in self._held), "")
+            shorter = next(
+                (short for rule, short in iter_shorter_keys(key) if self._name(rule, key) in self._confirmed), ""
+            )
             if not shorter:
                 break
             key = shorter
@@ -109,9 +111,9 @@ class UrlEquivalenceRules:
         has_pairs = len(self._equal_texts[name]) >= MIN_PAIRS
         has_values = len(self._values[name]) >= MIN_PAIRS or not _is_any_value(name[0])
         if has_pairs and has_values and self._different[name] * _PAIRS_PER_EXCEPTION <= self._equal[name]:
-            self._held.add(name)
+            self._confirmed.add(name)
         else:
-            self._held.discard(name)
+            self._confirmed.discard(name)
 
     def _name(self, rule: str, key: str) -> tuple[str, str]:
         """Return the rule with the pattern for which it holds; the case is a habit of the whole server."""
@@ -130,7 +132,7 @@ class UrlEquivalenceRules:
         for sets in (self._equal_texts, self._values):
             for (rule, shape), members in list(sets.items()):
                 sets[rule, self._words.generalize(shape)] |= members
-        self._held.clear()
+        self._confirmed.clear()
         for name in list(self._equal):
             self._update(name)
 

@@ -131,18 +131,18 @@ class UrlKindTable:
                 kind.is_closed = any(other.is_closed for other in relatives)
         return self.kinds[name]
 
-    def iter_waiting(self) -> Iterator[tuple[UrlKind, CrawlCandidate]]:
+    def iter_pending(self) -> Iterator[tuple[UrlKind, CrawlCandidate]]:
         """Yield each open kind with its best candidate."""
         for kind in self.kinds.values():
             if not kind.is_closed and (candidate := kind.best()) is not None:
                 yield kind, candidate
 
-    def iter_all_waiting(self) -> Iterator[CrawlCandidate]:
-        """Yield the waiting candidates of all open kinds."""
+    def iter_all_pending(self) -> Iterator[CrawlCandidate]:
+        """Yield the pending candidates of all open kinds."""
         return (one for one in self._pushed if not one.is_done and not self.get(one.kind).is_closed)
 
-    def count_waiting(self) -> int:
-        """Return the number of waiting candidates, including those of closed kinds."""
+    def count_pending(self) -> int:
+        """Return the number of pending candidates, including those of closed kinds."""
         return sum(not candidate.is_done for candidate in self._pushed)
 
     def _merge(self) -> None:
@@ -156,7 +156,7 @@ class UrlKindTable:
         for kind in before.values():
             kind.name = names.get(kind.name, kind.name)
             kind.led_to = names.get(kind.led_to, kind.led_to)
-            kind.waiting = []
+            kind.pending = []
             self.kinds.setdefault(kind.name, kind)
             if self.kinds[kind.name] is not kind:
                 self.kinds[kind.name].absorb(kind)
@@ -165,8 +165,8 @@ class UrlKindTable:
                 self._add(candidate)
 
     def _add(self, candidate: CrawlCandidate) -> None:
-        waiting = self.get(candidate.kind).waiting
-        heapq.heappush(waiting, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
+        pending = self.get(candidate.kind).pending
+        heapq.heappush(pending, (-candidate.worth, candidate.depth, next(self._numbers), candidate))
 
     def _name_kind(self, candidate: CrawlCandidate) -> str:
         """Return the shape of a candidate's URL, with `{w}` at positions with many words.

@@ -58,7 +58,7 @@ class CrawlCandidate:
     """True if a sitemap or feed names it, whether pages link to it or not."""
     is_done: bool = False
     """True if it was chosen or excluded."""
-    is_taken: bool = False
+    is_visited: bool = False
     """True if it was visited."""
     parent: CrawlCandidate | None = None
     """Page that linked to it first."""
@@ -125,7 +125,7 @@ class UrlKind:
     loans: int = 0
     """Number of lists that were rated by the expected value of this kind before any of its pages was read."""
     is_closed: bool = False
-    waiting: list[tuple[float, int, int, CrawlCandidate]] = field(default_factory=list)
+    pending: list[tuple[float, int, int, CrawlCandidate]] = field(default_factory=list)
     """Heap of candidates, highest value first."""
 
     @property
@@ -180,12 +180,12 @@ class UrlKind:
         self.is_closed = self.is_closed and self.promise < CLOSE_BELOW
 
     def best(self) -> CrawlCandidate | None:
-        """Return the waiting candidate with the highest value, or None."""
-        while self.waiting:
-            rank, _, _, candidate = self.waiting[0]
+        """Return the pending candidate with the highest value, or None."""
+        while self.pending:
+            rank, _, _, candidate = self.pending[0]
             if not candidate.is_done and candidate.kind == self.name and candidate.worth == -rank:
                 return candidate
-            heapq.heappop(self.waiting)
+            heapq.heappop(self.pending)
         return None
 
     def absorb(self, other: UrlKind) -> None:

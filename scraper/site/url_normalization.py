@@ -63,8 +63,8 @@ def page_key(url: str) -> str:
     pairs = (
         (_ESCAPED_NAME.sub("", name, count=1) if name.startswith("amp;") else name, one) for name, one in query_pairs
     )
-    kept = sorted({pair for pair in pairs if not _is_noise(*pair)})
-    query = "?" + urlencode(kept, quote_via=quote) if kept else ""
+    query_pairs = sorted({pair for pair in pairs if not _is_noise(*pair)})
+    query = "?" + urlencode(query_pairs, quote_via=quote) if query_pairs else ""
     route = parsed.hash if parsed.hash.startswith(("#!", "#/")) else ""
     return f"{site_host(parsed.host)}{path}{query}{route}"
 

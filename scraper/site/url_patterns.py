@@ -154,7 +154,7 @@ class SessionIdSegments:
     def __init__(self) -> None:
         """Start without positions."""
         self._positions: dict[tuple[int, str], _Position] = {}
-        self._held: set[tuple[int, str]] = set()
+        self._confirmed: set[tuple[int, str]] = set()
 
     def learn(self, own_key: str, keys: Iterable[str]) -> bool:
         """Compare the link keys of a page with those of earlier pages; return True if a new position is found.
@@ -168,7 +168,7 @@ class SessionIdSegments:
             for place, value, rest in _iter_random_segments(key):
                 uses[value] += rest not in found[place][value]
                 found[place][value].add(rest)
-        before = len(self._held)
+        before = len(self._confirmed)
         for name, values in found.items():
             foreign = [value for value in values if (name[0], value) not in own]
             position = self._positions.setdefault(name, _Position())
@@ -177,17 +177,17 @@ class SessionIdSegments:
             elif foreign and uses[foreign[0]] > 1:
                 position.add(foreign[0], values[foreign[0]])
             if position.is_session:
-                self._held.add(name)
+                self._confirmed.add(name)
             else:
-                self._held.discard(name)
-        return len(self._held) > before
+                self._confirmed.discard(name)
+        return len(self._confirmed) > before
 
     def remove(self, key: str) -> str:
         """Return the key without session ids."""
-        if not self._held:
+        if not self._confirmed:
             return key
         for position, _, rest in _iter_random_segments(key):
-            if position in self._held:
+            if position in self._confirmed:
                 return self.remove(rest)
         return key
 

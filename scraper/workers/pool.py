@@ -79,7 +79,7 @@ class WorkerPool:
 
     def __init__(self, count: int | None = None, *, preload: tuple[str, ...] = PRELOAD, is_lazy: bool = False) -> None:
         """Configure the pool; by default one worker per CPU, at most 4. If `is_lazy`, the first call starts them."""
-        self.waiting = 0
+        self.queued = 0
         """Calls that have no worker yet."""
         self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
         self._preload = preload
@@ -179,7 +179,7 @@ class WorkerPool:
 
     async def _take(self) -> Worker:
         """Return an idle worker; waiting calls get one in the order of arrival."""
-        self.waiting += 1
+        self.queued += 1
         try:
             async with self._turns:
                 while self._is_open:
@@ -191,11 +191,11 @@ class WorkerPool:
                     elif self._failure is not None:
                         raise NoWorkerError(f"no worker process can be started: {format_error(self._failure)}")
         finally:
-            self.waiting -= 1
+            self.queued -= 1
         raise WorkerDiedError("the workers are closed")
 
     def _fail_waiting_calls(self) -> None:
-        for _ in range(self.waiting):
+        for _ in range(self.queued):
             self._idle.put_nowait(None)
 
     def _replace(self, worker: Worker) -> None:

@@ -117,9 +117,9 @@ async def test_number_of_events_of_a_page_is_limited(
     assert (snapshot.exceeded_limit, marks(snapshot)) == ("messages to the browser", 10)
 
 
-@pytest.mark.parametrize("settle_s", [4.0, full_size(8.0, id="8.0")])
-async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site, settle_s: float) -> None:
-    limits = VisitLimits(settle_s=settle_s)
+@pytest.mark.parametrize("readiness_s", [4.0, full_size(8.0, id="8.0")])
+async def test_console_flood_leaves_the_browser_usable(browsers: Browsers, site: Site, readiness_s: float) -> None:
+    limits = VisitLimits(readiness_s=readiness_s)
     flood = asyncio.create_task(visit(browsers, site, "/console-endless", host="host1.example", limits=limits))
     assert (await visit(browsers, site, "/spa/1", host="host2.example")).complete
     assert marks(await flood) == 10
@@ -136,6 +136,6 @@ async def test_page_with_endless_dialogs_is_returned(
     monkeypatch.setattr(readiness, "SAMPLE_LIMIT_S", limit_s)
     monkeypatch.setattr(visit_module, "CAPTURE_LIMIT_S", limit_s)
     # The end of the page's scripts often ends one of the visit, too.
-    snapshot = await visit(browsers, site, "/alerts-again", mode, limits=VisitLimits(settle_s=limit_s))
+    snapshot = await visit(browsers, site, "/alerts-again", mode, limits=VisitLimits(readiness_s=limit_s))
     assert marks(snapshot) >= 1
     assert snapshot.exceeded_limit in ("", "dialogs", "messages to the browser")

@@ -32,7 +32,7 @@ def slots(size: int = 1, per_host: int = 10, queue_limit: int = 10) -> FairSemap
 
 
 async def hold(of: FairSemaphore, log: list[str], name: str, principal: str, host: str, release: asyncio.Event) -> None:
-    async with of.taken(principal, host, url="", wait_s=30):
+    async with of.acquire(principal, host, url="", wait_s=30):
         log.append(name)
         await release.wait()
 
@@ -84,7 +84,7 @@ async def test_full_queue_raises_busy_with_retry_time() -> None:
     tasks = [asyncio.create_task(hold(of, [], str(i), "a", "x", release)) for i in range(2)]
     await turns()
     with pytest.raises(errors.BusyError) as caught:
-        async with of.taken("a", "x", url="http://x/", wait_s=30):
+        async with of.acquire("a", "x", url="http://x/", wait_s=30):
             pass
     assert caught.value.retry_after_s >= 1
     assert str(caught.value) == "Too many pages are being read: 1 at work, 1 waiting."
@@ -97,12 +97,12 @@ async def test_full_queue_raises_busy_with_retry_time() -> None:
 async def test_retry_time_is_that_of_the_slowest_host(clock: Clock) -> None:
     of, release = slots(size=8, per_host=1, queue_limit=4), asyncio.Event()
     for host, held_s in (("slow", 1.5), *[("quick", 0.0)] * 3):
-        async with of.taken("a", host, url="", wait_s=30):
+        async with of.acquire("a", host, url="", wait_s=30):
             clock.now += held_s
     tasks = [asyncio.create_task(hold(of, [], "", "a", "slow", release)) for _ in range(5)]
     await turns()
     with pytest.raises(errors.BusyError) as caught:
-        async with of.taken("a", "slow", url="", wait_s=30):
+        async with of.acquire("a", "slow", url="", wait_s=30):
             pass
     assert caught.value.retry_after_s == 6  # four wait, 1.5 s each, one after the other
     release.set()
@@ -148,7 +148,7 @@ async def test_a_wait_that_would_outlast_the_deadline_is_refused_at_once() -> No
     task = asyncio.create_task(hold(of, [], "first", "a", "x", release))
     await turns()
     with pytest.raises(errors.BusyError):
-        async with of.taken("a", "x", url="", wait_s=0.01):
+        async with of.acquire("a", "x", url="", wait_s=0.01):
             pass
     release.set()
     await task
@@ -193,7 +193,7 @@ async def test_unbounded_callers_wait_in_a_full_queue() -> None:
     await turns()
 
     async def patient() -> str:
-        async with of.taken("a", "y", url="", wait_s=30, bounded=False):
+        async with of.acquire("a", "y", url="", wait_s=30, bounded=False):
             return "served"
 
     waiting = asyncio.create_task(patient())
@@ -208,12 +208,12 @@ async def test_full_queue_of_one_caller_does_not_exclude_others() -> None:
     greedy = [asyncio.create_task(hold(of, log, "a", "a", "x", release)) for _ in range(5)]
     await turns()
     with pytest.raises(errors.BusyError):
-        async with of.taken("a", "x", url="", wait_s=30):
+        async with of.acquire("a", "x", url="", wait_s=30):
             pass
     others = [asyncio.create_task(hold(of, log, "b", "b", "y", release)) for _ in range(2)]
     await turns()
     with pytest.raises(errors.BusyError):
-        async with of.taken("b", "y", url="", wait_s=30):
+        async with of.acquire("b", "y", url="", wait_s=30):
             pass
     release.set()
     await asyncio.gather(*greedy, *others)

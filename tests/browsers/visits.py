@@ -14,7 +14,7 @@ from browsers.navigation import visit as visit_module
 from tests.site.running import Site
 
 PATIENCE_S = 60.0
-WAITING = VisitLimits(settle_s=50.0)
+WAITING = VisitLimits(readiness_s=50.0)
 """Limits for visits that wait for a selector: a busy machine renders it late."""
 
 UNANSWERED = frozenset({"/longpoll", "/slow-css", "/slow-frame", "/slow-script", "/worker", "/workshop"})

@@ -73,7 +73,7 @@ class ProxiedBrowser:
         self._mode = mode
 
     async def open(self, url: str, hold_s: float) -> str:
-        limits = VisitLimits(settle_s=hold_s)
+        limits = VisitLimits(readiness_s=hold_s)
         request = Request(url, tier=self._tier, mode=self._mode, wait=NEVER, limits=limits, deadline_s=hold_s + GRACE_S)
         try:
             await self._browsers.visit(request)

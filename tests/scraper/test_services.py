@@ -109,7 +109,7 @@ async def test_a_full_queue_is_an_error_with_a_retry_time(site: Site, tmp_path: 
     async with Services.open(settings) as app:
         await ready(app)
         # Hold the only slot until all calls have arrived, however slow they are.
-        async with app.browsers._peeks.taken("another", "held.example", url="", wait_s=60):
+        async with app.browsers._peeks.acquire("another", "held.example", url="", wait_s=60):
             urls = [site.url(f"/static/{number}") for number in range(200, 220)]
             calls = [asyncio.create_task(app.fetcher.fetch(ReadRequest(url, deadline_s=120))) for url in urls]
             await until(lambda: sum(call.done() for call in calls) == 18, limit_s=START_S)

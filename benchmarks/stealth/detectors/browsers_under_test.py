@@ -46,7 +46,7 @@ def own_tier(browsers: Browsers, tier: Tier) -> ReadPage:
             wait="#report",
             deadline_s=2 * _REPORT_LIMIT_S,
             # Detectors take 5 s on an idle machine: they wait for each other, for workers and for graphics.
-            limits=VisitLimits(settle_s=_REPORT_LIMIT_S),
+            limits=VisitLimits(readiness_s=_REPORT_LIMIT_S),
         )
         return (await browsers.visit(request)).html
 

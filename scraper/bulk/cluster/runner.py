@@ -90,7 +90,7 @@ async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processe
         ) from error
     finally:
         ray.kill(collector)
-    await job.save_crawl(planner.waiting_count, planner.summarize_left_out())
+    await job.save_crawl(planner.pending_count, planner.summarize_left_out())
 
 
 def _create_collector(pause_s: float) -> Any:
@@ -182,8 +182,8 @@ async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
 
     The host with the most pages decides: its requests must be a gap apart.
     """
-    max_waiting = max((host.waiting for host in await job.hosts()), default=0)
-    ends_at = time.monotonic() + max_waiting * job.spec.rate.gap_s
+    max_pending = max((host.pending for host in await job.hosts()), default=0)
+    ends_at = time.monotonic() + max_pending * job.spec.rate.gap_s
     return lambda: max(0.0, ends_at - time.monotonic())
 
 
@@ -244,8 +244,8 @@ async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]
     all_hosts = await job.hosts()
     for start in range(0, len(all_hosts), HOSTS_PER_LOOKUP):
         hosts = all_hosts[start : start + HOSTS_PER_LOOKUP]
-        max_waiting = max(host.waiting for host in hosts)
-        for pages in await job.list_pages([(host.number, 0) for host in hosts], count=max_waiting):
+        max_pending = max(host.pending for host in hosts)
+        for pages in await job.list_pages([(host.number, 0) for host in hosts], count=max_pending):
             block_pages += pages
             if len(block_pages) >= size:
                 yield block_pages

@@ -26,7 +26,7 @@ class _Site:
     start: JobPage
     frontier: CrawlFrontier
     facts: SiteFacts = field(default_factory=SiteFacts)
-    is_begun: bool = False
+    is_started: bool = False
     """True if its start page was read; before, no other URL of it is known."""
     reading: set[int] = field(default_factory=set)
     """Numbers of the pages that were chosen and are not read yet."""
@@ -61,14 +61,14 @@ class CrawlPlanner:
         return sum(len(site.reading) for site in self._sites)
 
     @property
-    def waiting_count(self) -> int:
+    def pending_count(self) -> int:
         """Number of URLs that were found and not read."""
-        return sum(site.frontier.waiting_count for site in self._sites)
+        return sum(site.frontier.pending_count for site in self._sites)
 
     def has_next(self) -> bool:
         """Return True if a page may be read now."""
         left = self.released < self._max_pages
-        return left and any(site.frontier.has_next() if site.is_begun else not site.reading for site in self._sites)
+        return left and any(site.frontier.has_next() if site.is_started else not site.reading for site in self._sites)
 
     def sites(self) -> range:
         """Return the numbers of all sites."""
@@ -81,7 +81,7 @@ class CrawlPlanner:
     def release_start(self, site: int) -> JobPage | None:
         """Return the start page of a site at the first call, None later or if the job has its maximum of pages."""
         one = self._sites[site]
-        if one.is_begun or one.reading or self.released >= self._max_pages:
+        if one.is_started or one.reading or self.released >= self._max_pages:
             return None
         one.frontier.next()
         self.released += 1
@@ -92,7 +92,7 @@ class CrawlPlanner:
         """Return up to `count` URLs of a site, the most promising first. Call `add` or `refuse` for each."""
         frontier = self._sites[site].frontier
         urls: list[str] = []
-        while self._sites[site].is_begun and len(urls) < count and self.released < self._max_pages:
+        while self._sites[site].is_started and len(urls) < count and self.released < self._max_pages:
             url = frontier.next()
             if url is None:
                 break
@@ -149,6 +149,6 @@ class CrawlPlanner:
             site.facts = facts
             site.frontier.rules = RobotsRules(facts.robots)
         site.frontier.take(page)
-        if not site.is_begun:
-            site.is_begun = True
+        if not site.is_started:
+            site.is_started = True
             site.frontier.add_facts(site.facts.listed, site.facts.left_out)

@@ -62,10 +62,10 @@ def is_engine_page(page: ResultPage, url: str) -> bool:
 
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
     """Yield rows that are not inside another row (deep links, clusters)."""
-    taken: set[Element] = set()
+    found: set[Element] = set()
     for block in blocks[:MAX_ROWS]:
-        if not any(ancestor in taken for ancestor in block.iterancestors()):
-            taken.add(block)
+        if not any(ancestor in found for ancestor in block.iterancestors()):
+            found.add(block)
             yield block
 
 

@@ -60,7 +60,7 @@ class CallLine:
 
     def __init__(self, tool: str, principal: str, request_id: str) -> None:
         """Start the clock of a call."""
-        self._begun = time.monotonic()
+        self._started_at = time.monotonic()
         # The name comes from the client and may be unknown; it is cut so that it cannot fill the log.
         self._fields: dict[str, str | int] = {
             "tool": tool[:_LOG_CHARS],
@@ -82,7 +82,7 @@ class CallLine:
             self.set_outcome("cancelled", 0)
         elif error is not None:
             self.set_outcome(getattr(error, "outcome", type(error).__name__), 0)
-        ms = round((time.monotonic() - self._begun) * 1000)
+        ms = round((time.monotonic() - self._started_at) * 1000)
         _CALL_LOG.info("call", extra={"fields": {**self._fields, "ms": ms}})
 
 
@@ -93,7 +93,7 @@ class ToolCaller:
     principal: str = "local"
     request_id: str = ""
     send_progress: SendProgress | None = None
-    gone: asyncio.Future[None] | None = None
+    disconnected: asyncio.Future[None] | None = None
     admitted: bool = False
     """True if the request arrived before shutdown, even if it is dispatched later."""
     deadline_s: float | None = None
@@ -188,7 +188,7 @@ class CallDispatcher:
 
             try:
                 async with self._limiter.admit(caller.principal):
-                    found = await self._supervise(run(), caller.gone, limit_s)
+                    found = await self._supervise(run(), caller.disconnected, limit_s)
             except OverloadedError as error:
                 data = {"retryAfter": math.ceil(error.retry_after_s)}
                 raise _QueryError("busy", TOO_MANY_REQUESTS, error_sentence(error), data) from None
@@ -241,7 +241,7 @@ class CallDispatcher:
             async with report_progress(caller.send_progress) as progress:
                 work = self._work(tool, arguments, caller, progress)
                 try:
-                    return await self._supervise(work, caller.gone, deadline_s + _GRACE_S)
+                    return await self._supervise(work, caller.disconnected, deadline_s + _GRACE_S)
                 except TimeoutError:
                     why = f"Nothing could be read within {deadline_s:g} s."
                     return ToolAnswer(f"{why} Try again later, or ask for less.", is_error=True)
@@ -258,7 +258,9 @@ class CallDispatcher:
         call = ToolCall(caller.principal, left_s, progress.report, caller.resume_key, caller.ask)
         return await tool.run(services, arguments, call)
 
-    async def _supervise(self, work: Coroutine[Any, Any, T], gone: asyncio.Future[None] | None, limit_s: float) -> T:
+    async def _supervise(
+        self, work: Coroutine[Any, Any, T], disconnected: asyncio.Future[None] | None, limit_s: float
+    ) -> T:
         """Run `work` in a task and return its result.
 
         The task has ended when this returns or raises, unless its cleanup takes longer than `_CLEANUP_S`.
@@ -268,7 +270,7 @@ class CallDispatcher:
             TimeoutError: `work` took longer than `limit_s`.
         """
         task = asyncio.create_task(work)
-        ends: set[asyncio.Future[Any]] = {self._stopped} if gone is None else {self._stopped, gone}
+        ends: set[asyncio.Future[Any]] = {self._stopped} if disconnected is None else {self._stopped, disconnected}
         try:
             await asyncio.wait({task, *ends}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -277,7 +279,7 @@ class CallDispatcher:
             return task.result()
         if self._stopped.done():
             raise ShuttingDownError
-        if gone is not None and gone.done():
+        if disconnected is not None and disconnected.done():
             raise _QueryError("gone", -32800, "Request cancelled")
         raise TimeoutError
 

@@ -25,8 +25,8 @@ _SHUTTING_DOWN = JSONResponse(
 
 def disconnect_future(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
     """Return a future that is done when the client disconnects before its response."""
-    gone: asyncio.Future[None] | None = scope.get(_KEY)
-    return gone
+    disconnected: asyncio.Future[None] | None = scope.get(_KEY)
+    return disconnected
 
 
 @contextlib.asynccontextmanager
@@ -70,7 +70,7 @@ class DisconnectMiddleware:
             await _SHUTTING_DOWN(scope, receive, self._add_close_header(send))
             return
         exchange = _Exchange(receive, send, self._receivers)
-        scope[_KEY] = exchange.gone
+        scope[_KEY] = exchange.disconnected
         # A stream opened by GET gets no response.
         with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
             await self._app(scope, exchange.receive, self._add_close_header(exchange.send))
@@ -119,11 +119,11 @@ class _Exchange:
     """One request and its response."""
 
     def __init__(self, receive: Receive, send: Send, receivers: _Receivers) -> None:
-        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._receive = receive
         self._send = send
         self._receivers = receivers
-        self._begun = False
+        self._has_response_started = False
         self._answered = False
 
     async def receive(self) -> Message:
@@ -131,20 +131,20 @@ class _Exchange:
         message = await self._receivers.wait(self._receive)
         if message is None:
             return {"type": "http.disconnect"}
-        if message["type"] == "http.disconnect" and not self._answered and not self.gone.done():
-            self.gone.set_result(None)
+        if message["type"] == "http.disconnect" and not self._answered and not self.disconnected.done():
+            self.disconnected.set_result(None)
         return message
 
     async def send(self, message: Message) -> None:
         """Send a part of the response; drop a second response, which the SDK sends for an ended session."""
         if self._answered:
             return
-        self._begun = True
+        self._has_response_started = True
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             self._answered = True
         await self._send(message)
 
     async def finish(self) -> None:
         """End an incomplete response, so that the connection is closed properly."""
-        if self._begun and not self._answered:
+        if self._has_response_started and not self._answered:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -98,7 +98,7 @@ class Playground:
             return _error(400, "Send JSON with url and optionally render: auto, http or browser.")
         url, render = parsed
         principal = principal_of(request.scope) or "local"
-        caller = ToolCaller(principal, gone=disconnect_future(request.scope))
+        caller = ToolCaller(principal, disconnected=disconnect_future(request.scope))
 
         async def work(services: Services) -> dict[str, Any]:
             comparison = await services.fetcher.compare(

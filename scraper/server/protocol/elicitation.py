@@ -38,7 +38,7 @@ _KEY_BYTES = 16
 
 
 @dataclass(eq=False)
-class _AskingCall:
+class _PendingCall:
     """A call that may ask the user a question."""
 
     principal: str
@@ -64,7 +64,7 @@ class Elicitation:
 
     def __init__(self) -> None:
         """Start without calls."""
-        self._waiting: dict[str, _AskingCall] = {}
+        self._pending: dict[str, _PendingCall] = {}
         """Calls that wait for an answer, by the secret state that the client sends back."""
 
     async def run(
@@ -77,10 +77,10 @@ class Elicitation:
         """
         caller, capabilities = caller_of(context), context.session.client_capabilities
         if params.request_state is not None:
-            call = self._waiting.get(params.request_state)
+            call = self._pending.get(params.request_state)
             if call is None or not call.is_repeated_by(caller.principal, params):
                 raise MCPError(INVALID_PARAMS, "This question is not open: it was answered, or its call has ended.")
-            del self._waiting[params.request_state]
+            del self._pending[params.request_state]
             call.question = asyncio.get_running_loop().create_future()
             answer = (params.input_responses or {}).get(_QUESTION)
             if not call.answered.done():
@@ -90,12 +90,12 @@ class Elicitation:
             return await work(caller)
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return await work(replace(caller, ask=functools.partial(_ask_directly, context)))
-        call = _AskingCall(caller.principal, params)
+        call = _PendingCall(caller.principal, params)
         # The call outlives its request.
-        call.task = asyncio.ensure_future(work(replace(caller, ask=call.ask, gone=None)))
+        call.task = asyncio.ensure_future(work(replace(caller, ask=call.ask, disconnected=None)))
         return await self._wait(call)
 
-    async def _wait(self, call: _AskingCall) -> CallToolResult | InputRequiredResult:
+    async def _wait(self, call: _PendingCall) -> CallToolResult | InputRequiredResult:
         """Wait until a call has ended or asks."""
         assert call.task is not None
         ends: set[asyncio.Future[Any]] = {call.task, call.question}
@@ -107,14 +107,14 @@ class Elicitation:
         if call.task.done():
             return call.task.result()
         key = secrets.token_hex(_KEY_BYTES)
-        self._waiting[key] = call
+        self._pending[key] = call
         call.task.add_done_callback(functools.partial(self._forget, key))
         request = ElicitRequest(params=_form(call.question.result()))
         return InputRequiredResult(input_requests={_QUESTION: request}, request_state=key)
 
     def _forget(self, key: str, task: asyncio.Task[CallToolResult]) -> None:
         """Drop a call that ended without an answer."""
-        if self._waiting.pop(key, None) is not None and not task.cancelled():
+        if self._pending.pop(key, None) is not None and not task.cancelled():
             task.exception()
 
 

@@ -22,7 +22,7 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:
         principal=principal_of(scope) or "local",
         request_id=str(context.request_id),
         send_progress=context.session.report_progress if wants_progress else None,
-        gone=disconnect_future(scope),
+        disconnected=disconnect_future(scope),
         admitted=bool(scope.get(ADMITTED_KEY)),
     )
 

@@ -151,7 +151,7 @@ class RestInterface:
             caller = ToolCaller(
                 principal=principal_of(request.scope) or "local",
                 send_progress=send_progress,
-                gone=disconnect_future(request.scope),
+                disconnected=disconnect_future(request.scope),
                 admitted=True,
             )
             return await self._calls.answer(tool.name, arguments, caller)

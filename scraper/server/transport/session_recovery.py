@@ -85,22 +85,22 @@ class SessionRecovery:
             await self._stateless.asgi_app({**scope, "headers": headers.raw}, body.receive, send)
 
     @contextlib.contextmanager
-    def _cancellable(self, call: _Call, gone: asyncio.Future[None] | None) -> Iterator[None]:
-        if gone is None:
+    def _cancellable(self, call: _Call, disconnected: asyncio.Future[None] | None) -> Iterator[None]:
+        if disconnected is None:
             yield
             return
-        self._running[call] = gone
+        self._running[call] = disconnected
         try:
             yield
         finally:
-            if self._running.get(call) is gone:
+            if self._running.get(call) is disconnected:
                 del self._running[call]
 
     def _cancel(self, call: _Call) -> None:
         """Cancel a call as if its client had disconnected."""
-        gone = self._running.get(call)
-        if gone is not None and not gone.done():
-            gone.set_result(None)
+        disconnected = self._running.get(call)
+        if disconnected is not None and not disconnected.done():
+            disconnected.set_result(None)
 
     def _is_known(self, session: str) -> bool:
         return session in self._ended or self._is_open(session)

@@ -29,7 +29,7 @@ _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and absent from the words of pages."""
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 """Accents, and the points and vowel signs that Hebrew and Arabic usually omit."""
-_SHORT_I, _KEPT = "\u0438\u0306", "\ue002"
+_SHORT_I, _SHORT_I_MARK = "\u0438\u0306", "\ue002"
 """A separate letter that only looks like a letter with an accent."""
 _LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 """Letters without a decomposition, and their usual spelling on keyboards that lack them."""
@@ -79,8 +79,8 @@ def fold(text: str) -> str:
     """Return the text without case and accents, as it is indexed and searched."""
     if text.isascii():
         return text.lower()
-    apart = unicodedata.normalize("NFKD", text).casefold().replace(_SHORT_I, _KEPT)
-    plain = _MARKS.sub("", apart).replace(_KEPT, _SHORT_I)
+    apart = unicodedata.normalize("NFKD", text).casefold().replace(_SHORT_I, _SHORT_I_MARK)
+    plain = _MARKS.sub("", apart).replace(_SHORT_I_MARK, _SHORT_I)
     return unicodedata.normalize("NFKC", _LETTER.sub(lambda found: _LETTERS[found[0]], plain))
 
 

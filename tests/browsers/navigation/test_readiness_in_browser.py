@@ -86,18 +86,18 @@ NEVER_IDLE_TOO = ("/meta-loop", "/history-loop", "/request-flood-apart")
 
 
 @pytest.mark.parametrize(
-    ("path", "settle_s"),
+    ("path", "readiness_s"),
     [
         *((path, 3.0) for path in NEVER_IDLE),
         *(full_size(path, 8.0, id=f"{path}-8.0") for path in (*NEVER_IDLE, *NEVER_IDLE_TOO)),
     ],
 )
 async def test_page_that_is_never_idle_ends_at_its_limit(
-    browsers: Browsers, site: Site, path: str, settle_s: float, monkeypatch: pytest.MonkeyPatch
+    browsers: Browsers, site: Site, path: str, readiness_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Allow the capture to take long on a busy machine.
     monkeypatch.setattr(visit_module, "CAPTURE_LIMIT_S", 60.0)
-    snapshot = await visit(browsers, site, path, deadline_s=90.0, limits=VisitLimits(settle_s=settle_s))
+    snapshot = await visit(browsers, site, path, deadline_s=90.0, limits=VisitLimits(readiness_s=readiness_s))
     assert snapshot.status == 200
     assert snapshot.timing.total_s < 90
 

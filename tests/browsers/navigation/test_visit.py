@@ -139,7 +139,7 @@ async def test_endless_body_is_cut_at_the_deadline(
 ) -> None:
     # Reserve all but two seconds of the visit when its response arrives, however long that took.
     monkeypatch.setattr(visit_module, "CAPTURE_RESERVE_S", 60.0)
-    monkeypatch.setattr(visit_module, "MIN_SETTLE_S", 2.0)
+    monkeypatch.setattr(visit_module, "MIN_READINESS_S", 2.0)
     snapshot = await visit(browsers, site, "/endless", Mode.PEEK, deadline_s=60.0)
     assert snapshot.truncated
     assert marks(snapshot) == 10
@@ -193,7 +193,7 @@ async def test_rendered_page_without_its_end_is_not_complete(browsers: Browsers,
 async def test_unreadable_document_does_not_delay_its_visit(browsers: Browsers, site: Site, path: str) -> None:
     # Waiting for more data would end at the deadline, without a response.
     async with asyncio.timeout(PATIENCE_S):
-        snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=VisitLimits(settle_s=500.0))
+        snapshot = await visit(browsers, site, path, deadline_s=600.0, limits=VisitLimits(readiness_s=500.0))
     assert (snapshot.html, snapshot.complete) == ("", False)
 
 

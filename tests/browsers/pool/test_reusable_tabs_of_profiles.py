@@ -19,7 +19,7 @@ from tests.site.running import Site
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
-_SHORT = VisitLimits(settle_s=2.0)
+_SHORT = VisitLimits(readiness_s=2.0)
 _WHOLE = "p:nth-of-type(5)"
 """Selector for a complete page. Without it, virtual time may run on a busy machine, and the tab is not
 reused."""

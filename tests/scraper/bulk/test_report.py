@@ -22,7 +22,7 @@ def filled(folder: Path) -> Frontier:
 
 
 def finish(frontier: Frontier) -> None:
-    found = [page for host in frontier.list_hosts() for page in frontier.list_waiting(host.number, after=0, count=9)]
+    found = [page for host in frontier.list_hosts() for page in frontier.list_pending(host.number, after=0, count=9)]
     outcomes = []
     for page in sorted(found, key=lambda page: page.number):
         fault = PageFailure("bad_url", page.problem) if page.problem else None

@@ -40,5 +40,5 @@ async def test_keys_without_leases_are_evicted() -> None:
     assert set(leases.cooldowns()) == {"late"}
     now[0] = 31.0
     await leases.start_cooldown("last", 30)
-    assert set(leases.cooldowns()) == {"last"} and leases.held() == [held]
+    assert set(leases.cooldowns()) == {"last"} and leases.list_leases() == [held]
     assert isinstance(await leases.take("busy", ThrottleTerms(at_once=1)), RetryLater)

@@ -93,7 +93,7 @@ async def test_all_true_pages_are_read_and_traps_are_left(made: type[MadeSite]) 
     read = {visit.page for visit in reader.visits} - {""}
     assert read == set(site.pages)
     assert len(reader.visits) - len(read) <= WORST_WASTE.get(site.name, 45)
-    kept = [site.get(page.final_url).page for page in frontier.kept.values()]
+    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
     assert len(set(kept) - {""}) == len([name for name in kept if name]), "a page is kept twice"
     assert kept.count("") <= (12 if "maze" in site.name else 3)
 
@@ -102,7 +102,7 @@ async def test_archives_with_excerpts_of_posts_are_lists() -> None:
     site = Blog()
     reader, frontier, _, _ = await crawl(site, site.budget, read_document=read)
     assert {visit.page for visit in reader.visits} - {""} == set(site.pages)
-    kept = [site.get(page.final_url).page for page in frontier.kept.values()]
+    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
     # Archives of a month show two posts, and some are visited before these.
     assert kept.count("") <= 12
     reasons = {one.reason: one.count for one in frontier.left_out}
@@ -122,7 +122,7 @@ async def test_a_stored_crawl_continues_with_the_same_decisions() -> None:
     _, frontier, pages, facts = await crawl(site, 60)
     stored = [load_page(dump_page(page)) for page in pages]
     again = build_frontier(CrawlScope(START), None, 60, facts, stored)
-    assert list(again.kept) == list(frontier.kept)
+    assert list(again.unique_pages) == list(frontier.unique_pages)
     assert {page.url for page in stored} == {page.url for page in pages}
     visited = {page.url for page in pages}
     following = [url for url in (again.next() for _ in range(20)) if url]
@@ -150,7 +150,7 @@ async def test_a_question_decides_the_order() -> None:
     reader, frontier, _, _ = await crawl(site, 25, "Who keeps the lighthouse?")
     order = [visit.page for visit in reader.visits]
     assert "/chapter/40" in order[:20]
-    best = max(frontier.kept.values(), key=lambda page: page.relevance)
+    best = max(frontier.unique_pages.values(), key=lambda page: page.relevance)
     assert best.title == "Lighthouse keepers"
 
 
@@ -243,7 +243,7 @@ def test_a_page_that_forbids_indexing_is_counted_and_not_kept() -> None:
     page = "https://site.example/draft"
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, {START: page_of(START, urls=[page]), page: page_of(page, noindex=True)})
-    assert len(frontier.kept) == 1
+    assert len(frontier.unique_pages) == 1
     assert [(one.reason, one.example) for one in frontier.left_out] == [("noindex", page)]
 
 
@@ -255,7 +255,7 @@ def test_short_pages_that_differ_in_numbers_are_counted() -> None:
     frontier = CrawlFrontier(CrawlScope(START))
     assert set(visit_all(frontier, {START: page_of(START, urls=urls), **pages})) == {START, *urls}
     (left_out,) = frontier.left_out
-    assert "only in numbers" in left_out.reason and left_out.count + len(frontier.kept) == 5
+    assert "only in numbers" in left_out.reason and left_out.count + len(frontier.unique_pages) == 5
 
 
 def test_declared_translations_are_left_out_after_a_rule_about_urls_was_learned() -> None:
@@ -287,7 +287,7 @@ def test_a_canonical_url_is_believed_only_if_the_texts_are_similar() -> None:
     }
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert [page.url for page in frontier.kept.values()] == [START, first, other]
+    assert [page.url for page in frontier.unique_pages.values()] == [START, first, other]
 
 
 def test_all_canonical_urls_at_the_home_page_drop_no_page() -> None:
@@ -295,7 +295,7 @@ def test_all_canonical_urls_at_the_home_page_drop_no_page() -> None:
     pages = {START: page_of(START, urls=urls, canonical=START), **{url: page_of(url, canonical=START) for url in urls}}
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert [one.url for one in frontier.kept.values()] == [START, *urls]
+    assert [one.url for one in frontier.unique_pages.values()] == [START, *urls]
 
 
 def test_categories_with_some_products_in_common_are_no_versions() -> None:
@@ -327,7 +327,7 @@ def test_a_page_of_excerpts_is_no_content_and_pages_of_one_form_are() -> None:
     pages[last] = page_of(last, Prose("last").paragraphs(2) + terms, urls=list(posts))
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert [one.url for one in frontier.kept.values()] == [START, *posts, last]
+    assert [one.url for one in frontier.unique_pages.values()] == [START, *posts, last]
     assert [(one.reason, one.example) for one in frontier.left_out] == [("excerpts of other pages", archive)]
 
 
@@ -336,7 +336,7 @@ def test_a_canonical_url_that_is_missing_drops_no_page() -> None:
     pages = {START: page_of(START, urls=[page]), page: page_of(page, canonical="https://site.example/gone")}
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert [one.url for one in frontier.kept.values()] == [START, page]
+    assert [one.url for one in frontier.unique_pages.values()] == [START, page]
 
 
 def test_a_busy_page_is_visited_once_more() -> None:
@@ -358,7 +358,7 @@ def test_a_redirect_to_another_host_is_left_out_and_one_to_a_known_page_is_a_cop
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
     assert {one.reason for one in frontier.left_out} == {"redirect to a known page", "another host"}
-    assert len(frontier.kept) == 2
+    assert len(frontier.unique_pages) == 2
 
 
 def test_the_pages_of_a_redirected_start_are_those_of_its_host() -> None:
@@ -422,7 +422,7 @@ def test_twenty_thousand_links_on_a_page_are_bounded() -> None:
     frontier = CrawlFrontier(CrawlScope(START))
     frontier.next()
     frontier.take(page)
-    assert frontier.waiting_count == MAX_LINKS
+    assert frontier.pending_count == MAX_LINKS
     assert [(one.reason, one.count) for one in frontier.left_out] == [
         ("page with hardly any text", 1),
         ("link beyond the limits of a page", len(many) - MAX_LINKS),

@@ -151,7 +151,7 @@ def test_an_unusable_canonical_url_drops_no_page(canonical: str) -> None:
     page = "https://site.example/page"
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, {START: page_of(START, urls=[page]), page: page_of(page, canonical=canonical)})
-    assert [one.url for one in frontier.kept.values()] == [START, page]
+    assert [one.url for one in frontier.unique_pages.values()] == [START, page]
 
 
 def test_a_translation_that_only_one_page_declares_is_left_out() -> None:
@@ -183,7 +183,7 @@ def test_a_redirect_over_another_host_that_comes_back_is_a_page() -> None:
     pages = {START: page_of(START, urls=[link]), link: replace(page_of(link), final_url=page)}
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert list(frontier.kept) == ["site.example/", "site.example/page"]
+    assert list(frontier.unique_pages) == ["site.example/", "site.example/page"]
 
 
 def test_pages_that_redirect_by_their_text_lead_to_their_targets() -> None:
@@ -193,7 +193,7 @@ def test_pages_that_redirect_by_their_text_lead_to_their_targets() -> None:
     pages |= {old: page_of(old, text, urls=[new], refresh=new) for old, new in moved.items()}
     frontier = CrawlFrontier(CrawlScope(START))
     visit_all(frontier, pages)
-    assert {page.url for page in frontier.kept.values()} == {START, *moved.values()}
+    assert {page.url for page in frontier.unique_pages.values()} == {START, *moved.values()}
 
 
 def test_a_page_that_loads_itself_again_is_a_page() -> None:
@@ -201,7 +201,7 @@ def test_a_page_that_loads_itself_again_is_a_page() -> None:
     frontier = CrawlFrontier(CrawlScope(START))
     short = page_of(page, "All of our ferries are on time today, and so are the trains to the harbour.", refresh=page)
     visit_all(frontier, {START: page_of(START, urls=[page]), page: short})
-    assert [one.url for one in frontier.kept.values()] == [START, page]
+    assert [one.url for one in frontier.unique_pages.values()] == [START, page]
 
 
 def test_an_empty_page_is_counted_and_not_kept() -> None:

@@ -173,7 +173,7 @@ async def test_spellings_and_missing_pages_waste_few_visits(made: type[MadeSite]
     site = made()
     reader, frontier, _, _ = await crawl(site, site.budget)
     read = {visit.page for visit in reader.visits if visit.page}
-    kept = [site.get(page.final_url).page for page in frontier.kept.values()]
+    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
     assert read == set(site.pages)
     assert len(reader.visits) - len(read) <= wasted
     assert sorted(name for name in kept if name) == sorted(site.pages)

@@ -379,7 +379,7 @@ async def test_an_endless_list_is_read_in_part(
     app: Services, site: Site, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     # The page grows until each of these limits is reached.
-    monkeypatch.setattr(visit, "MAX_SETTLE_FACTOR", visit.MAX_SETTLE_FACTOR * share)
+    monkeypatch.setattr(visit, "MAX_READINESS_FACTOR", visit.MAX_READINESS_FACTOR * share)
     monkeypatch.setattr(lazy_content, "ROUNDS", int(lazy_content.ROUNDS * share))
     found = (await extract(app, site.url("/shop/endless-list"), records=True, format="json")).structured
     assert isinstance(found, dict)

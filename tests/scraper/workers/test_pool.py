@@ -233,7 +233,7 @@ async def test_canceled_waiting_calls_lose_no_worker() -> None:
             call.cancel()
         assert await staying == "stays"
         await busy
-        assert one.waiting == 0
+        assert one.queued == 0
 
 
 @LINUX

@@ -115,7 +115,7 @@ async def test_a_look_ends_with_its_client_and_with_the_server(monkeypatch: pyte
             ended.set()
 
     async with calls_of(Deaf(), monkeypatch) as calls, asyncio.timeout(LIMIT_S):
-        looking = asyncio.create_task(calls.query("page/try", ToolCaller(gone=gone), work, limit_s=2 * LIMIT_S))
+        looking = asyncio.create_task(calls.query("page/try", ToolCaller(disconnected=gone), work, limit_s=2 * LIMIT_S))
         await begun.wait()
         if end == "client":
             gone.set_result(None)
