@@ -94,7 +94,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     callout_rules.normalize_callouts(root, class_names)
     normalization.normalize_code_blocks(root, class_names)
     aria_widgets.convert_aria_tables(root, class_names, roles)
-    list_rules.normalize_lists(root, class_names)
+    list_rules.normalize_lists(root)
     etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)
     _separate_inline_code(root)

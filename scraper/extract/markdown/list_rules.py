@@ -17,35 +17,24 @@ MAX_INDENTS = 10
 _MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
 _MARKER_TAGS = frozenset({"span", "div", "b"})
 _MAX_MARKER = 8
-_BOX_BY_CLASS = {"checkbox-on": "[x] ", "checkbox-off": "[ ] "}
-_BOX_BY_ATTRIBUTE = {"true": "[x] ", "false": "[ ] "}
+_BOXES = {"true": "[x] ", "false": "[ ] "}
+"""Boxes of tasks by the value of `data-checked`."""
 
 
-def normalize_lists(root: Element, class_names: str) -> None:
+def normalize_lists(root: Element) -> None:
     """Move lists between items into the preceding item, and write the boxes of finished and open tasks."""
-    by_class = any(name in class_names for name in _BOX_BY_CLASS)
-    for listing in root.iter("ul") if "inline-task-list" in class_names else ():
-        if "inline-task-list" in (listing.get("class") or "").split():  # tasks of Confluence
-            for task in listing.iterchildren("li"):
-                task.set("data-checked", "true" if "checked" in (task.get("class") or "").split() else "false")
     for listing in list(root.iter(*LISTS)):
         around, before = listing.getparent(), listing.getprevious()
         if around is not None and around.tag in LISTS and before is not None and before.tag == "li":
             before.tail = None
             before.append(listing)
     for item in root.iter("li"):
-        box = _BOX_BY_ATTRIBUTE.get(item.get("data-checked") or "", "")
-        first = next(iter(item), None) if by_class and not box else None
-        if first is not None and not text_of(first).strip():
-            names = (first.get("class") or "").split()
-            box = next((_BOX_BY_CLASS[name] for name in names if name in _BOX_BY_CLASS), "")
-            if box:
-                remove(first)
-        elif len(item) and not box:
-            _remove_marker(item)
+        box = _BOXES.get(item.get("data-checked") or "", "")
         if box:
             place = _find_first_text(item)
             place.text = box + (place.text or "").lstrip()
+        elif len(item):
+            _remove_marker(item)
 
 
 def _remove_marker(item: Element) -> None:

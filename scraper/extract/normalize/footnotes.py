@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, collect_class_names, element_selector, text_of
+from scraper.extract.dom.xpath import Element, collect_names, element_selector, text_of
 from scraper.extract.normalize.footnote_bodies import (
     build_definition,
     find_note_block,
@@ -56,7 +56,7 @@ def normalize_footnotes(root: Element, class_names: str | None = None) -> None:
 
 def extract_footnotes(root: Element, class_names: str | None = None) -> list[Element]:
     """Normalize the marks, remove the notes from the tree and return them."""
-    class_names = (collect_class_names(root) if class_names is None else class_names).lower()
+    class_names = (collect_names(root)[1] if class_names is None else class_names).lower()
     pairs = _pair_sidenotes(root) if "note" in class_names else []
     pairs += _find_linked_notes(root)
     has_note_classes = "footnote" in class_names or "footdef" in class_names

@@ -46,14 +46,12 @@ def test_text_directly_before_an_item_gets_its_own_line() -> None:
     [
         ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"),
         ("<ul><ul><li>b</li></ul><li>c</li></ul>", "- b\n\n- c"),
-        ("<ul class=inline-task-list><li class=checked><span>a</span></li><li>b</li></ul>", "- [x] a\n- [ ] b"),
         ("<ul><li><span class=tag>•</span><div><p>a</p></div><li><span>• b</span> c</ul>", "- a\n- • b c"),
         ("<ol><li><div><div>4.</div></div><div><p>a</p></div><li><span>5.</span><p>b</p></ol>", "4. a\n5. b"),
         ("<ol><li><span>(a)</span><p>b</p></ol>", "1. (a)\n\n   b"),
         ("<ul><li><span>2.</span> <b>b</b></ul>", "- 2. **b**"),
         ("<ul><li><span>•</span> a</li><li><span>•</span> <span>b</span></li></ul>", "- a\n- b"),
         ("<ul><li data-checked=true>a<li data-checked=false><p>b</p></ul>", "- [x] a\n- [ ] b"),
-        ("<ul><li><i class='checkbox checkbox-on'></i> <span>a</span></ul>", "- [x] a"),
     ],
 )
 def test_lists_of_various_editors(html: str, markdown: str) -> None:
