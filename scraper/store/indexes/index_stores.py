@@ -1,15 +1,21 @@
-"""Keep the documents of named indexes in memory, or in a persistent store behind one protocol."""
+"""Keep the documents of named indexes in memory, or in a database.
+
+The statements are the same in SQLite and PostgreSQL, except the one that writes a document.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from scraper.store.indexes.model import IndexDocument
 from scraper.store.indexes.query import Tokenizer
+from scraper.store.serialization import make_storable
 
 _COMPRESSION = 1
 """Level of zlib, the fastest."""
@@ -32,26 +38,73 @@ class StoredIndex:
     """Seconds of the epoch."""
 
 
-class IndexStore(Protocol):
-    """Persistent indexes. Methods raise IndexFaultError if the store is unavailable."""
+_CREATE = """
+    INSERT INTO indexes (principal, name, lowercase, min_length, created_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (principal, name) DO NOTHING RETURNING id
+"""
+_FIND = """
+    SELECT id, name, lowercase, min_length, created_at FROM indexes
+    WHERE principal = $1 AND (CAST($2 AS text) IS NULL OR name = CAST($2 AS text))
+"""
+_GET_DOCUMENT = "SELECT content, metadata FROM documents WHERE index_id = $1 AND doc_id = $2"
+_LIST_DOCUMENTS = """
+    SELECT number, doc_id, content, metadata FROM documents WHERE index_id = $1 AND number > $2 ORDER BY number
+"""
+
+
+class IndexStore(ABC):
+    """Persistent indexes in the tables `indexes` and `documents` of a database.
+
+    Methods raise IndexFaultError if the database is unavailable.
+    """
 
     def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
         """Create an index; return None if it exists."""
+        now = time.time()
+        values = (make_storable(principal), name, tokenizer.lowercase, tokenizer.min_length, now)
+        made = self._fetch(_CREATE, values, writes=True)
+        return StoredIndex(int(made[0][0]), name, tokenizer, now) if made else None
 
     def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """Return all persistent indexes of one principal, or the one with this name."""
+        """Return all persistent indexes of one principal by name, or the one with this name."""
+        rows = self._fetch(_FIND, (make_storable(principal), name))
+        found = [
+            StoredIndex(number, one, Tokenizer(bool(lower), least), made) for number, one, lower, least, made in rows
+        ]
+        return sorted(found, key=lambda one: one.name)
 
+    @abstractmethod
     def put_document(self, index: int, document: IndexDocument) -> int:
         """Store a document in place of an older one with its id; return its new number."""
 
     def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
+        rows = self._fetch(_GET_DOCUMENT, (index, self._encode(doc_id)))
+        return _load(doc_id, *rows[0]) if rows else None
 
     def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
         """Iterate over the documents with numbers above `after`, in order."""
+        rows = self._fetch(_LIST_DOCUMENTS, (index, after), is_long=True)
+        return ((number, _load(*values)) for number, *values in rows)
 
+    @abstractmethod
     def close(self) -> None:
         """Close files and connections."""
+
+    @abstractmethod
+    def _encode(self, text: str) -> str | bytes:
+        """Return the value of a column for the id or the content of a document."""
+
+    @abstractmethod
+    def _fetch(
+        self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
+    ) -> list[Any]:
+        """Return the rows of a statement; `is_long` allows the time to read all documents of an index."""
+
+
+def _load(doc_id: str | bytes, content: str | bytes, metadata: str) -> IndexDocument:
+    name, text = (one if isinstance(one, str) else one.decode() for one in (doc_id, content))
+    return IndexDocument(name, text, json.loads(metadata))
 
 
 class MemoryDocuments:

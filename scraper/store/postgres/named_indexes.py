@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from scraper.store.indexes.index_stores import UNAVAILABLE_MESSAGE, StoredIndex
+from scraper.store.indexes.index_stores import UNAVAILABLE_MESSAGE, IndexStore
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.indexes.query import Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.errors import PostgresUnavailableError
 from scraper.store.postgres.schema import Connection
-from scraper.store.serialization import make_storable
 
 T = TypeVar("T")
 
@@ -29,44 +26,13 @@ THREAD_LIMIT_S = 90.0
 """Seconds. Longer than the limits above with their retry, in case the event loop has stopped."""
 
 
-class PostgresIndexStore:
-    """The `IndexStore` protocol over one database; created in the event loop of its connections, used in a thread."""
+class PostgresIndexStore(IndexStore):
+    """Persistent indexes in one database; created in the event loop of its connections, used in a thread."""
 
     def __init__(self, server: PostgresPool) -> None:
         """Create the store; `server` holds the connections and is closed by the caller."""
         self._server = server
         self._loop = asyncio.get_running_loop()
-
-    def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
-        """Create an index; return None if it exists."""
-        now = time.time()
-        number = self._run(
-            lambda connection: connection.fetchval(
-                "INSERT INTO indexes (principal, name, lowercase, min_length, created_at) "
-                "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (principal, name) DO NOTHING RETURNING id",
-                make_storable(principal),
-                name,
-                tokenizer.lowercase,
-                tokenizer.min_length,
-                now,
-            ),
-            LIMIT_S,
-            writes=True,
-        )
-        return None if number is None else StoredIndex(number, name, tokenizer, now)
-
-    def find(self, principal: str, name: str | None = None) -> list[StoredIndex]:
-        """Return all persistent indexes of one principal, or the one with this name."""
-        rows = self._run(
-            lambda connection: connection.fetch(
-                "SELECT id, name, lowercase, min_length, created_at FROM indexes "
-                'WHERE principal = $1 AND ($2::text IS NULL OR name = $2) ORDER BY name COLLATE "C"',
-                make_storable(principal),
-                name,
-            ),
-            LIMIT_S,
-        )
-        return [StoredIndex(number, found, Tokenizer(lower, least), made) for number, found, lower, least, made in rows]
 
     def put_document(self, index: int, document: IndexDocument) -> int:
         """Store a document in place of an older one with its id; return its new number."""
@@ -83,33 +49,25 @@ class PostgresIndexStore:
                         "ON CONFLICT (index_id, doc_id) DO UPDATE SET number = excluded.number, "
                         "content = excluded.content, metadata = excluded.metadata RETURNING number",
                         index,
-                        document.doc_id.encode(),
-                        document.content.encode(),
+                        self._encode(document.doc_id),
+                        self._encode(document.content),
                         metadata,
                     )
                 )
 
         return self._run(work, LIMIT_S, writes=True)
 
-    def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
-        """Return the document with this id, or None."""
-        statement = "SELECT content, metadata FROM documents WHERE index_id = $1 AND doc_id = $2"
-        values = (index, doc_id.encode(errors="replace"))
-        row = self._run(lambda connection: connection.fetchrow(statement, *values), LIMIT_S)
-        return None if row is None else IndexDocument(doc_id, row[0].decode(), json.loads(row[1]))
-
-    def list_documents(self, index: int, after: int) -> Iterator[tuple[int, IndexDocument]]:
-        """Iterate over the documents with numbers above `after`, in order."""
-        columns = "number, doc_id, content, metadata"
-        statement = f"SELECT {columns} FROM documents WHERE index_id = $1 AND number > $2 ORDER BY number"
-        rows = self._run(lambda connection: connection.fetch(statement, index, after), LOAD_LIMIT_S)
-        return (
-            (number, IndexDocument(doc_id.decode(), content.decode(), json.loads(metadata)))
-            for number, doc_id, content, metadata in rows
-        )
-
     def close(self) -> None:
         """Do nothing: the connections are closed by their owner."""
+
+    def _encode(self, text: str) -> bytes:
+        return text.encode(errors="replace")
+
+    def _fetch(
+        self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
+    ) -> list[Any]:
+        limit_s = LOAD_LIMIT_S if is_long else LIMIT_S
+        return self._run(lambda connection: connection.fetch(statement, *values), limit_s, writes=writes)
 
     def _run(self, work: Callable[[Connection], Awaitable[T]], limit_s: float, *, writes: bool = False) -> T:
         """Run `work` in the event loop; raise IndexFaultError if the database is unavailable."""
