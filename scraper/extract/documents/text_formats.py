@@ -1,10 +1,11 @@
-"""Readers of text formats: plain text, Markdown, XML, JSON, notebooks and CSV."""
+"""Readers of text formats: plain text with contacts and calendars, Markdown, XML, JSON, notebooks and CSV."""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import json
+import quopri
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from typing import Any
 from browsers.http.charset import decode
 from scraper.errors import NoContentError
 from scraper.extract.code.fences import fence, format_json
-from scraper.extract.documents.content_lines import unfold_content_lines
 from scraper.extract.documents.email import convert_html
 from scraper.extract.documents.model import ParsedDocument, ParseRequest
 from scraper.extract.documents.tables import pipe_table
@@ -39,6 +39,14 @@ _CSV_SAMPLE_LINES = 100
 _DELIMITERS = ",;\t|^~\x1f"
 """Possible delimiters, the likeliest first; the last ones are never used otherwise."""
 
+_CONTACTS_OR_CALENDAR = re.compile(r"\s*BEGIN:(?:VCARD|VCALENDAR)\s", re.IGNORECASE)
+_CARD = re.compile(r"^(?=BEGIN:VCARD\b)", re.MULTILINE | re.IGNORECASE)
+_OLD_VERSION = re.compile(r"^VERSION:2\.1\b", re.MULTILINE)
+"""vCard 2.1 folds lines at a space, which belongs to the text; later versions insert the space (RFC 6350, 3.2)."""
+_CHARSET = "CHARSET="
+_QUOTED = "ENCODING=QUOTED-PRINTABLE"
+_BASE64 = re.compile(r"[A-Za-z0-9+/= ]{200,}")
+
 
 def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return a plain text; a text that looks like code is fenced.
@@ -47,10 +55,58 @@ def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
         NoContentError: There is no text.
     """
     text, warnings = decode_text(data, request)
-    body = unfold_content_lines(text).strip("\n").rstrip()
+    body = _unfold_content_lines(text).strip("\n").rstrip()
     if not body.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
     return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
+
+
+def _unfold_content_lines(text: str) -> str:
+    """Return contacts or a calendar with one property per line, and any other text unchanged.
+
+    Values in quoted-printable are decoded. Pictures in base64 are replaced by their size.
+    """
+    if not _CONTACTS_OR_CALENDAR.match(text):
+        return text
+    return "\n".join(line for card in _CARD.split(text.replace("\r\n", "\n")) for line in _unfold_card(card))
+
+
+def _unfold_card(card: str) -> Iterator[str]:
+    card = card.removesuffix("\n")
+    folded = r"\n(?=[ \t])" if _OLD_VERSION.search(card) else r"\n[ \t]"
+    lines = iter(re.sub(folded, "", card).split("\n"))
+    for line in lines:
+        head, colon, value = line.partition(":")
+        parameters = head.split(";")
+        if colon and _QUOTED in map(str.upper, parameters):
+            parts = [value]
+            while parts[-1].endswith("=") and (more := next(lines, None)) is not None:
+                parts.append(more)
+            yield _decode_quoted(parameters, "\n".join(parts))
+        elif (data := _find_base64(head, value)) is not None:
+            yield f"{line[: len(line) - len(data)]}({len(data) * 3 // 4:,} bytes)"
+        else:
+            yield line
+
+
+def _find_base64(head: str, value: str) -> str | None:
+    """Return a long value in base64, also behind the start of a `data:` URL, or None."""
+    if value.startswith("data:"):
+        data = value.partition(",")[2]
+    elif re.search(r";ENCODING=(?:b|BASE64)(?:;|$)", head, re.IGNORECASE):
+        data = value
+    else:
+        return None
+    return data if _BASE64.fullmatch(data) else None
+
+
+def _decode_quoted(parameters: list[str], encoded: str) -> str:
+    charset = next((one[len(_CHARSET) :] for one in parameters if one.upper().startswith(_CHARSET)), "utf-8")
+    decoded = decode(quopri.decodestring(encoded.encode()), f"text/plain; charset={charset}")
+    # A line break in the value is written as in the other values.
+    decoded = decoded.replace("\r\n", "\n").replace("\n", "\\n")
+    kept = [one for one in parameters if one.upper() != _QUOTED and not one.upper().startswith(_CHARSET)]
+    return f"{';'.join(kept)}:{decoded}"
 
 
 def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import json
 from pathlib import Path
 
 import apsw
 
+from scraper.model import PageHit, PageHits
 from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
+from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
+from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.protocols import PageEntry
-from scraper.store.sqlite import page_queries
+from scraper.store.sqlite import page_queries, ranking
 from scraper.store.sqlite.database import DatabaseUnavailableError, transaction
 from scraper.store.sqlite.database_threads import DatabaseThreads
-from scraper.store.sqlite.page_search import find_page, search_pages
 
 FILE_NAME = "pages.sqlite"
 
@@ -25,6 +28,13 @@ GATHER_S = 0.01
 """Seconds that the first page of a transaction waits for others, unless a caller waits for it.
 
 Meanwhile it is served from memory; it is lost if the process is killed in this time.
+"""
+
+_OWN = """
+    AND EXISTS (
+        SELECT 1 FROM pages WHERE principal = ? AND allowances IN (SELECT value FROM json_each(?))
+        AND id = words.rowid
+    )
 """
 
 
@@ -106,3 +116,55 @@ class SqlitePageStore(WriteBehindPageStore):
                 page_queries.put(connection, row)
         with connection:
             page_queries.prune(connection, self._limit_bytes)
+
+
+def search_pages(
+    connection: apsw.Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int
+) -> PageHits:
+    """Return the pages of one principal that match a query, best first, each URL once."""
+    parsed = parse_query(query)
+    may_read_all = page_queries.may_read_all(connection, principal, allowed)
+    values = (
+        () if may_read_all else (principal, json.dumps(page_queries.valid_allowances(connection, principal, allowed)))
+    )
+    condition = "" if may_read_all else _OWN
+    ranked_count = limit * FIRST_RANKED
+    while True:
+        try:
+            ranked = ranking.rank_pages(connection, "words", parsed, ranked_count, condition, values)
+        except apsw.SQLError as error:
+            # If FTS5 refuses an expression of the parser, search for the plain words instead.
+            plain = parse_as_words(query)
+            if plain == parsed or not str(error).startswith("fts5:"):
+                raise
+            parsed = plain
+            continue
+        found = _load_hits(connection, ranked, parsed, limit)
+        if len(found) == limit or len(ranked) < ranked_count:
+            return PageHits(tuple(found), parsed.note)
+        ranked_count *= FIRST_RANKED
+
+
+def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
+    """Return one principal's newest page with this final URL, or None."""
+    numbers = connection.execute(
+        "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)
+    ).fetchall()
+    entries = (page_queries.find_entry(connection, int(str(number))) for (number,) in numbers)
+    return next((entry for entry in entries if entry is not None and entry.allowances <= allowed), None)
+
+
+def _load_hits(
+    connection: apsw.Connection, ranked: list[tuple[float, int]], parsed: CacheQuery, limit: int
+) -> list[PageHit]:
+    found: dict[str, PageHit] = {}
+    for score, number in ranked:
+        url = connection.execute("SELECT url FROM pages WHERE id = ?", (number,)).get
+        if url is None or str(url) in found:
+            continue
+        entry = page_queries.find_entry(connection, number)
+        if entry is not None:
+            found[str(url)] = make_hit(entry.reading, parsed, score)
+        if len(found) == limit:
+            break
+    return list(found.values())

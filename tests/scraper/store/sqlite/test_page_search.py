@@ -22,7 +22,7 @@ from scraper.store.fulltext.query import CacheQuery
 from scraper.store.fulltext.query_tree import QueryTerm
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import serialize_result
-from scraper.store.sqlite import page_search, ranking
+from scraper.store.sqlite import pages, ranking
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
 from scraper.store.sqlite.ranking import register_ranking_function
 from tests.scraper.store.conftest import entry, opened, text_of
@@ -162,7 +162,7 @@ async def test_a_query_that_fts5_rejects_is_searched_as_words(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = CacheQuery("AND AND", (QueryTerm("mill"),), ('"mill"',))
-    monkeypatch.setattr(page_search, "parse_query", lambda query: wrong)
+    monkeypatch.setattr(pages, "parse_query", lambda query: wrong)
     sqlite_pages.put(entry("https://example.org/mill", text="wind and mill"))
     answer = await sqlite_pages.search("mill", principal="local", allowed=NONE, limit=5)
     assert [hit.url for hit in answer.hits] == ["https://example.org/mill"] and "not valid" in answer.note
