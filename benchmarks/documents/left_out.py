@@ -52,7 +52,6 @@ class Rule:
 
 RULES = (
     Rule("independent columns", reading_order, "_are_independent_columns", lambda _: False),
-    Rule("running texts", reading_order, "are_running_texts", lambda _: False),
     Rule("names of rows", reading_order, "_are_names_of_rows", lambda *_: False),
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
     Rule("title over columns", reading_order, "_is_title", lambda *_: False),

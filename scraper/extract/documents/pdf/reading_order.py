@@ -10,7 +10,6 @@ from itertools import pairwise
 from statistics import fmean
 
 from scraper.extract.documents.pdf.layout_model import LayoutRow, TextRun
-from scraper.extract.documents.pdf.running_text import are_running_texts
 from scraper.extract.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
 
 _Span = tuple[float, float]
@@ -254,7 +253,7 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
     lines = [group_rows(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
         return False
-    if _are_independent_columns(lines) or are_running_texts(lines):
+    if _are_independent_columns(lines):
         return True
     if any(_are_names_of_rows(one, other) for one, other in (*pairwise(lines), *pairwise(lines[::-1]))):
         return False
