@@ -22,7 +22,7 @@ from scraper.extract.documents.pdf.pdfium_text import PageText, read_document
 from scraper.extract.documents.pdf.ruling_lines import extract_typed_lines, find_lines
 from scraper.extract.documents.pdf.superscripts import write_superscripts
 from scraper.extract.documents.pdf.text_assembly import SPACE, normalize_ligatures
-from scraper.extract.documents.pdf.word_spacing import join_spaced_letters, separate_words
+from scraper.extract.documents.pdf.word_spacing import separate_words
 
 MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
@@ -95,7 +95,6 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
             items = [item for one in items for item in _remove_hidden(one, text)]
         if text is not None and text.glyphs:
             items = separate_words(items, text.glyphs)
-        items = join_spaced_letters(items)
         if text is not None and text.superscripts:
             items = write_superscripts(items, text.superscripts)
         pages.append(_convert_page(page, items[:remaining_runs]))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from statistics import median
 
 from scraper.extract.documents.pdf.boxes import Box
@@ -94,46 +93,3 @@ def _separate_line(line: Sequence[PdfItem], glyphs: Sequence[Glyph]) -> Sequence
         words.append(PdfWord("".join(character for character, _ in word), x0, first.y, x1 - x0, first.height))
     text, last = " ".join(word.text for word in words), words[-1]
     return [first._replace(text=text, x=words[0].x, width=last.x + last.width - words[0].x, words=tuple(words))]
-
-
-_MIN_SPACED, _MAX_SPACED = 4, 16
-"""Letters of a letter-spaced word. Shorter words count if their line has such a word; longer ones are several words."""
-_EVEN, _WORD_STEP = 1.7, 0.25
-"""Gaps between words are wider than this multiple of the usual gap, by at least this ratio of the line height."""
-
-
-def join_spaced_letters(items: Sequence[PdfItem]) -> list[PdfItem]:
-    """Return the items of a page, with letter-spaced words as words."""
-    lines = {_line_of(item) for item in items if len(item.words) >= _MIN_SPACED and _is_letter_spaced(item)}
-    return [_join_letters(item) if lines and _line_of(item) in lines else item for item in items]
-
-
-def _line_of(item: PdfItem) -> tuple[str | None, float | None, int]:
-    return item.font_name, item.font_size, round(item.y)
-
-
-def _has_single_letters(item: PdfItem) -> bool:
-    return len(item.text) == 2 * len(item.words) - 1 and all(len(word.text) == 1 for word in item.words)
-
-
-def _is_letter_spaced(item: PdfItem) -> bool:
-    """Return True if an item consists of single letters that are no list such as A B C D."""
-    if not _has_single_letters(item) or item.rotation:
-        return False
-    letters = [word.text for word in item.words]
-    return all(map(str.isalpha, letters)) and letters != sorted(letters) and len(set(letters)) > 2
-
-
-def _join_letters(item: PdfItem) -> PdfItem:
-    if len(item.words) < 2 or not _has_single_letters(item):
-        return item
-    gaps = [after.x - before.x - before.width for before, after in pairwise(item.words)]
-    limit = max(_EVEN * median(gaps), median(gaps) + _WORD_STEP * item.height)
-    starts = [0, *(at for at, gap in enumerate(gaps, 1) if gap > limit), len(item.words)]
-    if max(end - start for start, end in pairwise(starts)) > _MAX_SPACED:
-        return item
-    words = []
-    for letters in (item.words[start:end] for start, end in pairwise(starts)):
-        text, last = "".join(letter.text for letter in letters), letters[-1]
-        words.append(letters[0]._replace(text=text, width=last.x + last.width - letters[0].x))
-    return item._replace(text=" ".join(word.text for word in words), words=tuple(words))

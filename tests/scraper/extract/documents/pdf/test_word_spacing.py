@@ -64,11 +64,6 @@ def test_text_whose_glyphs_explain_no_words_stays(text: str) -> None:
     assert page.markdown == f"<!-- page 1 -->\n\n{text}"
 
 
-def test_letter_spaced_words_are_words() -> None:
-    heading = "BT /F2 14 Tf 5 Tc 60 742 Td (Harbor NEWS) Tj 0 Tc ET"
-    assert "Harbor NEWS" in parse(drawn_pdf([heading, text_at(60, 140, "The ferry leaves at noon.")])).markdown
-
-
 def test_lists_of_single_letters_and_digits_stay_apart() -> None:
     lines = [
         text_at(60, 100 + 30 * at, text) for at, text in enumerate(("A B C D E F G", "3 1 4 1 5 9 2", "x x y x y"))
