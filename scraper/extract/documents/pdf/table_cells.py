@@ -10,8 +10,6 @@ from typing import NamedTuple
 from scraper.extract.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
 from scraper.extract.documents.pdf.text_assembly import completes_number, group_adjacent, join_cell_lines, text_of_runs
 
-_ROW_DISTANCE_RATIO = 1.25
-"""Ratio of the distance between rows to the distance between lines of a cell, where both occur."""
 _SAME_LEADING, _MIN_ROW_STEP = 1.12, 1.2
 """Multiples of the minimum line distance: within a cell, and between rows that are clearly further apart."""
 _MAX_LEADING = 1.8
@@ -183,13 +181,7 @@ def _continues(
         return filled_above == {0} and 0 in filled and texts[0][:1].islower()
     if filled == {0}:
         return texts[0][:1].islower() and (len(filled_above) > 1 or filled_above == {0})
-    return not texts[0] and filled <= filled_above and _is_tight(lines, group[-1], index)
-
-
-def _is_tight(lines: Sequence[SegmentedRow], above: int, index: int) -> bool:
-    steps = [b.y0 - a.y0 for a, b in pairwise(lines)]
-    step = lines[index].y0 - lines[above].y0
-    return step <= _ROW_DISTANCE_RATIO * min(steps) or step <= 1.35 * lines[index].size
+    return not texts[0] and filled <= filled_above
 
 
 def _covers(rule: RulingLine, line: SegmentedRow) -> bool:
