@@ -12,11 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import lxml.html
 import pytest
 
 from benchmarks.site.offline_reader import OfflineReader
-from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.crawl.feeder import open_planner
 from scraper.bulk.crawl.planner import CrawlPlanner
@@ -38,13 +36,13 @@ from scraper.bulk.run import read_locally, run_bulk
 from scraper.bulk.schedule import Schedule
 from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks
-from scraper.model import Document, Link
 from scraper.settings import Settings
 from scraper.site.crawled_page import CrawledPage, Soft404Page, describe_page, dump_page
 from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_site_robots
 from tests.scraper.bulk.jobs import numbers_in, rows_in
 from tests.scraper.bulk.test_cluster import RAY_S, kill_readers
 from tests.scraper.process import running
+from tests.scraper.site.made_crawls import read_main
 from tests.site.traps.made_site import MadeSite, text_file
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import serving
@@ -92,15 +90,6 @@ class MadePages:
             robots = await load_site_robots(reader, page.url)
             facts = dump_facts(await discover_site(reader, robots, crawled))
         return PageOutcome(page, row, 0.01, crawled=dump_page(crawled), facts=facts)
-
-
-def read_main(snapshot: Snapshot) -> Document:
-    """Return the text of `<main>` and its links."""
-    root = lxml.html.document_fromstring(snapshot.html or "<p>")
-    main: lxml.html.HtmlElement = next(root.iter("main"), root)
-    links = tuple(Link(one.get("href"), one.text_content()) for one in main.iter("a") if one.get("href"))
-    text = " ".join(main.itertext())
-    return Document(snapshot.url, root.findtext(".//title"), text=text, links=links, language=root.get("lang"))
 
 
 def make(name: str, host: str) -> MadeSite:

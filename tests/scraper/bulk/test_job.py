@@ -5,15 +5,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import errno
-import gzip
-import io
-import itertools
-import json
 import resource
-import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +16,13 @@ import pytest
 
 from scraper import errors
 from scraper.bulk import job as job_module
-from scraper.bulk import page_dispatcher, retry_policy, run, url_lists
-from scraper.bulk.errors import (
-    BulkError,
-    DiskFullError,
-    JobInUseError,
-    JobMismatchError,
-    MissingExtraError,
-    UrlListError,
-)
-from scraper.bulk.frontier import LINES_PER_TRANSACTION
+from scraper.bulk import page_dispatcher, retry_policy, run
+from scraper.bulk.errors import BulkError, DiskFullError, JobInUseError, JobMismatchError
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import STDIN, Format, JobPage, JobRate, OutputPosition, OutputRow, PageFailure, PageOutcome
+from scraper.bulk.model import Format, JobPage, JobRate, OutputPosition, OutputRow, PageFailure, PageOutcome
 from scraper.bulk.outputs.jsonl_and_csv import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from scraper.bulk.run import read_locally
-from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 
 URLS = [f"http://host{number % 4}.example/{number}" for number in range(200)]
@@ -190,91 +176,6 @@ async def test_a_second_process_in_one_folder_is_refused(tmp_path: Path) -> None
         with pytest.raises(JobInUseError, match="Another process is at work"):
             async with BulkJob.open(spec):
                 pass
-
-
-async def test_a_missing_list_is_named(tmp_path: Path) -> None:
-    spec = dataclasses.replace(order_of(tmp_path, []), source=str(tmp_path / "none.txt"))
-    with pytest.raises(UrlListError, match=r"none\.txt cannot be read: No such file"):
-        async with BulkJob.open(spec):
-            pass
-    assert not spec.folder.exists()
-
-
-async def test_an_unusable_list_may_be_corrected(tmp_path: Path) -> None:
-    source = tmp_path / "urls.csv"
-    source.write_text(f"address\n{URLS[0]}\n")
-    spec = dataclasses.replace(order_of(tmp_path, []), source=str(source))
-    with pytest.raises(UrlListError):
-        async with BulkJob.open(spec):
-            pass
-    assert not spec.folder.exists()
-    source.write_text(f"url\n{URLS[0]}\n")
-    async with BulkJob.open(spec) as job:
-        assert (await job.counts()).pages == 1
-
-
-async def test_a_format_without_its_library_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = order_of(tmp_path, URLS, Format.PARQUET)
-    with monkeypatch.context() as patched:
-        patched.setitem(sys.modules, "pyarrow", None)
-        patched.delitem(sys.modules, "scraper.bulk.outputs.parquet", raising=False)
-        with pytest.raises(MissingExtraError, match=r"--format parquet needs pyarrow.*, or use --format jsonl"):
-            async with BulkJob.open(spec):
-                pass
-    async with BulkJob.open(dataclasses.replace(spec, format=Format.JSONL)) as job:
-        assert (await job.counts()).pages == len(URLS)
-
-
-async def test_an_incomplete_list_leaves_no_pages(tmp_path: Path) -> None:
-    source = tmp_path / "urls.txt.gz"
-    lines = "".join(f"http://a.example/{number}\n" for number in range(3 * LINES_PER_TRANSACTION))
-    packed = gzip.compress(lines.encode())
-    source.write_bytes(packed[: len(packed) * 3 // 4])
-    spec = dataclasses.replace(order_of(tmp_path, []), source=str(source))
-    with pytest.raises(UrlListError, match="cannot be read"):
-        async with BulkJob.open(spec):
-            pass
-    source.write_bytes(gzip.compress(URLS[0].encode()))
-    async with BulkJob.open(spec) as job:
-        assert (await job.counts()).pages == 1 and len(await job.hosts()) == 1
-
-
-async def test_reading_a_list_is_cancelled_at_once_and_starts_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = order_of(tmp_path, URLS)
-    taken_in = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def endless(source: str) -> Iterator[ListLine]:
-        for number in itertools.count():
-            yield ListLine(URLS[number % len(URLS)])
-            if number == LINES_PER_TRANSACTION:
-                loop.call_soon_threadsafe(taken_in.set)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(url_lists, "read_lines", endless)
-        opening = asyncio.create_task(BulkJob.open(spec).__aenter__())
-        async with asyncio.timeout(60):
-            await taken_in.wait()
-            opening.cancel()
-            await asyncio.wait({opening})
-    assert opening.cancelled()
-    async with BulkJob.open(spec) as job:
-        assert (await job.counts()).pages == len(URLS)
-
-
-async def test_a_list_from_standard_input_is_not_needed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = dataclasses.replace(order_of(tmp_path, []), source=STDIN)
-    piped = io.TextIOWrapper(io.BytesIO("\n".join([*URLS[:3], json.dumps({"url": URLS[3]})]).encode()))
-    monkeypatch.setattr(sys, "stdin", piped)
-    async with BulkJob.open(spec) as job:
-        assert (await job.counts()).pages == 4
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    async with BulkJob.open(spec) as job:
-        await read_locally(job, Pages(), asyncio.Event(), concurrency=lambda: 4)
-        await job.finish()
-    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(URLS[:4])
 
 
 async def test_an_unreadable_frontier_ends_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,13 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valkey_client, "CONNECT_S", SOON_S / 2)
 
 
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the pauses between retries."""
+    monkeypatch.setattr(valkey_client, "FIRST_RETRY_S", 0.05)
+    monkeypatch.setattr(valkey_client, "LAST_RETRY_S", 0.2)
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RedisServer]:
     """Start one Redis for all tests that do not break it."""

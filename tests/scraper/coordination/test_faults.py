@@ -11,36 +11,15 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import open_shared_state, server_registry, valkey_client, valkey_state, valkey_throttling
+from scraper.coordination import server_registry, valkey_client, valkey_state, valkey_throttling
 from scraper.coordination.protocols import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
-from scraper.settings import Settings, SettingsError
+from tests.scraper.coordination.members import LIMIT, SECRET, answering, does_everything, member, said_of
 from tests.scraper.coordination.redis_server import RedisServer, delayed, redis_server
-from tests.scraper.coordination.waiting import SOON_S, granted, outcome, refused, until
+from tests.scraper.coordination.waiting import SOON_S, refused, until
 from tests.scraper.store.memory_search_cache import MemorySearchCache
-from tests.site.certificate import server_context
 
-LIMIT = RateLimit("calls", burst=10, per_second=0.01)
-SECRET = "hush-hush"
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the pauses between retries."""
-    monkeypatch.setattr(valkey_client, "FIRST_RETRY_S", 0.05)
-    monkeypatch.setattr(valkey_client, "LAST_RETRY_S", 0.2)
-
-
-@contextlib.asynccontextmanager
-async def member(url: str) -> AsyncIterator[ValkeyState]:
-    """Open a client of the shared state at a URL, after its first attempt to connect."""
-    together = ValkeyState(url)
-    try:
-        await together.wait_connected(SOON_S)
-        yield together
-    finally:
-        async with asyncio.timeout(SOON_S):
-            await together.close()
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 async def until_there(together: ValkeyState) -> None:
@@ -60,27 +39,6 @@ async def until_away(together: ValkeyState) -> None:
         return together.status().away
 
     await until(away)
-
-
-async def does_everything(together: ValkeyState) -> None:
-    """Assert that every operation of the state answers within SOON_S."""
-    async with asyncio.timeout(SOON_S):
-        assert not await together.limits.take(LIMIT, "fresh")
-        # Earlier releases and results are sent without waiting for an answer, and may still be in flight.
-        together.leases.give_back(await granted(together.leases, "host", ThrottleTerms(at_once=1)))
-        claim = await outcome(together, waited=False)
-        assert isinstance(claim, WorkClaim)
-        together.claims.complete(claim, b"text")
-        assert await together.blobs.get("nothing") is None
-        together.blobs.put("something", b"text", 5)
-        assert await together.cooldowns(MemorySearchCache()).get_cooldown("bing", "direct") is None
-
-
-def said_of(together: ValkeyState) -> str:
-    """Return the problem that the operator sees; assert that it holds no password."""
-    problem = together.status().problem
-    assert problem is not None and SECRET not in problem
-    return problem
 
 
 async def test_a_restart_of_the_service_fails_no_call(tmp_path: Path) -> None:
@@ -257,18 +215,6 @@ async def test_an_unresponsive_service_delays_one_command(tmp_path: Path, monkey
         await does_everything(one)
 
 
-async def test_a_wrong_password_is_named_and_not_shown(tmp_path: Path) -> None:
-    async with redis_server(tmp_path, password="right") as redis:
-        for user in ("", "somebody"):
-            async with member(f"redis://{user}:{SECRET}@127.0.0.1:{redis.port}/0") as one:
-                assert "refuses the user or the password of SEARCH_MCP_SHARED_URL" in said_of(one)
-                await does_everything(one)
-        async with member(f"redis://127.0.0.1:{redis.port}/0") as one:
-            assert "refuses the user or the password" in said_of(one)
-        async with member(redis.url) as one:
-            assert not one.status().away
-
-
 async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -283,11 +229,6 @@ async def test_the_log_says_in_a_sentence_that_it_is_away_and_that_it_is_back(
     there, away, *_, back = (record.getMessage() for record in caplog.records)
     assert there == back == f"shared state usable: {place}"
     assert away == f"continuing without the shared state: {place} cannot be reached, or closed the connection."
-
-
-async def test_an_unneeded_password_is_reported(redis: RedisServer) -> None:
-    async with member(f"redis://:{SECRET}@127.0.0.1:{redis.port}/0") as one:
-        assert "refuses the user or the password" in said_of(one)
 
 
 async def test_a_service_that_is_away_is_tried_again_after_a_pause_each_time() -> None:
@@ -311,56 +252,6 @@ async def test_a_service_that_is_away_is_tried_again_after_a_pause_each_time() -
         service.close()
     # Half of 50, 100, 200, 200 and 200 ms at the least.
     assert time.monotonic() - began > 0.35
-
-
-async def test_a_web_server_in_its_place_is_named() -> None:
-    async with (
-        answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as port,
-        member(f"redis://127.0.0.1:{port}/0") as one,
-    ):
-        assert "answers, but not as Valkey or Redis do" in said_of(one)
-        await does_everything(one)
-
-
-async def test_an_untrusted_certificate_is_reported() -> None:
-    server = await asyncio.start_server(
-        lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=server_context(["state.example"])
-    )
-    async with server, member(f"rediss://127.0.0.1:{server.sockets[0].getsockname()[1]}/0") as one:
-        assert "has a certificate that cannot be trusted" in said_of(one)
-
-
-async def test_an_old_version_is_named() -> None:
-    info = b"# Server\r\nredis_version:2.8.19\r\nrole:master\r\n"
-    async with answering(b"$%d\r\n%s\r\n" % (len(info), info)) as port, member(f"redis://127.0.0.1:{port}/0") as one:
-        assert "is version 2.8.19; 7.0 or newer is needed" in said_of(one)
-        await does_everything(one)
-
-
-async def test_a_replica_is_named(redis: RedisServer, tmp_path: Path) -> None:
-    async with redis_server(tmp_path, "--replicaof", f"127.0.0.1 {redis.port}") as copy, member(copy.url) as one:
-        assert "is a replica" in said_of(one)
-        await does_everything(one)
-
-
-async def test_a_database_that_is_not_there_is_named(redis: RedisServer) -> None:
-    async with member(f"redis://127.0.0.1:{redis.port}/99") as one:
-        assert "has no database of the number" in said_of(one)
-
-
-async def test_a_service_that_evicts_is_used_and_named(tmp_path: Path) -> None:
-    options = ("--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru")
-    async with redis_server(tmp_path, *options) as redis, member(redis.url) as one:
-        status = one.status()
-        assert not status.away and status.note is not None and "noeviction" in status.note
-
-
-async def test_without_the_library_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "scraper.coordination.valkey_state", None)
-    with pytest.raises(SettingsError, match=r"pip install 'search-mcp\[shared\]'"):
-        await open_shared_state(Settings(shared_url="redis://127.0.0.1:1"))
 
 
 async def test_scripts_that_the_service_has_forgotten_are_sent_again(redis: RedisServer) -> None:
@@ -417,24 +308,6 @@ async def test_a_grant_to_a_canceled_call_is_withdrawn(
                 return await redis.ask("EXISTS", f"search-mcp:{kind}:{{{name}}}") == ":0"
 
             await until(is_free)
-
-
-@contextlib.asynccontextmanager
-async def answering(answer: bytes) -> AsyncIterator[int]:
-    """Run a server that sends the same answer to every command."""
-
-    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(65_536):
-                # Each command is a list, which begins with a star; several may come together.
-                writer.write(answer * max(1, data.count(b"*")))
-        writer.close()
-
-    server = await asyncio.start_server(say, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
 
 
 @contextlib.asynccontextmanager

@@ -4,173 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
-from typing import Any
 
-import lxml.html
 import pytest
 
-from benchmarks.site.offline_reader import OfflineReader
-from browsers.model import Snapshot
-from scraper.call_context import Deadline
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.reader import read
 from scraper.extract.text.minhash import Sketch, split_words
-from scraper.model import Document, Link
+from scraper.model import Document
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, has_teasers, load_page
-from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
-from scraper.site.site_discovery import SiteFacts
-from tests.growth import full_size
-from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
-from tests.site.traps.programs import Blog
-from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
-
-START = "https://site.example/"
-WORST_WASTE = {
-    "facets": 90,
-    "deep": 195,
-    "forum": 70,
-    "visible_maze": 65,
-    "growing_maze": 65,
-    "parameters": 55,
-    "partly_dead_sitemap": 80,
-    "dead_sitemap": 18,
-    "trailing_sessions": 12,
-    "filtered_shop": 115,
-    "encyclopedia": 65,
-}
-"""Visits that each site may waste; 45 for the others. A breadth-first crawl wastes 1,186 on fifteen of them."""
-
-COSTLY = {"facets", "paging", "visible_maze"}
-"""Sites that cost a second each. Smaller ones with traps of the same kind: parameters, calendar, growing_maze."""
-
-
-def read_main(snapshot: Snapshot) -> Document:
-    """Return the text of `<main>` and its links, which is enough for made pages."""
-    root = lxml.html.document_fromstring(snapshot.html)
-    main: lxml.html.HtmlElement = next(root.iter("main"), root)
-    found = tuple(Link(one.get("href"), one.text_content()) for one in main.iter("a") if one.get("href"))
-    language = root.get("lang")
-    return Document(
-        snapshot.url, root.findtext(".//title"), text=" ".join(main.itertext()), links=found, language=language
-    )
-
-
-async def crawl(
-    site: MadeSite, budget: int, question: str | None = None, read_document: Callable[[Snapshot], Document] = read_main
-) -> tuple[OfflineReader, CrawlFrontier, list[CrawledPage], SiteFacts]:
-    """Crawl a site; return the reader, the frontier, the pages in the order of their visits, and the facts."""
-    reader = OfflineReader(site.get, read_document=read_document)
-    frontier = CrawlFrontier(CrawlScope(f"{site.origin}/"), question, budget)
-    pages: list[CrawledPage] = []
-
-    async def take(page: CrawledPage, document: Document | None) -> None:
-        pages.append(page)
-        frontier.take(page)
-
-    async def ignore(facts: SiteFacts) -> None:
-        return
-
-    crawler = Crawler(reader, frontier, take, Deadline.within(600), SiteFacts())
-    facts = await crawler.begin(ignore)
-    await crawler.run(budget - len(reader.visits))
-    return reader, frontier, pages, facts
-
-
-def _case(made: type[MadeSite]) -> Any:
-    return full_size(made, id=made.name) if made.name in COSTLY else pytest.param(made, id=made.name)
-
-
-@pytest.mark.parametrize(
-    "made", [_case(made) for made in (*TRAP_SITES, *HARD_SITES, *PROGRAM_SITES) if made is not Blog]
-)
-async def test_all_true_pages_are_read_and_traps_are_left(made: type[MadeSite]) -> None:
-    site = made()
-    reader, frontier, _, _ = await crawl(site, site.budget)
-    read = {visit.page for visit in reader.visits} - {""}
-    assert read == set(site.pages)
-    assert len(reader.visits) - len(read) <= WORST_WASTE.get(site.name, 45)
-    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
-    assert len(set(kept) - {""}) == len([name for name in kept if name]), "a page is kept twice"
-    assert kept.count("") <= (12 if "maze" in site.name else 3)
-
-
-async def test_archives_with_excerpts_of_posts_are_lists() -> None:
-    site = Blog()
-    reader, frontier, _, _ = await crawl(site, site.budget, read_document=read)
-    assert {visit.page for visit in reader.visits} - {""} == set(site.pages)
-    kept = [site.get(page.final_url).page for page in frontier.unique_pages.values()]
-    # Archives of a month show two posts, and some are visited before these.
-    assert kept.count("") <= 12
-    reasons = {one.reason: one.count for one in frontier.left_out}
-    assert reasons["excerpts of other pages"] > 5 and reasons["list of links"] > 20
-
-
-async def test_forbidden_pages_are_not_requested_and_counted() -> None:
-    site = next(made for made in TRAP_SITES if made.name == "robots")()
-    reader, frontier, _, _ = await crawl(site, site.budget)
-    assert not [visit.url for visit in reader.visits if "/private/" in visit.url or "/search" in visit.url]
-    (left,) = [one for one in frontier.left_out if one.reason == "forbidden by robots.txt"]
-    assert left.count > 0 and "/private/" in left.example
-
-
-async def test_a_stored_crawl_continues_with_the_same_decisions() -> None:
-    site = next(made for made in TRAP_SITES if made.name == "forum")()
-    _, frontier, pages, facts = await crawl(site, 60)
-    stored = [load_page(dump_page(page)) for page in pages]
-    again = build_frontier(CrawlScope(START), None, 60, facts, stored)
-    assert list(again.unique_pages) == list(frontier.unique_pages)
-    assert {page.url for page in stored} == {page.url for page in pages}
-    visited = {page.url for page in pages}
-    following = [url for url in (again.next() for _ in range(20)) if url]
-    assert following and not visited.intersection(following)
-
-
-class Manual(MadeSite):
-    """A manual whose chapter on one topic is behind a list without words."""
-
-    name = "manual"
-    budget = 60
-
-    def build(self) -> None:
-        """Add fifty chapters; the fortieth is about lighthouses."""
-        chapters = self.add_pages("/chapter/{}", 50)
-        _, text = self.pages[chapters[40]]
-        self.pages[chapters[40]] = "Lighthouse keepers", text.replace("<p>", "<p>The lighthouse and its keepers. ")
-        self.home(links((name, self.title(name)) for name in chapters[:30]) + link("/more", "More"))
-        self.route("/more", lambda query: build_page("More", self.list_pages(chapters[30:]), nav=self.nav))
-        self.route(r"(/chapter/\d+)", lambda query, name: self.show(name))
-
-
-async def test_a_question_decides_the_order() -> None:
-    site = Manual()
-    reader, frontier, _, _ = await crawl(site, 25, "Who keeps the lighthouse?")
-    order = [visit.page for visit in reader.visits]
-    assert "/chapter/40" in order[:20]
-    best = max(frontier.unique_pages.values(), key=lambda page: page.relevance)
-    assert best.title == "Lighthouse keepers"
-
-
-def page_of(url: str, text: str = "", *, urls: list[str] | None = None, **more: object) -> CrawledPage:
-    words = split_words(text or f"words about {url} " + " ".join(Prose(url).title() for _ in range(30)))
-    sketch = Sketch.of(words)
-    outlinks = Outlinks(tuple(Outlink(one, "a link", "body") for one in urls or ()), **more)  # type: ignore[arg-type]
-    return CrawledPage(
-        url, url, word_count=len(words), sketch=sketch, plain_sketch=sketch, language="en", outlinks=outlinks
-    )
-
-
-def visit_all(frontier: CrawlFrontier, pages: dict[str, CrawledPage]) -> list[str]:
-    """Visit until nothing is left; unknown URLs answer 404."""
-    visited = []
-    while (url := frontier.next()) is not None:
-        visited.append(url)
-        frontier.take(pages.get(url) or CrawledPage(url, url, 404, "missing"))
-        assert len(visited) < 500
-    return visited
+from tests.scraper.site.made_crawls import START, page_of, visit_all
+from tests.site.traps.made_site import Prose
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
 from scraper.site.url_patterns import SessionIdSegments
-from tests.scraper.site.test_frontier import START, Manual, page_of, read_main, visit_all
+from tests.scraper.site.made_crawls import START, Manual, page_of, read_main, visit_all
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
 from tests.site.traps.ordinary import Robots
 

@@ -8,7 +8,7 @@ import pytest
 
 from scraper.site.url_equivalence import UrlEquivalenceRules
 from scraper.site.url_patterns import PathWords
-from tests.scraper.site.test_frontier import crawl
+from tests.scraper.site.made_crawls import crawl
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, links, missing
 
 SITE = "site.example"

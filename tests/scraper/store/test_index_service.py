@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from scraper.store import index_service
 from scraper.store.index_service import IndexService
-from scraper.store.indexes import inverted_index, postings
-from scraper.store.indexes.inverted_index import InvertedIndex
 from scraper.store.indexes.model import INDEX_BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
-from scraper.store.indexes.query import Tokenizer, parse_query
+from scraper.store.indexes.query import Tokenizer
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.named_indexes import PostgresIndexStore
 from scraper.store.sqlite.named_indexes import FILE_NAME
@@ -269,58 +264,6 @@ async def test_a_damaged_file_is_moved_away(tmp_path: Path) -> None:
     assert list(tmp_path.glob(f"{FILE_NAME}.corrupt-*"))
 
 
-WORDS = st.sampled_from("aa bb cc dd ee".split())
-
-
-@pytest.mark.parametrize("buffer_words", [4, 65_536])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    added=st.lists(st.tuples(st.integers(0, 5), st.lists(WORDS, max_size=6)), max_size=30),
-    asked=st.lists(st.tuples(st.sampled_from(["", "+", "-"]), st.lists(WORDS, min_size=1, max_size=2)), max_size=4),
-)
-def test_an_index_matches_a_linear_scan(
-    buffer_words: int,
-    monkeypatch: pytest.MonkeyPatch,
-    added: list[tuple[int, list[str]]],
-    asked: list[tuple[str, list[str]]],
-) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", buffer_words)
-    monkeypatch.setattr(inverted_index, "COMPACT_AT", 3)
-    index, texts = InvertedIndex(), {}
-    for number, words in added:
-        index.add(str(number), words)
-        texts[str(number)] = words
-    query = parse_query(" ".join(f'{sign}"{" ".join(words)}"' for sign, words in asked), Tokenizer())
-    expected = {doc_id for doc_id, words in texts.items() if _matches(words, asked)}
-    hits, total = index.search(query, 100)
-    assert {doc_id for doc_id, _ in hits} == expected and total == len(expected)
-    assert [score for _, score in hits] == sorted((score for _, score in hits), reverse=True)
-
-
-def _matches(text: list[str], asked: list[tuple[str, list[str]]]) -> bool:
-    wanted = [words for sign, words in asked if sign != "-"]
-    unwanted = [words for sign, words in asked if sign == "-"]
-    return (
-        bool(wanted) and all(_in(words, text) for words in wanted) and not any(_in(words, text) for words in unwanted)
-    )
-
-
-def _in(words: list[str], text: list[str]) -> bool:
-    return any(text[at : at + len(words)] == words for at in range(len(text)))
-
-
-def test_replaced_documents_are_removed_by_compaction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inverted_index, "COMPACT_AT", 10)
-    index = InvertedIndex()
-    for number in range(100):
-        index.add("a", ["same", f"n{number}"])
-        index.add("b", ["same", "other"])
-    assert len(index._ids) < 40
-    assert index.search(parse_query("n99", Tokenizer()), 5)[0][0][0] == "a"
-    assert index.search(parse_query("n50", Tokenizer()), 5) == ([], 0)
-    assert [doc_id for doc_id, _ in index.search(parse_query('"same other"', Tokenizer()), 5)[0]] == ["b"]
-
-
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -408,23 +351,3 @@ async def test_two_servers_that_replace_the_same_documents_agree(tmp_path: Path)
         for query in ("mill", "turn9", "by3", "by0", "turn3"):
             assert await ids(one, query, "kept") == await ids(two, query, "kept")
         assert (await look(one, "mill", "kept")).total == 3
-
-
-def test_words_beyond_the_buffer_are_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    index = InvertedIndex()
-    for number in range(200):
-        index.add(str(number), ["mill", f"w{number}", f"v{number}"])
-    assert len(index._postings._hashes) < 100 and not list(tmp_path.iterdir())
-    assert index.search(parse_query("w7 +v7", Tokenizer()), 5)[0][0][0] == "7"
-    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200
-
-
-def test_words_stay_in_memory_without_space_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    index = InvertedIndex()
-    for number in range(200):
-        index.add(str(number), ["mill", f"w{number}"])
-    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200

@@ -5,44 +5,20 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract import reader
-from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.extract.discussion.thread_extraction import find_discussion, format_heading
 from scraper.extract.page.page_tree import PageTree, build_page_tree
-from scraper.model import Document, Post
+from scraper.model import Post
 from tests.growth import assert_linear
+from tests.scraper.extract.discussion.forum_pages import SENTENCE, forum_page, forum_post, read_page, read_posts
 from tests.scraper.extract.snapshots import page
-
-_SENTENCE = "The kettle in the kitchen needs a new part number {n} before the winter, and nobody sells it."
-
-
-def _forum(posts: str) -> str:
-    return f"<html><title>Kettle</title><body><h1>Kettle repair</h1><div id=posts>{posts}</div></body></html>"
-
-
-def _post(number: int, author: str = "", date: str = "", body: str = "") -> str:
-    return (
-        f'<div class="post" id="p{number}"><div class="postprofile"><a class="username" href="/u/{number}">'
-        f"{author or f'ann_{number}'}</a><p>Joined: May 3, 2011</p><p>Posts: {number}</p></div>"
-        f'<p class="posted">{date or f"May {1 + number % 28}, 2024, 10:{number % 60:02}"}</p>'
-        f'<div class="content">{body or _SENTENCE.format(n=number)}</div>'
-        f'<div class="signature">Made with care.</div><a href="#">Reply</a></div>'
-    )
-
-
-def _posts(html: str) -> tuple[Post, ...]:
-    return find_discussion(build_page_tree(page(html))).posts
-
-
-def _read(html: str) -> Document:
-    return reader.read(page(html))
 
 
 def test_posts_have_author_date_and_text_without_signature_and_profile() -> None:
-    document = _read(_forum("".join(_post(number) for number in range(1, 9))))
+    document = read_page(forum_page("".join(forum_post(number) for number in range(1, 9))))
     assert [(post.position, post.author) for post in document.discussion] == [(n, f"ann_{n}") for n in range(1, 9)]
     assert document.discussion[2].date == "May 4, 2024, 10:03"
     assert str(document.discussion[2].published) == "2024-05-04 00:00:00+00:00"
-    assert document.discussion[2].text == _SENTENCE.format(n=3)
+    assert document.discussion[2].text == SENTENCE.format(n=3)
     assert "### #3 · ann_3 · May 4, 2024, 10:03" in document.markdown
     assert "Made with care" not in document.markdown
     assert "Joined" not in document.markdown
@@ -51,7 +27,9 @@ def test_posts_have_author_date_and_text_without_signature_and_profile() -> None
 
 def test_quotations_stay_quotations_and_are_not_the_own_text() -> None:
     quote = '<div class="quote"><cite>Ann wrote:</cite> Where is the part?</div>'
-    document = _read(_forum(_post(1) + _post(2, body=f"{quote}<p>It is in the shed.</p>") + _post(3)))
+    document = read_page(
+        forum_page(forum_post(1) + forum_post(2, body=f"{quote}<p>It is in the shed.</p>") + forum_post(3))
+    )
     assert document.discussion[1].text == "It is in the shed."
     assert "Where is the part?" in document.discussion[1].quoted
     assert any(line.startswith(">") and "Where is the part?" in line for line in document.markdown.splitlines())
@@ -61,7 +39,7 @@ def test_answers_have_score_and_accepted_mark_and_remarks_are_a_list() -> None:
     def answer(number: int, mark: str, remark: str = "") -> str:
         return (
             f'<div class="answer {mark}" id="answer-{number}"><div class="vote-count">{number * 7}</div>'
-            f'<div class="post-text">{_SENTENCE.format(n=number)} Another sentence makes it longer.</div>'
+            f'<div class="post-text">{SENTENCE.format(n=number)} Another sentence makes it longer.</div>'
             f'<span class="author">Lee {number}</span> <time datetime="2024-05-0{number}T14:02:00Z">May</time>'
             f"{remark}</div>"
         )
@@ -72,7 +50,7 @@ def test_answers_have_score_and_accepted_mark_and_remarks_are_a_list() -> None:
         '<span class="comment-copy">Works.</span> <a class="comment-user">Jo</a> '
         '<span class="comment-date">May 8, 2024</span></li></ul>'
     )
-    document = _read(_forum(answer(1, "") + answer(2, "accepted-answer", remark) + answer(3, "")))
+    document = read_page(forum_page(answer(1, "") + answer(2, "accepted-answer", remark) + answer(3, "")))
     answers = [post for post in document.discussion if post.author and post.author.startswith("Lee")]
     assert [(post.score, post.accepted) for post in answers] == [(7, False), (14, True), (21, False)]
     assert "### #2 · Lee 2 · 2024-05-02 14:02 · score 14 · accepted" in document.markdown
@@ -82,7 +60,7 @@ def test_answers_have_score_and_accepted_mark_and_remarks_are_a_list() -> None:
 
 def test_comments_below_an_article_are_posts_but_not_its_text() -> None:
     article = "".join(
-        f"<p>{_SENTENCE.format(n=n)} It is an article about kettles and their parts.</p>" for n in range(20)
+        f"<p>{SENTENCE.format(n=n)} It is an article about kettles and their parts.</p>" for n in range(20)
     )
     comments = "".join(
         f'<li class="comment" id="comment-{n}"><div class="comment-author"><cite class="fn">Mia {n}</cite> says:</div>'
@@ -90,7 +68,7 @@ def test_comments_below_an_article_are_posts_but_not_its_text() -> None:
         f'<div class="comment-content"><p>So helpful {n}!</p></div><div class="reply"><a>Reply</a></div></li>'
         for n in range(1, 5)
     )
-    document = _read(
+    document = read_page(
         f"<body><article><h1>Kettles</h1>{article}</article><ol class=comment-list>{comments}</ol>"
         "<footer>Imprint</footer></body>"
     )
@@ -100,9 +78,9 @@ def test_comments_below_an_article_are_posts_but_not_its_text() -> None:
 
 
 def test_nested_replies_name_the_post_they_answer() -> None:
-    inner = _post(2, body="<p>A short reply.</p>")
-    outer = _post(1).removesuffix("</div>") + inner + "</div>"
-    posts = _posts(_forum(outer + _post(3)))
+    inner = forum_post(2, body="<p>A short reply.</p>")
+    outer = forum_post(1).removesuffix("</div>") + inner + "</div>"
+    posts = read_posts(forum_page(outer + forum_post(3)))
     assert [(post.author, post.reply_to) for post in posts] == [("ann_1", None), ("ann_2", 1), ("ann_3", None)]
     assert "short reply" not in posts[0].text
 
@@ -112,7 +90,7 @@ def test_nested_replies_name_the_post_they_answer() -> None:
     [
         "".join(
             f'<article class="post"><h2><a href="/news/{n}">A long headline about kettles {n}</a></h2>'
-            f'<span class="author">Ann {n}</span><time datetime="2024-05-0{n}">May</time><p>{_SENTENCE}</p></article>'
+            f'<span class="author">Ann {n}</span><time datetime="2024-05-0{n}">May</time><p>{SENTENCE}</p></article>'
             for n in range(1, 9)
         ),
         "".join(
@@ -138,7 +116,7 @@ def test_nested_replies_name_the_post_they_answer() -> None:
     ids=["articles", "topics", "jobs", "links"],
 )
 def test_lists_of_articles_and_topics_are_no_posts(teasers: str) -> None:
-    assert _posts(f"<body><h1>News</h1><table>{teasers}</table></body>") == ()
+    assert read_posts(f"<body><h1>News</h1><table>{teasers}</table></body>") == ()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +133,7 @@ def test_lists_of_articles_and_topics_are_no_posts(teasers: str) -> None:
 )
 def test_names_cannot_forge_marks_and_headings(name: str) -> None:
     safe = name.replace("<", "&lt;").replace(">", "&gt;")
-    document = _read(_forum(_post(1) + _post(2, author=safe) + _post(3)))
+    document = read_page(forum_page(forum_post(1) + forum_post(2, author=safe) + forum_post(3)))
     headings = [line for line in document.markdown.splitlines() if line.startswith("#")]
     assert len(headings) == 3
     line = headings[1]
@@ -176,18 +154,20 @@ def test_a_heading_joins_what_is_known() -> None:
 
 def test_quotes_nested_200_deep_keep_the_own_text() -> None:
     nested = "<blockquote>deep " * 200 + "</blockquote>" * 200
-    posts = _posts(_forum(_post(1) + _post(2, body=f"{nested}<p>My own words are here.</p>") + _post(3)))
+    posts = read_posts(
+        forum_page(forum_post(1) + forum_post(2, body=f"{nested}<p>My own words are here.</p>") + forum_post(3))
+    )
     assert posts[1].text == "My own words are here."
     assert (
         "My own words are here."
-        in _read(_forum(_post(1) + _post(2, body=f"{nested}<p>My own words are here.</p>"))).markdown
+        in read_page(forum_page(forum_post(1) + forum_post(2, body=f"{nested}<p>My own words are here.</p>"))).markdown
     )
 
 
 @pytest.mark.slow
 def test_time_grows_linearly_with_the_number_of_posts() -> None:
     def build(count: int) -> PageTree:
-        return build_page_tree(page(_forum("".join(_post(number) for number in range(count)))))
+        return build_page_tree(page(forum_page("".join(forum_post(number) for number in range(count)))))
 
     # The caches hold all dates of a thousand posts. More would make the smaller thread alone cheap.
     assert_linear(find_discussion, build, 1_000)
@@ -195,109 +175,25 @@ def test_time_grows_linearly_with_the_number_of_posts() -> None:
 
 @pytest.mark.full_size
 def test_a_thread_of_10_000_posts_keeps_all_of_them() -> None:
-    assert len(_posts(_forum("".join(_post(number) for number in range(10_000))))) == 10_000
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "May 3, 2024",
-        "3 May 2024",
-        "3. Mai 2024",
-        "3 mai 2024",
-        "3 de mayo de 2024",
-        "3 de maio de 2024",
-        "3 maggio 2024",
-        "3 mei 2024",
-        "3 maj 2024",
-        "3. maj 2024",
-        "3. mai 2024",
-        "3. toukokuuta 2024",
-        "3. maí 2024",
-        "3 мая 2024 г.",
-        "3 травня 2024",
-        "3 май 2024",
-        "3. мај 2024",
-        "3 maja 2024",
-        "3. května 2024",
-        "3. mája 2024",
-        "2024. május 3.",
-        "3 mai 2024",
-        "3. svibnja 2024.",
-        "3. maja 2024",
-        "3 Μαΐου 2024",
-        "3 Mayıs 2024",
-        "3 Mei 2024",
-        "3 tháng 5, 2024",
-        "3 พฤษภาคม 2567",
-        "3 मई 2024",
-        "3 মে 2024",
-        "2024年5月3日",
-        "2024년 5월 3일",
-        "3 במאי 2024",
-        "3 مايو 2024",
-        "3. mai 2024",
-        "2024-05-03",
-        "3 de maig de 2024",
-        "03.05.2024",
-        "2024/05/03",
-        "3 mei 2024",
-        "2024. gada 3. maijs",
-    ],
-)
-def test_dates_are_read_in_many_languages(written: str) -> None:
-    found = find_post_date(f"{written}")
-    assert found is not None
-    assert may_hold_date(f"\n  {written}\n")
-    assert found[1] is not None
-    assert found[1].date().isoformat() == "2024-05-03"
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "2 hours ago",
-        "vor 3 Tagen",
-        "il y a 2 jours",
-        "hace 3 horas",
-        "há 2 dias",
-        "3 дня назад",
-        "3 gün önce",
-        "3日前",
-        "Yesterday at 4:27 PM",
-        "an hour ago",
-        "una ora fa",
-        "vor einem Tag",
-    ],
-)
-def test_relative_dates_stay_as_written(written: str) -> None:
-    found = find_post_date(written)
-    assert found is not None
-    assert written.endswith(found[0])
-    assert found[1] is None
-    assert may_hold_date(written)
-
-
-def test_a_sentence_without_numbers_and_words_of_dates_holds_no_date() -> None:
-    assert not may_hold_date("The player repairs a bridge with 42 bolts.")
+    assert len(read_posts(forum_page("".join(forum_post(number) for number in range(10_000))))) == 10_000
 
 
 def test_a_class_of_several_lines_names_an_author() -> None:
     body = "".join(
         f'<div class="post"><span class="big\n  author\n  blue">Lee {number}</span>'
-        f'<time datetime="2024-05-0{number}">May {number}</time><p>{_SENTENCE}</p></div>'
+        f'<time datetime="2024-05-0{number}">May {number}</time><p>{SENTENCE}</p></div>'
         for number in (1, 2, 3)
     )
-    assert [post.author for post in _posts(f"<h1>Thread</h1>{body}")] == ["Lee 1", "Lee 2", "Lee 3"]
+    assert [post.author for post in read_posts(f"<h1>Thread</h1>{body}")] == ["Lee 1", "Lee 2", "Lee 3"]
 
 
 def test_a_post_becomes_an_object_with_the_known_fields() -> None:
-    posts = _posts(_forum(_post(1) + _post(2) + _post(3)))
+    posts = read_posts(forum_page(forum_post(1) + forum_post(2) + forum_post(3)))
     assert posts[0].as_object() == {
         "position": 1,
         "author": "ann_1",
         "date": "2024-05-02",
-        "text": _SENTENCE.format(n=1),
+        "text": SENTENCE.format(n=1),
         "date_text": "May 2, 2024, 10:01",
     }
 
@@ -316,23 +212,23 @@ def _typed(kind: str, number: int, author: str, body: str, inner: str = "") -> s
 
 def test_posts_of_different_declared_types_are_found_together() -> None:
     remark = _typed("Comment", 3, "Mia", "Thanks, that was the part.")
-    answers = _typed("Answer", 2, "Bob", _SENTENCE.format(n=2), remark) + _typed("Answer", 4, "Cy", "Ask the shop.")
-    question = _typed("Question", 1, "Ann", _SENTENCE.format(n=1)).removesuffix("</div>") + answers + "</div>"
-    posts = _posts(_forum(question))
+    answers = _typed("Answer", 2, "Bob", SENTENCE.format(n=2), remark) + _typed("Answer", 4, "Cy", "Ask the shop.")
+    question = _typed("Question", 1, "Ann", SENTENCE.format(n=1)).removesuffix("</div>") + answers + "</div>"
+    posts = read_posts(forum_page(question))
     assert [(post.author, post.reply_to) for post in posts] == [("Ann", None), ("Bob", 1), ("Mia", 2), ("Cy", 1)]
     assert [str(post.published)[:10] for post in posts] == [f"2021-03-0{n}" for n in (1, 2, 3, 4)]
     assert posts[3].text == "Ask the shop."
 
 
 def test_a_page_that_declares_some_posts_only_keeps_the_others() -> None:
-    declared = _post(1).replace("<div ", '<div itemscope itemtype="https://schema.org/Comment" ', 1)
-    assert len(_posts(_forum(declared + _post(2) + _post(3)))) == 3
+    declared = forum_post(1).replace("<div ", '<div itemscope itemtype="https://schema.org/Comment" ', 1)
+    assert len(read_posts(forum_page(declared + forum_post(2) + forum_post(3)))) == 3
 
 
 def test_names_of_scripts_and_wrappers_do_not_hide_posts() -> None:
-    thread = "".join(_post(number) for number in range(1, 4))
-    assert len(_posts(_forum(f'<div class="js-quote-selection-container">{thread}</div>'))) == 3
-    assert len(_posts(_forum(f'<div id="beside_sidebar_1">{thread}</div>'))) == 3
+    thread = "".join(forum_post(number) for number in range(1, 4))
+    assert len(read_posts(forum_page(f'<div class="js-quote-selection-container">{thread}</div>'))) == 3
+    assert len(read_posts(forum_page(f'<div id="beside_sidebar_1">{thread}</div>'))) == 3
 
 
 def test_cards_with_prices_are_no_posts() -> None:
@@ -341,31 +237,20 @@ def test_cards_with_prices_are_no_posts() -> None:
         f'<span>Wood, {n} cm wide</span><span class="price">$ {n}</span></div>'
         for n in range(10, 16)
     )
-    assert _posts(_forum(cards)) == ()
-    assert len(_posts(_forum(cards.replace("price", "body")))) == 6
+    assert read_posts(forum_page(cards)) == ()
+    assert len(read_posts(forum_page(cards.replace("price", "body")))) == 6
 
 
 @pytest.mark.parametrize("name", ["Coop", "theop", "Verified"])
 def test_names_that_end_like_a_mark_stay_whole(name: str) -> None:
-    assert _posts(_forum(_post(1, name) + _post(2)))[0].author == name
+    assert read_posts(forum_page(forum_post(1, name) + forum_post(2)))[0].author == name
 
 
 @pytest.mark.parametrize("text", ["#12006-08-08T22:13", "https://video.example/user/ann"])
 def test_numbers_and_addresses_are_no_names(text: str) -> None:
-    assert text not in [post.author for post in _posts(_forum(_post(1, text) + _post(2) + _post(3)))]
-
-
-def test_the_date_behind_a_label_in_the_same_element_is_not_that_of_the_post() -> None:
-    posts = [
-        _post(number).replace("<p>Joined: May 3, 2011</p>", f"<dd><strong>Founded:</strong> May {number}, 2011</dd>")
-        for number in range(1, 5)
+    assert text not in [
+        post.author for post in read_posts(forum_page(forum_post(1, text) + forum_post(2) + forum_post(3)))
     ]
-    assert [str(post.published)[:4] for post in _posts(_forum("".join(posts)))] == ["2024"] * 4
-
-
-@pytest.mark.parametrize("text", ["VLC media player", "Do plates make me healthier?", "A layer of tea"])
-def test_parts_of_words_are_no_dates(text: str) -> None:
-    assert find_post_date(text) is None
 
 
 def _item(number: int, inner: str = "", meta: str = "") -> str:
@@ -373,21 +258,21 @@ def _item(number: int, inner: str = "", meta: str = "") -> str:
         f'<li class="Item" id="Comment_{number}"><div class="Comment"><div class="Meta">'
         f'<a class="Username" href="/profile/kim_{number}">kim_{number}</a> '
         f'<time datetime="2023-03-0{number}T16:10:00+00:00">March {number}</time>{meta}</div>'
-        f'<div class="Item-Body"><div class="Message"><p>{_SENTENCE.format(n=number)}</p>{inner}</div>'
+        f'<div class="Item-Body"><div class="Message"><p>{SENTENCE.format(n=number)}</p>{inner}</div>'
         f'<div class="Reactions"><a href="#">Like {number}</a></div></div></div></li>'
     )
 
 
 def test_a_thread_in_a_list_is_no_item_of_it_and_has_no_buttons() -> None:
     items = "".join(map(_item, range(1, 6)))
-    document = _read(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
+    document = read_page(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
     assert document.markdown.startswith("### #1 · kim_1 · 2023-03-01 16:10 (March 1)\n\nThe kettle")
     assert "Like" not in document.markdown
 
 
 def test_a_label_marks_the_accepted_answer() -> None:
     items = "".join(_item(number, meta="<b>✓ Best answer</b>" if number == 2 else "") for number in range(1, 5))
-    posts = _posts(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
+    posts = read_posts(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
     assert [post.accepted for post in posts] == [False, True, False, False]
 
 
@@ -396,10 +281,10 @@ def test_initials_in_place_of_a_picture_are_no_part_of_the_name() -> None:
         f'<div class="Stream-item" data-id="{number}"><article class="CommentPost"><h3 class="PostUser-name">'
         f'<a href="/u/olaf{number}"><span class="Avatar">O</span> <span class="username">olaf{number}</span></a></h3>'
         f'<time datetime="2021-11-0{number}T12:00:00Z">Nov {number}, 2021</time>'
-        f'<div class="Post-body"><p>{_SENTENCE.format(n=number)}</p></div></article></div>'
+        f'<div class="Post-body"><p>{SENTENCE.format(n=number)}</p></div></article></div>'
         for number in range(1, 6)
     )
-    assert [post.author for post in _posts(_forum(posts))] == [f"olaf{number}" for number in range(1, 6)]
+    assert [post.author for post in read_posts(forum_page(posts))] == [f"olaf{number}" for number in range(1, 6)]
 
 
 def test_links_to_spaces_of_members_are_names() -> None:
@@ -410,7 +295,7 @@ def test_links_to_spaces_of_members_are_names() -> None:
         "这次不是保险丝的问题。</div></div>"
         for number, name in enumerate("明红强丽", start=1)
     )
-    found = _posts(_forum(posts))
+    found = read_posts(forum_page(posts))
     assert [(post.author, post.published and post.published.day) for post in found] == [
         ("王小明", 1), ("王小红", 2), ("王小强", 3), ("王小丽", 4),
     ]  # fmt: skip
@@ -418,7 +303,7 @@ def test_links_to_spaces_of_members_are_names() -> None:
 
 def test_a_score_after_an_own_vote_against_is_not_the_score() -> None:
     scores = '<span class="score dislikes">6 points</span><span class="score unvoted">7 points</span>'
-    posts = _posts(_forum("".join(_item(number, meta=scores) for number in range(1, 5))))
+    posts = read_posts(forum_page("".join(_item(number, meta=scores) for number in range(1, 5))))
     assert [post.score for post in posts] == [7, 7, 7, 7]
 
 
