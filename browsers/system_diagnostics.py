@@ -58,8 +58,8 @@ def find_installed_browsers(settings: BrowserSettings) -> tuple[InstalledBrowser
 def find_unusable_paths(settings: BrowserSettings, *, start: bool = False) -> dict[Tier, str]:
     """Return configured paths without an executable by tier; with `start`, also programs that print no version."""
 
-    def is_usable(found: locate.ChromiumInstall | None) -> bool:
-        return found is not None and (not start or locate.read_version(found) != locate.UNKNOWN_VERSION)
+    def is_usable(install: locate.ChromiumInstall | None) -> bool:
+        return install is not None and (not start or locate.read_version(install) != locate.UNKNOWN_VERSION)
 
     paths = _list_paths(settings).items()
     return {tier: path for tier, path in paths if path is not None and not is_usable(locate.find_chromium(tier, path))}

@@ -164,7 +164,7 @@ class ReadingComparison:
 
     title: str
     markdown: str
-    seen: str
+    visible_text: str
     """Visible text of the page, as the fallback reader returns it."""
     dropped: tuple[str, ...]
     """Lines of the visible text that are not in the document."""

@@ -87,7 +87,7 @@ _APT_ATTEMPTS = ((_APT_BOTH,), ((*_APT, "update"), _APT_BOTH), ((*_APT_INSTALL, 
 class InstallReport:
     """Result of an installation, and the next step for the user."""
 
-    found: tuple[ChromiumInstall, ...]
+    installs: tuple[ChromiumInstall, ...]
     missing: tuple[Tier, ...]
     next_step: str | None
     """Command to run next, or None if nothing is missing."""
@@ -97,7 +97,7 @@ class InstallReport:
     @property
     def usable(self) -> bool:
         """True if pages can be visited. One Chromium is enough, because it serves both tiers."""
-        return bool(self.found) and self.driver_starts
+        return bool(self.installs) and self.driver_starts
 
     @property
     def lacking(self) -> str:
@@ -168,7 +168,7 @@ def _inspect(host: HostPlatform, tiers: tuple[Tier, ...]) -> InstallReport:
 def _update_and_inspect(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -> InstallReport:
     """Update Playwright's download, since no other step does (a second if up to date), and return the result."""
     report = _inspect(host, tiers)
-    names = [_DOWNLOADS[chromium.tier] for chromium in report.found if chromium.source == "playwright"]
+    names = [_DOWNLOADS[chromium.tier] for chromium in report.installs if chromium.source == "playwright"]
     if not names or not report.driver_starts:
         return report
     installer = _Installer("Playwright", (((*host.playwright, "install", *names),),), DOWNLOAD_LIMIT_S)
@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     options = parser.parse_args(arguments)
     report = install_chromium(_print_error, fonts=True) if options.all else ensure_installed(_print_error)
-    for chromium in report.found:
+    for chromium in report.installs:
         _print_error(f"Chromium {locate.read_version(chromium)} ({chromium.tier}): {chromium.executable}")
     if not report.usable:
         _print_error(f"Not everything could be installed. Run: {report.next_step}")

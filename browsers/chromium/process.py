@@ -205,17 +205,17 @@ async def _launch(
     return running
 
 
-def _close_unused(connecting: asyncio.Future[PipeTransport]) -> None:
-    if not connecting.cancelled() and connecting.exception() is None:
-        connecting.result().close()
+def _close_unused(transport_future: asyncio.Future[PipeTransport]) -> None:
+    if not transport_future.cancelled() and transport_future.exception() is None:
+        transport_future.result().close()
 
 
-async def _open_transport(browser: Browser, connecting: asyncio.Future[PipeTransport] | None) -> CdpTransport:
-    if connecting is None:
+async def _open_transport(browser: Browser, transport_future: asyncio.Future[PipeTransport] | None) -> CdpTransport:
+    if transport_future is None:
         nested = PlaywrightTransport(await browser.new_browser_cdp_session())
         browser.on("disconnected", lambda _: nested.lost())
         return nested
-    transport = await connecting
+    transport = await transport_future
     try:
         await transport.attach()
     except BaseException:

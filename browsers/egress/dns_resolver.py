@@ -146,11 +146,11 @@ class CachingResolver:
         return now + (FAILED_TTL_S if isinstance(answer, OSError) else self._ttl_s)
 
 
-def _deliver(answer: asyncio.Future[Sequence[str]], found: Sequence[str], problem: BaseException | None) -> None:
+def _deliver(answer: asyncio.Future[Sequence[str]], addresses: Sequence[str], problem: BaseException | None) -> None:
     if answer.done():
         return
     if problem is None:
-        answer.set_result(found)
+        answer.set_result(addresses)
     else:
         answer.set_exception(problem)
 

@@ -182,10 +182,10 @@ def _parse_answer(answer: str, host: str, port: int) -> Address:
         raise ConnectionDeniedError(FailureKind.BLOCKED_ADDRESS, host, port, "an answer that is no address") from None
 
 
-def _interleave(found: list[Address]) -> list[Address]:
+def _interleave(addresses: list[Address]) -> list[Address]:
     """Alternate both families, beginning with that of the first address (RFC 8305, section 4)."""
-    first = [address for address in found if address.version == found[0].version]
-    other = [address for address in found if address.version != found[0].version]
+    first = [address for address in addresses if address.version == addresses[0].version]
+    other = [address for address in addresses if address.version != addresses[0].version]
     pairs = itertools.zip_longest(first, other)
     return [address for pair in pairs for address in pair if address is not None]
 

@@ -227,11 +227,11 @@ def _from_proxy_failure(failure: ConnectionFailure, url: str, first: _Origin, er
     return _build_error(_PROXY_FAILURES[failure.kind], url, first, failed, error, failure.detail)
 
 
-def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, failed: _Origin) -> errors.BlockedAddressError:
+def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, origin: _Origin) -> errors.BlockedAddressError:
     next_step = _BLOCKED_STEPS.get(failure.detail)
-    if failed.host != first.host:
+    if origin.host != first.host:
         message = f"{_host_or_site(first)} redirects to a host that is not on the public internet."
-    elif failed.is_address:
+    elif origin.is_address:
         # Use the caller's spelling. The address behind it must not be revealed.
         message = f"{url[:MAX_URL_CHARS]} is not on the public internet."
     else:
@@ -240,20 +240,20 @@ def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, failed:
 
 
 def _build_error(
-    meaning: Meaning, url: str, first: _Origin, failed: _Origin, error: str, detail: str = ""
+    meaning: Meaning, url: str, first: _Origin, origin: _Origin, error: str, detail: str = ""
 ) -> errors.BrowsersError:
     kind, sentence = meaning
-    message = sentence.format(site=_describe_site(first, failed), error=error, detail=detail or "it gave no reason")
+    message = sentence.format(site=_describe_site(first, origin), error=error, detail=detail or "it gave no reason")
     message = message.replace(",.", ".").replace(",:", ":")
     return kind(message[0].upper() + message[1:] if message.startswith("the ") else message, url=url)
 
 
-def _describe_site(first: _Origin, failed: _Origin) -> str:
-    if failed.host in (first.host, ""):
+def _describe_site(first: _Origin, origin: _Origin) -> str:
+    if origin.host in (first.host, ""):
         return _host_or_site(first)
-    if failed.is_address:
+    if origin.is_address:
         return f"the address that {_host_or_site(first)} redirects to"
-    return f"{failed.host}, to which {_host_or_site(first)} redirects,"
+    return f"{origin.host}, to which {_host_or_site(first)} redirects,"
 
 
 def _host_or_site(origin: _Origin) -> str:

@@ -104,8 +104,8 @@ async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], li
     return found
 
 
-def _as_json(found: list[Finding]) -> str:
-    rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in found]
+def _as_json(findings: list[Finding]) -> str:
+    rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in findings]
     return json.dumps({"usable": not any(row["level"] == "bad" for row in rows), "findings": rows}, ensure_ascii=False)
 
 
@@ -135,8 +135,8 @@ def install_browser(fonts: bool, as_json: bool) -> int:
 
     report = system_diagnostics.install_chromium(lambda line: click.echo(line, err=True), fonts=fonts)
     if as_json:
-        click.echo(json.dumps({str(chromium.tier): str(chromium.executable) for chromium in report.found}))
-    for chromium in () if as_json else report.found:
+        click.echo(json.dumps({str(chromium.tier): str(chromium.executable) for chromium in report.installs}))
+    for chromium in () if as_json else report.installs:
         click.echo(f"{chromium.tier}: {chromium.executable}")
     if report.next_step:
         click.echo(f"Still missing: {report.lacking}. Run: {report.next_step}", err=True)

@@ -137,7 +137,7 @@ def compare_reading(snapshot: Snapshot) -> ReadingComparison:
     return ReadingComparison(
         title=document.title or "",
         markdown=document.markdown[:MAX_COMPARED_CHARACTERS],
-        seen=visible_text[:MAX_COMPARED_CHARACTERS],
+        visible_text=visible_text[:MAX_COMPARED_CHARACTERS],
         dropped=tuple(line for line in lines if _fold_whitespace(line) not in extracted),
         hidden_removed=document.hidden_removed,
         rendered=snapshot.rendered,

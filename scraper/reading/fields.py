@@ -120,36 +120,36 @@ def check_page_type(snapshot: Snapshot, url: str) -> None:
         )
 
 
-def check_fields(url: str, found: PageFields, warnings: tuple[str, ...] = ()) -> PageFields | errors.ScraperError:
+def check_fields(url: str, fields: PageFields, warnings: tuple[str, ...] = ()) -> PageFields | errors.ScraperError:
     """Return the fields of a page, or an error if nothing was found."""
-    page = found.url[:_MAX_URL_CHARS]
-    if found.missing:
-        name, nearest = next(iter(found.missing.items()))
+    page = fields.url[:_MAX_URL_CHARS]
+    if fields.missing:
+        name, nearest = next(iter(fields.missing.items()))
         hint = f"; nearest: '{nearest[:80]}'" if nearest else ""
         return errors.ExampleNotFoundError(
             f"The example of `{name[:40]}` is not on {page}{hint}.",
             target=url,
             next_step="Give the value as the page shows it.",
         )
-    if found.misfit and not found.unlisted:
-        fitting = sum(similarity >= MIN_FITTING for similarity in found.misfit)
+    if fields.misfit and not fields.unlisted:
+        fitting = sum(similarity >= MIN_FITTING for similarity in fields.misfit)
         return errors.RecipeDoesNotFitError(
-            f"The recipe does not fit {page}: {fitting} of {len(found.misfit)} places found, "
-            f"best {found.misfit[-1]:.2f}.",
+            f"The recipe does not fit {page}: {fitting} of {len(fields.misfit)} places found, "
+            f"best {fields.misfit[-1]:.2f}.",
             target=url,
             next_step="Give one example from this page; with the recipe too, it fits both designs.",
         )
-    if found.unlisted:
+    if fields.unlisted:
         return errors.NoRecordsError(
             f"No list of {MIN_RECORDS} or more records on {page} fits; not in the best one: "
-            f"{', '.join(f'`{name[:40]}`' for name in found.unlisted[:_MAX_NAMES])}.",
+            f"{', '.join(f'`{name[:40]}`' for name in fields.unlisted[:_MAX_NAMES])}.",
             target=url,
             next_step="Use `records` alone for the rows of its main list, or give an example of one row.",
         )
-    if not found.records and not found.values:
+    if not fields.records and not fields.values:
         return errors.NoRecordsError(
-            f"There is no list of {MIN_RECORDS} or more records on {page}; largest: {found.largest}.",
+            f"There is no list of {MIN_RECORDS} or more records on {page}; largest: {fields.largest}.",
             target=url,
             next_step="Use `fetch` for its text.",
         )
-    return replace(found, warnings=(*warnings, *found.warnings))
+    return replace(fields, warnings=(*warnings, *fields.warnings))

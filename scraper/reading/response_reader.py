@@ -65,18 +65,18 @@ class RenderDecider:
         """True if the page as served has text."""
         return self._document is not None and bool(self._document.markdown.strip())
 
-    async def is_enough(self, served: Snapshot) -> bool:
+    async def is_enough(self, snapshot: Snapshot) -> bool:
         """Return True if the page as served has the content of the rendered page."""
-        self.served, self._document = served, None
-        if not served.html.strip() and "refresh" not in served.headers:
+        self.served, self._document = snapshot, None
+        if not snapshot.html.strip() and "refresh" not in snapshot.headers:
             # Without markup there is no script that could add content.
-            self._document = Document(url=served.url)
+            self._document = Document(url=snapshot.url)
             return True
         try:
-            self._document = await self.read(served)
+            self._document = await self.read(snapshot)
         except WorkerFailedError:
             return False
-        if _is_enough(served, self._document):
+        if _is_enough(snapshot, self._document):
             return True
         self._on_render()
         return False
@@ -142,7 +142,7 @@ class RenderDecider:
 
 
 async def run_in_worker(
-    workers: WorkerPool, read: Callable[[V], T], visited: V, limit_s: float, deadline: Deadline
+    workers: WorkerPool, read: Callable[[V], T], argument: V, limit_s: float, deadline: Deadline
 ) -> T:
     """Run a function on a snapshot, or several, in a worker for up to `limit_s` of CPU time, and return its result.
 
@@ -151,16 +151,16 @@ async def run_in_worker(
     """
     try:
         async with asyncio.timeout(deadline.left_s()):
-            return await workers.run(read, visited, limit_s=limit_s, deadline_s=deadline.left_s())
+            return await workers.run(read, argument, limit_s=limit_s, deadline_s=deadline.left_s())
     except TimeoutError as error:
         raise WorkerFailedError("no reader was free in time") from error
 
 
-def _is_enough(served: Snapshot, document: Document) -> bool:
+def _is_enough(snapshot: Snapshot, document: Document) -> bool:
     verdict = document.verdict
-    if served.status >= 400:
+    if snapshot.status >= 400:
         return verdict.reason not in _CLEARED_BY_SCRIPTS
-    if "#" in served.requested_url:
+    if "#" in snapshot.requested_url:
         # A script routes by the fragment: the server sends the same page for all of them.
         return False
     return verdict.ok or verdict.reason == "binary"

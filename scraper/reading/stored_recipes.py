@@ -39,8 +39,8 @@ class StoredRecipes:
             return recipe
         return named
 
-    async def _append(self, principal: str, known: Sequence[StoredRecord], recipe: str) -> None:
-        number = known[-1].number if known else 0
+    async def _append(self, principal: str, records: Sequence[StoredRecord], recipe: str) -> None:
+        number = records[-1].number if records else 0
         for _ in range(_MAX_TRIES):
             number += 1
             try:
@@ -48,7 +48,7 @@ class StoredRecipes:
             except RecordExistsError:
                 continue
             break
-        if len(known) >= MAX_RECIPES:
+        if len(records) >= MAX_RECIPES:
             await self._records.delete(principal, _LOG, below=number - MAX_RECIPES + 1)
 
     async def load(self, principal: str, recipe: str) -> str:
@@ -79,6 +79,6 @@ def id_of(recipe: str) -> str:
     return str(data["id"]) if is_id else ""
 
 
-def _find(known: Sequence[StoredRecord], recipe_id: str) -> str | None:
-    texts = (one.data.decode("utf-8") for one in known)
+def _find(records: Sequence[StoredRecord], recipe_id: str) -> str | None:
+    texts = (one.data.decode("utf-8") for one in records)
     return next((text for text in texts if text.startswith(f'{{"id":{json.dumps(recipe_id)},')), None)

@@ -31,48 +31,48 @@ _HEADER_TOKENS = 150
 _SIGNED_NUMBER = re.compile(r"[+-][\d\s.,()/%€$£¥-]*")
 
 
-def as_json(found: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
+def as_json(fields: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, object]:
     """Return fields with evidence and recipe, or the records that fit the budget and the URL of the next page."""
-    answer: dict[str, object] = {"url": found.url}
-    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
-    if found.values:
-        answer["values"] = dict(found.values)
+    answer: dict[str, object] = {"url": fields.url}
+    notes = [clean_line(warning, _MAX_WARNING) for warning in fields.warnings]
+    if fields.values:
+        answer["values"] = dict(fields.values)
     else:
-        answer["records"], left_out = _fit_rows(found, budget)
+        answer["records"], left_out = _fit_rows(fields, budget)
         notes += left_out
-        if found.next_page:
-            answer["more"] = {"next_page": found.next_page}
-    if found.values or found.evidence:
+        if fields.next_page:
+            answer["more"] = {"next_page": fields.next_page}
+    if fields.values or fields.evidence:
         answer["evidence"] = {
-            name: {"source": one.source, "confidence": one.confidence} for name, one in found.evidence.items()
+            name: {"source": one.source, "confidence": one.confidence} for name, one in fields.evidence.items()
         }
-    if found.recipe:
-        answer["recipe"] = json.loads(found.recipe)
+    if fields.recipe:
+        answer["recipe"] = json.loads(fields.recipe)
     if notes:
         answer["warnings"] = notes
     answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
-def as_markdown(found: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
+def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, and a table of fields or records in an untrusted region."""
-    url = display_url(found.url)
+    url = display_url(fields.url)
     header = [f"URL: {url}"]
-    full = [("Full URL", full_url(found.url, url, _MAX_URL))]
-    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
-    if found.values:
-        rows = [_value_row(found, name, value) for name, value in found.values.items()]
+    full = [("Full URL", full_url(fields.url, url, _MAX_URL))]
+    notes = [clean_line(warning, _MAX_WARNING) for warning in fields.warnings]
+    if fields.values:
+        rows = [_value_row(fields, name, value) for name, value in fields.values.items()]
     else:
-        rows, left_out = _fit_rows(found, budget)
+        rows, left_out = _fit_rows(fields, budget)
         notes += left_out
-        header.append(f"Records: {len(found.records)}")
-        if found.next_page:
-            next_page = display_url(found.next_page)
+        header.append(f"Records: {len(fields.records)}")
+        if fields.next_page:
+            next_page = display_url(fields.next_page)
             header.append(f"Next page: {next_page}")
-            full.append(("Full URL of the next page", full_url(found.next_page, next_page, _MAX_URL)))
+            full.append(("Full URL of the next page", full_url(fields.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
     header.append(UNTRUSTED_EXPLANATION.format(region=region))
-    recipe = f"\n\nRecipe for other pages of this kind:\n{found.recipe}" if found.recipe else ""
+    recipe = f"\n\nRecipe for other pages of this kind:\n{fields.recipe}" if fields.recipe else ""
     urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
     return "\n".join(header) + "\n\n" + mark_untrusted(urls + _table(rows) + recipe, region)
 
@@ -109,8 +109,8 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
     return "\n\n".join(sections)
 
 
-def _value_row(found: PageFields, name: str, value: str | None) -> dict[str, Any]:
-    one = found.evidence.get(name)
+def _value_row(fields: PageFields, name: str, value: str | None) -> dict[str, Any]:
+    one = fields.evidence.get(name)
     row: dict[str, Any] = {"field": name, "value": value}
     return row | (
         {"source": one.source, "confidence": one.confidence} if one else {"source": "not on the page", "confidence": ""}
@@ -122,19 +122,19 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _fit_rows(found: PageFields, budget: int) -> tuple[list[dict[str, Any]], list[str]]:
+def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the first records that fit the budget, with long values cut, and a note about dropped records."""
     left = budget - _HEADER_TOKENS
     rows: list[dict[str, Any]] = []
-    for record in found.records:
+    for record in fields.records:
         row = {name: _cut(value, name) for name, value in record.items()}
         left -= token_estimate.estimate(compact_json(row))
         if left < 0:
             break
         rows.append(row)
     notes = []
-    if len(rows) < len(found.records):
-        notes.append(f"{len(found.records) - len(rows)} more records are left out: the answer is full.")
+    if len(rows) < len(fields.records):
+        notes.append(f"{len(fields.records) - len(rows)} more records are left out: the answer is full.")
     return rows, notes
 
 

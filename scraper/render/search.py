@@ -127,7 +127,7 @@ def cache_hits_as_markdown(query: str, found: PageHits, *, region: str, now: dat
     return "\n".join(head) + "\n\n" + mark_untrusted(rows, region)
 
 
-def cache_hits_as_json(found: PageHits) -> list[dict[str, object]]:
+def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
     """Return an object for each cached page that was found."""
     return [
         {
@@ -138,7 +138,7 @@ def cache_hits_as_json(found: PageHits) -> list[dict[str, object]]:
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
             "notice": UNTRUSTED_NOTICE,
         }
-        for hit in _hits_within_budget(found.hits)
+        for hit in _hits_within_budget(hits.hits)
     ]
 
 

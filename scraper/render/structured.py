@@ -28,54 +28,54 @@ _CHARACTERS_A_TOKEN = 4.2
 _NOTHING = "The page has no JSON-LD, microdata, OpenGraph or RDFa. `fetch` reads its text."
 
 
-def as_markdown(found: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
+def as_markdown(data: StructuredData, *, region: str, budget: int = BODY_BUDGET) -> str:
     """Return a header, then facts, discussion, blocks of each syntax and XHR data in an untrusted region."""
-    facts, blocks = _divide_budget(found, budget)
-    notes = _notes(found, blocks)
-    url = display_url(found.url)
+    facts, blocks = _divide_budget(data, budget)
+    notes = _notes(data, blocks)
+    url = display_url(data.url)
     header = [f"URL: {url}", "Method: browser", *(f"Warning: {note}" for note in notes)]
     header.append(UNTRUSTED_EXPLANATION.format(region=region))
-    sections = [f"Full URL: {full}"] if (full := full_url(found.url, url, _MAX_URL)) else []
+    sections = [f"Full URL: {full}"] if (full := full_url(data.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
     return "\n".join(header) + "\n\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
 
 
-def as_json(found: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
+def as_json(data: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
     """Return the lists of all syntaxes; facts, `discussion`, `xhr` and `warnings` are set only if there are any."""
-    facts, blocks = _divide_budget(found, budget)
-    answer: dict[str, object] = {"url": found.url}
+    facts, blocks = _divide_budget(data, budget)
+    answer: dict[str, object] = {"url": data.url}
     answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
     answer |= facts
     if blocks["discussion"].blocks:
         answer["discussion"] = list(blocks["discussion"].blocks)
     if blocks["xhr"].blocks:
         answer["xhr"] = list(blocks["xhr"].blocks)
-    notes = _notes(found, blocks)
+    notes = _notes(data, blocks)
     if notes:
         answer["warnings"] = notes
     answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
-def _divide_budget(found: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
+def _divide_budget(data: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
     """Divide the budget among facts and blocks; what small blocks leave goes to larger ones."""
     left = min(budget, int(characters_for(budget) / _CHARACTERS_A_TOKEN)) - _HEADER_TOKENS
     facts: dict[str, Any] = {}
     for name in _FACTS:
-        fields = getattr(found, name)
+        fields = getattr(data, name)
         if fields:
             short = truncate_json([fields], int(left * _FACTS_SHARE))
             if short.blocks:
                 facts[name] = short.blocks[0]
             left -= sum(len(compact_json(block)) for block in short.blocks) // 3
-    blocks = {"discussion": truncate_json(found.discussion, int(left * _FACTS_SHARE))}
+    blocks = {"discussion": truncate_json(data.discussion, int(left * _FACTS_SHARE))}
     left -= _size(blocks["discussion"])
-    blocks["xhr"] = truncate_json(found.xhr, int(left * _XHR_SHARE))
+    blocks["xhr"] = truncate_json(data.xhr, int(left * _XHR_SHARE))
     left -= _size(blocks["xhr"])
-    by_size = sorted(SYNTAXES, key=lambda name: len(compact_json(getattr(found, name))))
+    by_size = sorted(SYNTAXES, key=lambda name: len(compact_json(getattr(data, name))))
     for rank, name in enumerate(by_size):
-        blocks[name] = truncate_json(getattr(found, name), max(0, left) // (len(by_size) - rank))
+        blocks[name] = truncate_json(getattr(data, name), max(0, left) // (len(by_size) - rank))
         left -= _size(blocks[name])
     return facts, blocks
 
@@ -84,14 +84,14 @@ def _size(short: TruncatedJson) -> int:
     return sum(len(compact_json(block)) for block in short.blocks) // 3
 
 
-def _notes(found: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
-    notes = [clean_line(warning, _MAX_WARNING) for warning in found.warnings]
+def _notes(data: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[str]:
+    notes = [clean_line(warning, _MAX_WARNING) for warning in data.warnings]
     shortened = [name for name, short in blocks.items() if short.shortened]
     if shortened:
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
     left_out = {name: short.left_out for name, short in blocks.items() if short.left_out}
     notes += [f"{name}: {count} more blocks are left out." for name, count in left_out.items()]
-    if not any(getattr(found, name) for name in (*SYNTAXES, "xhr", "discussion", *_FACTS)):
+    if not any(getattr(data, name) for name in (*SYNTAXES, "xhr", "discussion", *_FACTS)):
         notes.append(_NOTHING)
     return notes
 

@@ -45,20 +45,20 @@ def parse_query(query: str) -> str:
 
 
 def parse_engines(
-    names: Sequence[str] | None, known: Mapping[str, Engine], defaults: Sequence[str]
+    names: Sequence[str] | None, engines: Mapping[str, Engine], defaults: Sequence[str]
 ) -> tuple[Engine, ...]:
     """Return the engines with these names, in any case, each once; the default ones for None."""
     if names is None:
-        return tuple(known[name] for name in defaults)
-    next_step = f"Known: {', '.join(known)}."
+        return tuple(engines[name] for name in defaults)
+    next_step = f"Known: {', '.join(engines)}."
     if not names:
         raise InvalidArgumentError("engines is an empty list.", target="engines", next_step=next_step)
     requested = dict.fromkeys(name.strip().lower() for name in names)
     for name in requested:
-        if name not in known:
-            message = f'"{clean_line(name, _ECHO_CHARS)}" is not a search engine{suggest(name, known)}.'
+        if name not in engines:
+            message = f'"{clean_line(name, _ECHO_CHARS)}" is not a search engine{suggest(name, engines)}.'
             raise InvalidArgumentError(message, target="engines", next_step=next_step)
-    return tuple(known[name] for name in requested)
+    return tuple(engines[name] for name in requested)
 
 
 def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:

@@ -141,6 +141,6 @@ async def _serve_http(
         await serving
 
 
-def _address(opened: socket.socket) -> str:
-    host, port = opened.getsockname()[:2]
+def _address(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}{_PATH}" if ":" in host else f"http://{host}:{port}{_PATH}"

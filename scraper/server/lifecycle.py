@@ -74,23 +74,23 @@ class ServicesHolder(Generic[A]):
                 self._services_task.cancel()
             await asyncio.wait({self._services_task})
 
-    async def _keep(self, opened: asyncio.Future[A]) -> None:
+    async def _keep(self, opening: asyncio.Future[A]) -> None:
         """Open, hold and close the services in one task, as its task groups require."""
         try:
             context = await asyncio.to_thread(self._factory)
             async with context as app:
-                opened.set_result(app)
+                opening.set_result(app)
                 await self._closing.wait()
         except Exception as error:
             # The message of a ValueError, a wrong setting, is complete without a traceback.
             trace = not isinstance(error, ValueError)
-            action = "close" if opened.done() else "open"
+            action = "close" if opening.done() else "open"
             _LOG.error("the services do not %s: %s", action, format_error(error), exc_info=trace)
-            if not opened.done():
+            if not opening.done():
                 reason = hide_folders(format_error(error))
-                opened.set_exception(ServicesOpenError(f"The server cannot start its services: {reason}"))
+                opening.set_exception(ServicesOpenError(f"The server cannot start its services: {reason}"))
         finally:
-            opened.cancel()
+            opening.cancel()
 
 
 def hold_services(factory: ServicesFactory[A]) -> contextlib.aclosing[ServicesHolder[A]]:
@@ -187,5 +187,5 @@ class ServerContext:
     """Issuer of further tokens for the endpoints."""
 
 
-def _has_failed(opened: asyncio.Future[A]) -> bool:
-    return opened.done() and (opened.cancelled() or opened.exception() is not None)
+def _has_failed(opening: asyncio.Future[A]) -> bool:
+    return opening.done() and (opening.cancelled() or opening.exception() is not None)

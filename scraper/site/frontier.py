@@ -90,9 +90,9 @@ class CrawlFrontier:
         """Number of URLs that were found but not visited."""
         return self._kinds.count_pending() + len(self._retries)
 
-    def add_facts(self, listed: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
+    def add_facts(self, entries: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
         """Add the URLs of sitemaps and feeds, and count the lists and listed URLs that were not read."""
-        links = tuple(Outlink(entry.url, entry.title, "listed", language=entry.language) for entry in listed)
+        links = tuple(Outlink(entry.url, entry.title, "listed", language=entry.language) for entry in entries)
         for link, key in self._iter_own_links(Outlinks(links)):
             if link.language:
                 self._languages.add_translation(link.language, link.url)

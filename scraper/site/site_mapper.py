@@ -141,26 +141,26 @@ class SiteMapper:
         return page.outlinks
 
 
-def _add_links(found: _Collector, outlinks: Outlinks) -> None:
+def _add_links(collector: _Collector, outlinks: Outlinks) -> None:
     for link in outlinks.links:
-        found.add(SitePage(link.url, link.text, source="link", place=link.place))
+        collector.add(SitePage(link.url, link.text, source="link", place=link.place))
     for url in outlinks.hidden:
-        found.left_out.add("hidden link", url)
+        collector.left_out.add("hidden link", url)
 
 
-def _leave_out_forbidden(found: _Collector, rules: RobotsRules) -> None:
-    for key, page in list(found.pages.items()):
+def _leave_out_forbidden(collector: _Collector, rules: RobotsRules) -> None:
+    for key, page in list(collector.pages.items()):
         if page.source != "start" and not rules.allows(page.url):
-            del found.pages[key]
-            found.left_out.add(FORBIDDEN, page.url)
+            del collector.pages[key]
+            collector.left_out.add(FORBIDDEN, page.url)
 
 
-def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
+def _choose_hubs(collector: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
     """Return up to `MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
     start_key = page_key(start)
     pages: dict[str, Outlink] = {}
     for link in links:
-        if _is_page(found, link.url) and page_key(link.url) != start_key:
+        if _is_page(collector, link.url) and page_key(link.url) != start_key:
             pages.setdefault(page_key(link.url), link)
     order = sorted(
         pages.values(),
@@ -169,9 +169,9 @@ def _choose_hubs(found: _Collector, links: Sequence[Outlink], start: str, rules:
     return list(itertools.islice((link.url for link in order if rules.allows(link.url)), MAX_HUBS))
 
 
-def _is_page(found: _Collector, url: str) -> bool:
+def _is_page(collector: _Collector, url: str) -> bool:
     try:
-        return page_key(url) in found.pages
+        return page_key(url) in collector.pages
     except ValueError:
         return False
 

@@ -110,9 +110,9 @@ class UrlKindTable:
     def count_found(self, candidate: CrawlCandidate) -> None:
         """Count a new candidate of its kind, and whether it was first found on a page of the same kind."""
         kind = self.get(candidate.kind)
-        kind.found += 1
+        kind.url_count += 1
         if candidate.parent is not None and candidate.parent.kind == candidate.kind:
-            kind.found_within += 1
+            kind.own_url_count += 1
             candidate.chain = candidate.parent.chain + 1
 
     def get(self, name: str) -> UrlKind:

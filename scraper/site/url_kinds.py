@@ -119,9 +119,9 @@ class UrlKind:
     tries: int = 0
     in_flight: int = 0
     """Pages that are being visited."""
-    found: int = 0
-    found_within: int = 0
-    """Number of found URLs, and of those first found on pages of this kind."""
+    url_count: int = 0
+    own_url_count: int = 0
+    """Number of URLs, and of those that were first linked by pages of this kind."""
     loans: int = 0
     """Number of lists that were rated by the expected value of this kind before any of its pages was read."""
     is_closed: bool = False
@@ -150,7 +150,7 @@ class UrlKind:
     @property
     def self_fed_share(self) -> float:
         """Share of its URLs that were first found on its own pages, as in a maze or an endless list."""
-        return self.found_within / self.found if self.found and self.tries >= MIN_TRIES else 0.0
+        return self.own_url_count / self.url_count if self.url_count and self.tries >= MIN_TRIES else 0.0
 
     def is_relative_of(self, name: str) -> bool:
         """Return True if its URLs have the path and some of the parameters of another kind, such as fewer filters.
@@ -195,8 +195,8 @@ class UrlKind:
                 mean = (getattr(self, name) * self.tries + getattr(other, name) * other.tries) / total
                 setattr(self, name, mean)
         self.tries, self.loans = total, self.loans + other.loans
-        self.in_flight, self.found = self.in_flight + other.in_flight, self.found + other.found
-        self.found_within += other.found_within
+        self.in_flight, self.url_count = self.in_flight + other.in_flight, self.url_count + other.url_count
+        self.own_url_count += other.own_url_count
         self.is_closed = self.is_closed and other.is_closed
 
 

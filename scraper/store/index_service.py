@@ -88,9 +88,9 @@ class IndexService:
     Methods raise IndexFaultError if the index does not exist, or the arguments are invalid or exceed a limit.
     """
 
-    def __init__(self, stored: Path | IndexStore) -> None:
-        """Open the service; `stored` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
-        self._file = SqliteIndexStore(stored) if isinstance(stored, Path) else stored
+    def __init__(self, store: Path | IndexStore) -> None:
+        """Open the service; `store` is the folder of `indexes.sqlite`, or another store for persistent indexes."""
+        self._file = SqliteIndexStore(store) if isinstance(store, Path) else store
         self._loaded: dict[tuple[str, str], _Index] = {}
         self._bytes: Counter[str] = Counter()
         """Bytes of documents by principal."""
@@ -252,8 +252,8 @@ class IndexService:
         self._loaded[principal, name] = index = self._make_index(found[0])
         return index
 
-    def _make_index(self, stored: StoredIndex) -> _Index:
-        return _Index("sqlite", stored.tokenizer, PersistentDocuments(self._file, stored.number), stored)
+    def _make_index(self, index: StoredIndex) -> _Index:
+        return _Index("sqlite", index.tokenizer, PersistentDocuments(self._file, index.number), index)
 
     def _add_to_words(self, index: _Index, document: IndexDocument, tokens: list[str], principal: str) -> None:
         index.words.add(document.doc_id, tokens)

@@ -154,21 +154,21 @@ class _Run:
             num_cpus=self._cpus,
         )
 
-    async def _collect_until_done(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+    async def _collect_until_done(self, collector: ActorHandle[Any], work: asyncio.Future[None]) -> None:
         """Write outcomes until all processes have ended; after a failure, let them finish their running pages."""
         try:
-            while not working.done():
+            while not work.done():
                 if self._stop.is_set():
                     await collector.stop.remote()
                 await self._write(await collector.collect.remote(COLLECT_WAIT_S))
         except Exception:
-            await self._stop_processes(collector, working)
+            await self._stop_processes(collector, work)
             raise
-        await self._stop_processes(collector, working)
+        await self._stop_processes(collector, work)
 
-    async def _stop_processes(self, collector: ActorHandle[Any], working: asyncio.Future[None]) -> None:
+    async def _stop_processes(self, collector: ActorHandle[Any], work: asyncio.Future[None]) -> None:
         await collector.stop.remote()
-        self.problem = await _wait_for_problem(working)
+        self.problem = await _wait_for_problem(work)
 
     async def _write(self, packed: list[bytes]) -> None:
         for part in packed:
@@ -213,10 +213,10 @@ def _run_dataset(dataset: ray.data.Dataset) -> None:
         pass
 
 
-async def _wait_for_problem(working: asyncio.Future[None]) -> str:
+async def _wait_for_problem(work: asyncio.Future[None]) -> str:
     """Wait for the end of the run; return the reason why Ray failed, or an empty string."""
-    await asyncio.wait({working})
-    error = working.exception()
+    await asyncio.wait({work})
+    error = work.exception()
     if error is None:
         return ""
     if not isinstance(error, RayError):

@@ -47,14 +47,14 @@ def ignore_new_connections(listener: socket.socket) -> None:
         listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
 
 
-def _open_all(opened: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
+def _open_all(stack: contextlib.ExitStack, host: str, port: int) -> list[socket.socket]:
     """Open a socket for each address that this machine has, or raise OSError."""
     sockets: list[socket.socket] = []
     missing: OSError | None = None
     for family, address in _addresses(host, port):
         actual_port = sockets[0].getsockname()[1] if sockets else port
         try:
-            sockets.append(opened.enter_context(_open_socket(family, address, actual_port)))
+            sockets.append(stack.enter_context(_open_socket(family, address, actual_port)))
         except OSError as error:
             if error.errno not in _NOT_HERE:
                 raise

@@ -22,7 +22,7 @@ async function readPage(form) {
   if (!byId("sight").hidden) showPicture(url, found.title);
   byId("rendered").replaceChildren(...nodesToElements(found.nodes));
   byId("markdown").textContent = found.markdown;
-  byId("seen").textContent = found.seen;
+  byId("seen").textContent = found.visible_text;
   byId("dropped").textContent = found.dropped.join("\n");
   const how = found.rendered ? "rendered" : "not rendered";
   return { text: `${found.title || "Untitled"}: ${how}, ${found.dropped.length} lines removed, ` +

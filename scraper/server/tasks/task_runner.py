@@ -138,19 +138,19 @@ class TaskRunner:
                     run.task.has_news.set()
                 return True
 
-    async def _take_over(self, store: TaskStore, principal: str, stored: StoredTask) -> TaskState:
+    async def _take_over(self, store: TaskStore, principal: str, task: StoredTask) -> TaskState:
         now = time.time()
-        if stored.state.attempts < MAX_ATTEMPTS:
-            state = replace(stored.state, attempts=stored.state.attempts + 1, updated_at=now, status="working")
+        if task.state.attempts < MAX_ATTEMPTS:
+            state = replace(task.state, attempts=task.state.attempts + 1, updated_at=now, status="working")
         else:
             error = {
                 "code": INTERNAL_ERROR,
                 "message": "The servers that ran this task have ended. Call the tool again.",
             }
-            state = replace(stored.state, status="failed", error=error, updated_at=now)
-        if not await store.replace(principal, stored, state):
+            state = replace(task.state, status="failed", error=error, updated_at=now)
+        if not await store.replace(principal, task, state):
             latest = await store.read(principal, state.id)
-            return stored.state if latest is None else latest.state
+            return task.state if latest is None else latest.state
         if not state.is_final:
             self._begin(store, principal, state)
         return state

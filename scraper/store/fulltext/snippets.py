@@ -103,15 +103,15 @@ def _make_pattern(term: QueryTerm) -> tuple[str, re.Pattern[str]]:
     return words[0], re.compile(f"{before}{pattern}{after}")
 
 
-def _find_densest(found: list[tuple[int, int, int]]) -> tuple[int, int]:
+def _find_densest(matches: list[tuple[int, int, int]]) -> tuple[int, int]:
     """Return the first and the last match of the best window."""
     best, best_value = (0, 0), (0, 0)
     inside: dict[int, int] = {}
     first = 0
-    for last, (_, end, number) in enumerate(found):
+    for last, (_, end, number) in enumerate(matches):
         inside[number] = inside.get(number, 0) + 1
-        while first < last and end - found[first][0] > SNIPPET_CHARS:
-            left = found[first][2]
+        while first < last and end - matches[first][0] > SNIPPET_CHARS:
+            left = matches[first][2]
             inside[left] -= 1
             if not inside[left]:
                 del inside[left]
@@ -154,9 +154,9 @@ FIRST_RANKED = 4
 """Pages ranked at first for each requested hit, since a URL may be stored more than once."""
 
 
-def make_hit(reading: Reading, parsed: CacheQuery, score: float) -> PageHit:
+def make_hit(reading: Reading, query: CacheQuery, score: float) -> PageHit:
     """Return a search hit with the snippet of the page that fits the query best."""
-    snippet = find_best_snippet(reading.document.markdown or reading.document.text, parsed.terms)
+    snippet = find_best_snippet(reading.document.markdown or reading.document.text, query.terms)
     return PageHit(
         url=reading.url,
         title=reading.document.title or "",

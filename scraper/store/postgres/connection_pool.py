@@ -127,10 +127,10 @@ class PostgresPool:
         task.add_done_callback(self._on_task_end)
         return task
 
-    def _on_task_end(self, working: asyncio.Task[Any]) -> None:
-        self._tasks.discard(working)
-        if not working.cancelled():
-            working.exception()  # marks the exception as retrieved; the caller has received it
+    def _on_task_end(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # marks the exception as retrieved; the caller has received it
 
     async def _run_with_retry(self, work: Callable[[Connection], Awaitable[T]], limit_s: float) -> T:
         async with asyncio.timeout(limit_s):

@@ -72,9 +72,9 @@ async def search_pages(
 
 async def _load_hits(
     connection: Connection,
-    ranked: list[PostgresHit],
+    hits: list[PostgresHit],
     owners: list[int],
-    parsed: CacheQuery,
+    query: CacheQuery,
     tsquery: TsQuery,
     limit: int,
     session: PageSearchSession,
@@ -84,8 +84,8 @@ async def _load_hits(
     found: dict[str, PageHit] = {}
     # As many as requested, or more at once if most of them may not match.
     count = READ_AT_ONCE if tsquery.has_near else limit
-    while ranked and len(found) < limit:
-        batch, ranked = ranked[:count], ranked[count:]
+    while hits and len(found) < limit:
+        batch, hits = hits[:count], hits[count:]
         # The owner is checked again: ranking does not see a principal that has just stored its first page.
         rows = await connection.fetch(
             "SELECT id, url, reading FROM pages WHERE id = ANY($1) AND owner = ANY($2)",
@@ -95,23 +95,23 @@ async def _load_hits(
         rows_by_id = {row["id"]: row for row in rows}
         known = frozenset(found)
         for hit in await loop.run_in_executor(
-            session.thread, _make_hits, batch, rows_by_id, known, parsed, tsquery, session.lexer
+            session.thread, _make_hits, batch, rows_by_id, known, query, tsquery, session.lexer
         ):
             found.setdefault(hit.url, hit)
     return list(found.values())[:limit]
 
 
 def _make_hits(
-    ranked: Sequence[PostgresHit],
+    hits: Sequence[PostgresHit],
     rows_by_id: Mapping[int, asyncpg.Record],
     known: frozenset[str],
-    parsed: CacheQuery,
+    query: CacheQuery,
     tsquery: TsQuery,
     lexer: LexemeTokenizer,
 ) -> list[PageHit]:
     """Return hits for pages; skip `known` URLs and pages whose text does not match exactly."""
     found: dict[str, PageHit] = {}
-    for hit in ranked:
+    for hit in hits:
         row = rows_by_id.get(hit.number)
         if row is None or row["url"] in known or row["url"] in found:
             continue
@@ -119,9 +119,9 @@ def _make_hits(
         if reading is None:
             continue
         is_uncertain = tsquery.has_near or (tsquery.counts_positions and hit.is_long)
-        if is_uncertain and parsed.tree is not None and not _matches_text(reading, parsed.tree, lexer):
+        if is_uncertain and query.tree is not None and not _matches_text(reading, query.tree, lexer):
             continue
-        found[row["url"]] = make_hit(reading, parsed, hit.score)
+        found[row["url"]] = make_hit(reading, query, hit.score)
     return list(found.values())
 
 

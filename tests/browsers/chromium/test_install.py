@@ -69,7 +69,7 @@ def debian(folder: Path, *, is_root: bool = True) -> Computer:
 def test_root_on_debian_gets_both_packages_in_one_call(tmp_path: Path) -> None:
     computer = debian(tmp_path)
     report = install_chromium(computer.log.append, host=computer.host)
-    assert [chromium.tier for chromium in report.found] == [Tier.LIGHT, Tier.FULL]
+    assert [chromium.tier for chromium in report.installs] == [Tier.LIGHT, Tier.FULL]
     assert report.missing == () and report.next_step is None
     [call] = computer.called()
     assert call.startswith("apt-get") and "--no-install-recommends " + BOTH_PACKAGES in call
@@ -123,7 +123,7 @@ def test_a_release_without_the_headless_shell_gets_the_full_browser(tmp_path: Pa
     computer = Computer(tmp_path)
     computer.command("apt-get", f'case "$*" in *headless-shell*) exit 100;; esac\n{computer.put(DEBIAN_FULL)}')
     report = install_chromium(computer.log.append, host=computer.host)
-    assert [chromium.tier for chromium in report.found] == [Tier.FULL]
+    assert [chromium.tier for chromium in report.installs] == [Tier.FULL]
     assert report.missing == (Tier.LIGHT,)
     assert computer.log[-1] == "Not installed, or does not start: Chromium for the light tier."
 
@@ -137,7 +137,7 @@ def test_user_without_root_gets_playwright_download_without_apt(tmp_path: Path) 
         + f"; touch {tmp_path}/{shell}/INSTALLATION_COMPLETE",
     )
     report = install_chromium(computer.log.append, tiers=(Tier.LIGHT,), host=computer.host)
-    assert [chromium.source for chromium in report.found] == ["playwright"]
+    assert [chromium.source for chromium in report.installs] == ["playwright"]
     assert computer.called() == [f"playwright install {BOTH_PACKAGES}"]
 
 
@@ -160,7 +160,7 @@ def test_an_older_download_is_updated(tmp_path: Path, function: Callable[..., In
     done = folder / "chromium_headless_shell-1255/INSTALLATION_COMPLETE"
     computer.command("playwright", f"{computer.put(newer, '159.0.8154.6')}; touch {done}")
     report = function(computer.log.append, host=computer.host)
-    assert report.found[0].executable == str(tmp_path / newer)
+    assert report.installs[0].executable == str(tmp_path / newer)
     assert computer.called() == ["playwright install chromium-headless-shell"]
 
 
@@ -171,7 +171,7 @@ def test_a_download_that_cannot_be_updated_stays_in_use(tmp_path: Path, function
     folder = downloaded(computer)
     report = function(computer.log.append, host=computer.host)
     assert report.usable and report.next_step is None
-    assert report.found[0].executable == str(folder / "chromium_headless_shell-1200" / SHELL)
+    assert report.installs[0].executable == str(folder / "chromium_headless_shell-1200" / SHELL)
     assert computer.log[-1] == "Chromium was not updated. The installed version stays in use."
 
 
@@ -206,7 +206,7 @@ def test_other_distributions_use_their_package_manager(tmp_path: Path, manager: 
     computer = Computer(tmp_path, distribution="other")
     computer.command(manager, computer.put(path))
     report = install_chromium(computer.log.append, tiers=(Tier.FULL,), host=computer.host)
-    assert [chromium.tier for chromium in report.found] == [Tier.FULL]
+    assert [chromium.tier for chromium in report.installs] == [Tier.FULL]
     assert [call.split()[0] for call in computer.called()] == [manager]
 
 

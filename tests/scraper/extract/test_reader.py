@@ -204,15 +204,15 @@ def test_dropped_lines_are_visible_but_not_in_the_document() -> None:
     sides = compare_reading(snapshot(PAGE))
     assert sides.title == "Ferries"
     assert "western quay" in sides.markdown
-    assert "western quay" in sides.seen
+    assert "western quay" in sides.visible_text
     assert {"Timetables of all lines", "Imprint of the harbour"} <= set(sides.dropped)
     assert not any("ferry" in line for line in sides.dropped)
-    assert all(line in sides.seen for line in sides.dropped)
-    assert "nobody sees" not in sides.seen + sides.markdown
-    assert "document.title" not in sides.seen
+    assert all(line in sides.visible_text for line in sides.dropped)
+    assert "nobody sees" not in sides.visible_text + sides.markdown
+    assert "document.title" not in sides.visible_text
 
 
 def test_plain_text_has_no_dropped_lines() -> None:
     sides = compare_reading(snapshot("one\ntwo\n", "text/plain"))
-    assert "one" in sides.seen
+    assert "one" in sides.visible_text
     assert sides.dropped == ()
