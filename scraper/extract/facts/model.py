@@ -20,8 +20,6 @@ class FactSource(enum.StrEnum):
     """A microdata property outside every item."""
     STATE = "scripts"
     """Data in the scripts of the page."""
-    ATTRIBUTE = "attributes"
-    """A data attribute that the scripts of the page read."""
     XHR = "xhr"
     """JSON that the page fetched during rendering."""
     VISIBLE = "visible"
@@ -40,7 +38,6 @@ CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
         FactSource.OPENGRAPH: 0.85,
         FactSource.FRAGMENT: 0.8,
         FactSource.STATE: 0.8,
-        FactSource.ATTRIBUTE: 0.6,
         FactSource.XHR: 0.7,
         FactSource.VISIBLE: 0.6,
         FactSource.ADDRESS: 0.7,

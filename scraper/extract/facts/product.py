@@ -99,7 +99,6 @@ def extract_product(
     for source, values in evidence.states.items():
         product_js_state.add_state_facts(facts, values, source, name_key(title), evidence.country, shown)
     has_markup = any(name in facts for name in ("price", "availability", "sku"))
-    product_js_state.add_data_attribute_price(facts, body, shown)
     _add_visible_price(facts, shown, evidence, body)
     codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
     if len(codes) == 1:
@@ -129,8 +128,6 @@ def extract_product(
     if _is_part_of_name(labels.get("sku", ""), title):
         labels.pop("sku")
     _add_labeled(facts, labels, body)
-    if "brand" not in facts:
-        facts.add("brand", product_brand_and_availability.find_brand(body, heading), FactSource.VISIBLE, confidence=0.5)
     facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
     facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("image", evidence.picture, FactSource.OPENGRAPH)

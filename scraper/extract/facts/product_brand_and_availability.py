@@ -8,7 +8,6 @@ from itertools import islice
 
 from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, LABELS, NOT_IN_STOCK
-from scraper.extract.facts.schema_graph import clean_text
 
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
@@ -60,45 +59,14 @@ def _is_buy(element: Element) -> bool:
     return len(text) < _MAX_BUTTON and BUY.search(text) is not None
 
 
-_MAX_BRAND = 40
-_BEFORE, _BEHIND = 60, 300
-"""Elements before and after the title that may show the brand."""
-_NAME = re.compile(
-    r"(?:pdp|product|prod|item|detail|p)?[-_]*(?:brand|marke|marca|manufacturer|byline)[-_]*"
-    r"(?:name|info|link|title|label|text|value)?",
-    re.IGNORECASE,
-)
 _LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
 _STORE = re.compile(
     r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
     r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"^(?:(?i:by|von|more from|shop all|see all|all)|brand|di|da|de)(?:\s*:\s*|\s+(?:-\s+)?)")
 _BY = re.compile(r"^by\s+")
-_OTHERS = re.compile(r"brands|marken|marcas|marche|news", re.IGNORECASE)
 _EDGES = " :-–"
-_OUTSIDE = frozenset({"footer", "nav", "header"})
-
-
-def find_brand(body: Element, title: Element | None) -> str | None:
-    """Return the short text of an element with a class like `brand` near the title, or None."""
-    if title is None:
-        return None
-    places = list(body.iter("*"))
-    at_title = places.index(title)
-    for element in places[max(0, at_title - _BEFORE) : at_title + _BEHIND]:
-        if _is_named(element):
-            text = trim_brand(clean_text(text_of(element)[:500]))
-            is_outside = any(around.tag in _OUTSIDE for around in element.iterancestors())
-            if 1 < len(text) <= _MAX_BRAND and not _OTHERS.search(text) and not is_outside:
-                return text
-    return None
-
-
-def trim_brand(text: str) -> str:
-    """Return the brand in texts such as `Visit the X store` or `by X`."""
-    return _LEAD.sub("", strip_brand_label(text)).strip(_EDGES)
 
 
 def strip_brand_label(text: str) -> str:
@@ -106,9 +74,3 @@ def strip_brand_label(text: str) -> str:
     brand = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
     store = _STORE.match(brand)
     return store["name"] if store else brand
-
-
-def _is_named(element: Element) -> bool:
-    """Return True if a class, id or itemprop is exactly a word for brand."""
-    words = f"{element.get('class') or ''} {element.get('id') or ''} {element.get('itemprop') or ''}".split()
-    return any(_NAME.fullmatch(word) for word in words)

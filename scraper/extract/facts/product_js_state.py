@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, cast
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, element_selector
+from scraper.extract.dom.xpath import Element
 from scraper.extract.facts import money
 from scraper.extract.facts.model import Facts, FactSource
 from scraper.extract.facts.product_markup import is_gtin, normalize_availability
-from scraper.extract.facts.product_visible_price import VisiblePrice, suggests_other_price
+from scraper.extract.facts.product_visible_price import VisiblePrice
 from scraper.extract.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.extract.page.page_tree import ScriptElement
 from scraper.extract.text.javascript_objects import parse_javascript_object
@@ -207,41 +206,3 @@ def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], Visi
     if price != int(price) or price in shown().signs:
         return False
     return price / 100 in shown().signs or item.keys() >= _OF_THEMES
-
-
-_PRICES = ("data-price", "data-price-amount", "data-product-price", "data-current-price", "data-final-price")
-_CURRENCIES = ("data-currency", "data-price-currency", "data-currency-code")
-_MARKED = element_selector(" | ".join(f".//*[@{name}]" for name in _PRICES))
-_MAX_ELEMENTS = 200
-_WITH_CENTS, _WHOLE = 0.6, 0.4
-"""Confidence by number format. A whole number that is not visible may be in cents."""
-
-
-def add_data_attribute_price(facts: Facts, body: Element, shown: Callable[[], VisiblePrice]) -> None:
-    """Add the price in data attributes if it is the only one and does not contradict the visible prices."""
-    if "price" in facts:
-        return
-    found: dict[float, Element] = {}
-    for element in _MARKED(body)[:_MAX_ELEMENTS]:
-        text = next(filter(None, (element.get(name) for name in _PRICES)), "")
-        amount = money.parse_machine_price(text)
-        if amount and not suggests_other_price(element):
-            found.setdefault(amount, element)
-    if len(found) != 1:
-        return
-    amount, element = found.popitem()
-    known = shown().signs
-    if known and amount not in known and amount / 100 in known:
-        amount /= 100
-    elif known and amount not in known:
-        return
-    sure = _WITH_CENTS if known or amount != int(amount) else _WHOLE
-    facts.add("price", money.simplify_number(amount), FactSource.ATTRIBUTE, confidence=sure)
-    facts.add("currency", _currency(element), FactSource.ATTRIBUTE)
-
-
-def _currency(element: Element) -> str | None:
-    """Return the currency code on the element or its nearest ancestor."""
-    around = takewhile(lambda one: one.tag != "body", (element, *element.iterancestors()))
-    codes = (money.currency_code(one.get(name)) for one in around for name in _CURRENCIES)
-    return next(filter(None, codes), None)

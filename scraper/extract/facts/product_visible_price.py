@@ -269,11 +269,6 @@ def find_title(body: Element) -> Element | None:
     return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
 
 
-def suggests_other_price(element: Element) -> bool:
-    """Return True if the surroundings suggest an old price or the price of another product."""
-    return _against(element, element_names(element)) > 0
-
-
 def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candidate]]:
     """Return the position of the title and all price candidates."""
     found: list[_Candidate] = []

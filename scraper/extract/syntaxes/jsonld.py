@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -187,19 +186,14 @@ def _read_repaired(text: str) -> list[Any]:
 
 
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
-_TOKEN = re.compile(
-    r'(?P<string>"(?:[^"\\]|\\.)*+"?+)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)|'
-    r"(?P<code>(?<![\w.+-])0\d+(?![\w.]))|(?P<nothing>\bundefined\b)|(?P<white>\s++)|(?P<other>[^\s\",:\[\]{}]++)",
-    re.DOTALL,
-)
-"""An unclosed string extends to the end of the text, so that no character is scanned twice."""
 _CURLY_QUOTES = str.maketrans("“”„‟″", '"""""')
 _CURLY_QUOTED_KEY = re.compile(r"[{,]\s*[“”„‟″]@?\w+[“”„‟″]\s*:")
 _INNER_QUOTE = re.compile(r'(?:(?<![\\\s:,\[{"])|(?<=[^\\\s:,\[{"]\s))"(?!\s*(?:[,:}\]]|\Z))')
 _BREAK = re.compile(r"(?<=[{\[,])\s*+(?:<br\s*/?>|</?p>)", re.IGNORECASE)
 _MISREAD_VALUE = re.compile(r"[:\[,]\s*(?:0\d|undefined\b)")
-_CLOSING = {"{": "}", "[": "]"}
-_PUNCTUATION = frozenset({"comma", "colon", "open", "close"})
+_CODE = re.compile(r"(?<=[:\[,])(\s*+)(0\d{1,40})(?=\s*[,\]}])")
+"""A number with leading zeros, which is a code. JavaScript would change it."""
+_NOTHING = re.compile(r'(?<=":)(\s*+)(?:undefined)?(?=\s*[,}])')
 
 
 def _is_ambiguous_in_javascript(text: str) -> bool:
@@ -210,12 +204,11 @@ def _is_ambiguous_in_javascript(text: str) -> bool:
 def _propose_repairs(text: str) -> Iterator[str]:
     """Yield repaired texts, the most likely first. The caller takes the first that is valid JSON."""
     text = _remove_invalid_escapes(_undo_editor_changes(text))
+    text = _NOTHING.sub(r"\1null", _CODE.sub(r'\1"\2"', text))
     yield text
-    yield _complete_tokens(text)
     quoted = _INNER_QUOTE.sub(r"\\" + '"', text)
     if quoted != text:
         yield quoted
-        yield _complete_tokens(quoted)
 
 
 def _undo_editor_changes(text: str) -> str:
@@ -227,60 +220,3 @@ def _undo_editor_changes(text: str) -> str:
 def _remove_invalid_escapes(text: str) -> str:
     r"""Remove backslashes that JSON does not allow, such as in `\'`."""
     return _BAD_ESCAPE.sub(lambda match: match.group() if match.group(1) else match.group(2) or "", text)
-
-
-def _complete_tokens(text: str) -> str:
-    """Insert missing values, commas and closing brackets."""
-    tokens: list[str] = []
-    brackets = _BracketStack()
-    last = ""
-    for match in _TOKEN.finditer(text):
-        kind, token = match.lastgroup or "", match.group()
-        if kind == "white":
-            tokens.append(token)
-            continue
-        if kind in ("comma", "close") and last == "colon":
-            tokens.append("null")
-        if kind in ("string", "open") and last and last not in ("comma", "colon", "open"):
-            tokens.append(",")
-        tokens.append(brackets.replace(token) if kind in ("open", "close") else _format_token(kind, token))
-        last = kind if kind in _PUNCTUATION else "value"
-    if last == "colon":
-        tokens.append("null")
-    return "".join(tokens) + brackets.close_all()
-
-
-class _BracketStack:
-    """Stack of open brackets. A bracket that closes an outer one closes the inner ones too."""
-
-    def __init__(self) -> None:
-        self._expected: list[str] = []
-        self._count = Counter[str]()
-
-    def replace(self, bracket: str) -> str:
-        """Return the text for a bracket so that each one is closed by its counterpart; "" if it closes nothing."""
-        closing = _CLOSING.get(bracket)
-        if closing is not None:
-            self._expected.append(closing)
-            self._count[closing] += 1
-            return bracket
-        closed = ""
-        while self._count[bracket] and not closed.endswith(bracket):
-            closed += self._expected.pop()
-            self._count[closed[-1]] -= 1
-        return closed
-
-    def close_all(self) -> str:
-        """Return the brackets that close all open ones."""
-        return "".join(reversed(self._expected))
-
-
-def _format_token(kind: str, token: str) -> str:
-    """Return a token as valid JSON. Numbers with leading zeros are codes, which JavaScript would change."""
-    if kind == "code":
-        return f'"{token}"'
-    if kind == "nothing":
-        return "null"
-    escapes = len(token) - 1 - len(token[:-1].rstrip("\\"))
-    is_closed = len(token) > 1 and token.endswith('"') and escapes % 2 == 0
-    return f'{token.rstrip(chr(92))}"' if kind == "string" and not is_closed else token

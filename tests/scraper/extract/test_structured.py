@@ -112,7 +112,10 @@ def test_without_a_type_there_is_no_rdfa() -> None:
 @pytest.mark.parametrize(
     ("broken", "warnings"),
     [
-        ('<script type="application/ld+json">{"@type": </script>', ()),
+        (
+            '<script type="application/ld+json">{"@type": </script>',
+            ("json_ld: 1 blocks are no JSON and were left out.",),
+        ),
         ('<script type="application/ld+json">no JSON</script>', ("json_ld: 1 blocks are no JSON and were left out.",)),
         ('<div itemscope itemtype=":::"><a itemprop="url" href="http://[">x</a></div>', ()),
         (

@@ -83,29 +83,6 @@ def test_a_shared_sign_is_likely_that_of_the_page_s_country(url: str, lang: str,
     assert facts(html, url)["currency"].get("likely") == likely
 
 
-@pytest.mark.parametrize(
-    ("attributes", "shown", "value", "confidence"),
-    [
-        ("data-price=49.90", "", 49.9, 0.6),
-        ("data-price-amount=1299", "", 1299, 0.4),
-        ("data-price=4990", "€49,90", 49.9, None),
-    ],
-)
-def test_price_in_a_data_attribute_is_used_if_there_is_no_other(
-    attributes: str, shown: str, value: float, confidence: float | None
-) -> None:
-    html = f"<h1>Kettle</h1><div class=buy {attributes} data-currency=EUR>{shown}</div>{BUY}<p>SKU: K-12</p>"
-    found = facts(html)
-    assert (found["price"]["value"], found["currency"]["value"]) == (value, "EUR")
-    if confidence:
-        assert (found["price"]["source"], found["price"]["confidence"]) == ("attributes", confidence)
-
-
-def test_several_prices_in_attributes_are_those_of_a_list() -> None:
-    rows = "".join(f"<div data-price=4{row}.90></div>" for row in range(3))
-    assert price(f"<h1>Kettle</h1>{rows}<p>SKU: K-12</p>") is None
-
-
 def test_component_data_is_used_if_there_is_no_price() -> None:
     given = '{"name": "Copper kettle", "price": "49.90", "currency": "EUR", "sku": "K-12"}'
     html = f"<div data-page='{given}'><h1>Copper kettle</h1></div>"
