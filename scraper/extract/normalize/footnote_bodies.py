@@ -14,9 +14,7 @@ from scraper.extract.dom.xpath import Element, element_selector, text_of
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
-_NOTE_HEADINGS = HEADINGS - {"h1", "h2"}
 _CONTINUATION_TAGS = LISTS | {"p", "blockquote", "pre", "table"}
-_NOTE_BLOCKS = _CONTINUATION_TAGS | {"div", "dl", "figure"}
 _BACK_LINK_CLASS = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
 _ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE)
 _TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
@@ -31,8 +29,6 @@ def find_note_block(target: Element) -> Element | None:
     block: Element | None = target
     while block is not None and block.tag in _INLINE:
         block = block.getparent()
-    if block is not None and block.tag in _NOTE_HEADINGS:
-        return _collect_after_heading(block)
     if block is None or block.tag not in _BLOCKS:
         return None
     if block.tag in ("td", "tr"):
@@ -42,18 +38,6 @@ def find_note_block(target: Element) -> Element | None:
     if is_number_alone and block.tag in ("p", "div") and around is not None and around.tag in ("li", "div"):
         return around if len(list(islice(around, 4))) <= 3 else None
     return block
-
-
-def _collect_after_heading(heading: Element) -> Element | None:
-    """Return the blocks after a heading that is a note's number, as Texinfo writes notes, or None."""
-    if not text_of(heading).strip(_MARKS).isdecimal():
-        return None
-    body = etree.Element("div")
-    heading.addprevious(body)
-    while (block := body.getnext()) is not None and (block is heading or block.tag in _NOTE_BLOCKS):
-        body.append(block)
-    heading.tag = "p"
-    return body
 
 
 def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element]:

@@ -31,12 +31,6 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
             id="notes parted by line breaks",
         ),
         pytest.param(
-            "<p>One.<a id=D1 href='#F1'><sup>1</sup></a> Two.<a id=D2 href='#F2'><sup>2</sup></a></p>"
-            "<div class=footnote><hr><h3><a id=F1 href='#D1'>(1)</a></h3>\n<p>First <em>note</em>.</p>\n"
-            "<h3><a id=F2 href='#D2'>(2)</a></h3>\n<p>Second note.</p></div>",
-            id="a heading for the number of each",
-        ),
-        pytest.param(
             "<p>One.<sup>1</sup> Two.<sup>2</sup></p><hr><p><sup>1</sup> First <em>note</em>.</p>"
             "<p><strong>2</strong> Second note.</p>",
             id="no links, behind a rule",
