@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from scraper.site_model import PageChange
     from scraper.store.record_logs import RecordLogs
 
-T = TypeVar("T")
 
 _PRINCIPAL = "local"
 _LOG = "watch:"

@@ -41,7 +41,7 @@ def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     head = [f"{_count(outcomes)}", UNTRUSTED_EXPLANATION.format(region=region)]
-    sections = [_section(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
+    sections = [as_text(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
     return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(sections), region)
 
 
@@ -77,17 +77,13 @@ def as_row(url: str, outcome: Outcome, budget: int) -> ChangedPage:
     return row
 
 
-def as_text(url: str, outcome: Outcome, budget: int) -> str:
-    """Return the section of one page for a terminal."""
-    return _section(url, outcome, budget)
-
-
 def _count(outcomes: Sequence[Outcome]) -> str:
     states = [outcome.status if isinstance(outcome, PageChange) else "failed" for outcome in outcomes]
     return "Pages: " + ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states)) + "."
 
 
-def _section(url: str, outcome: Outcome, budget: int) -> str:
+def as_text(url: str, outcome: Outcome, budget: int) -> str:
+    """Return the section of one page, as Markdown or for a terminal."""
     title = f"## {clean_line(url, _MAX_URL)}"
     if isinstance(outcome, ScraperError):
         return f"{title}\nError: {error_sentence(outcome)}"

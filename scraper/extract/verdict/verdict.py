@@ -12,7 +12,6 @@ import re
 
 from browsers.model import Snapshot
 from scraper.extract.dom.xpath import attribute_selector, element_selector, text_of
-from scraper.extract.page import page_tree
 from scraper.extract.page.main_content import remove_boilerplate
 from scraper.extract.page.page_tree import PageTree
 from scraper.extract.text.terms import count_words
@@ -122,11 +121,6 @@ class PageSignals:
         if self.words < BARE_WORDS:
             shown.append(self.text)
         self.titles = [" ".join(text.split())[:_MAX_TITLE_TEXT] for text in shown]
-
-
-def judge(snapshot: Snapshot) -> Verdict:
-    """Return the verdict on a snapshot of HTML that is not going to be read."""
-    return judge_signals(snapshot, PageSignals(page_tree.build_page_tree(snapshot)))
 
 
 def judge_signals(snapshot: Snapshot, signals: PageSignals) -> Verdict:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from benchmarks.verdict.pages import LabeledPage, saved_pages, text_of
 from benchmarks.verdict.synthetic_pages import synthetic_pages
-from scraper.extract.verdict import verdict
-from tests.scraper.extract.snapshots import page
+from tests.scraper.extract.snapshots import page, verdict_of
 
 STORY = " ".join(f"sentence{n} about the harbour" for n in range(60))
 SCRIPT = "<script src=/a.js></script>"
@@ -49,5 +48,5 @@ def test_a_page_without_content_keeps_menus_and_footer(tmp_path: Path) -> None:
 
 
 def test_synthetic_pages_get_their_expected_verdict() -> None:
-    said = {one.name: verdict.judge(page(one.html, url=one.url)).kind.value for one in synthetic_pages()}
+    said = {one.name: verdict_of(page(one.html, url=one.url)).kind.value for one in synthetic_pages()}
     assert said == {one.name: one.expected for one in synthetic_pages()}

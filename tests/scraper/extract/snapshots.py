@@ -6,7 +6,9 @@ from typing import Any
 
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.model import Document
+from scraper.extract.page.page_tree import build_page_tree
+from scraper.extract.verdict.verdict import PageSignals, judge_signals
+from scraper.model import Document, Verdict
 
 URL = "https://example.com/dir/page"
 WORDS = "These are words that a person came to this page to read and that fill it up. " * 12
@@ -27,3 +29,8 @@ def read(html: str, **more: Any) -> Document:
 def markdown_of(html: str, **more: Any) -> str:
     """Return the Markdown of the HTML as main content of a page."""
     return read(f"<body><main>{html}</main></body>", **more).markdown
+
+
+def verdict_of(snapshot: Snapshot) -> Verdict:
+    """Return the verdict on a page that is not read."""
+    return judge_signals(snapshot, PageSignals(build_page_tree(snapshot)))

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from scraper.extract import reader
-from scraper.extract.verdict import verdict
 from scraper.model import Verdict, VerdictKind
-from tests.scraper.extract.snapshots import WORDS, page
+from tests.scraper.extract.snapshots import WORDS, page, verdict_of
 from tests.scraper.soon import soon
 
 SCRIPT = "<script src=/app.js></script>"
@@ -117,7 +116,7 @@ CASES = [
 
 @pytest.mark.parametrize(("html", "expected"), CASES)
 def test_verdict_depends_on_the_content_of_the_page(html: str, expected: Verdict) -> None:
-    assert verdict.judge(page(html)) == expected
+    assert verdict_of(page(html)) == expected
     assert reader.read(page(html)).verdict == expected
 
 
@@ -126,23 +125,23 @@ def test_verdict_depends_on_the_content_of_the_page(html: str, expected: Verdict
     [(401, blocked("login")), (403, blocked("denied")), (429, blocked("rate_limit")), (404, OK), (503, OK)],
 )
 def test_a_status_names_the_wall_of_a_short_page(status: int, expected: Verdict) -> None:
-    assert verdict.judge(page("<h1>Sorry</h1><p>That did not work.</p>", status=status)) == expected
+    assert verdict_of(page("<h1>Sorry</h1><p>That did not work.</p>", status=status)) == expected
 
 
 @pytest.mark.parametrize(("name", "status"), [("cf-mitigated", 403), ("x-vercel-mitigated", 429)])
 def test_a_header_names_a_challenge_of_any_length(name: str, status: int) -> None:
     snapshot = page(f"<p>{LONG}</p>", status=status, headers={name: "challenge"})
-    assert verdict.judge(snapshot) == blocked("challenge")
+    assert verdict_of(snapshot) == blocked("challenge")
 
 
 def test_a_long_page_that_is_forbidden_is_still_a_page() -> None:
-    assert verdict.judge(page(f"<main><p>{LONG}</p></main>", status=403)) == OK
+    assert verdict_of(page(f"<main><p>{LONG}</p></main>", status=403)) == OK
 
 
 def test_verdict_of_a_rendered_page_with_little_text() -> None:
-    assert verdict.judge(page(f"<p>Few words.</p>{SCRIPT}", rendered=True)) == OK
-    assert verdict.judge(page(SHELL, rendered=True)) == thin("empty")
-    assert verdict.judge(page("<h1>Access denied</h1>", rendered=True)) == blocked("denied")
+    assert verdict_of(page(f"<p>Few words.</p>{SCRIPT}", rendered=True)) == OK
+    assert verdict_of(page(SHELL, rendered=True)) == thin("empty")
+    assert verdict_of(page("<h1>Access denied</h1>", rendered=True)) == blocked("denied")
 
 
 @pytest.mark.parametrize(
@@ -150,17 +149,17 @@ def test_verdict_of_a_rendered_page_with_little_text() -> None:
 )
 def test_rendered_page_that_asks_for_scripts_is_blocked(words: str) -> None:
     asking = f"<h1>{words}</h1><p>Reload the page then.</p>{SCRIPT}"
-    assert verdict.judge(page(asking)) == thin("javascript")
-    assert verdict.judge(page(asking, rendered=True)) == blocked("javascript")
+    assert verdict_of(page(asking)) == thin("javascript")
+    assert verdict_of(page(asking, rendered=True)) == blocked("javascript")
 
 
 def test_an_address_that_the_visit_was_led_to_names_the_wall() -> None:
     sorry = "https://www.example.com/sorry/index?continue=x"
-    assert verdict.judge(page("<p>Ein Formular.</p>", url=sorry)) == CAPTCHA
+    assert verdict_of(page("<p>Ein Formular.</p>", url=sorry)) == CAPTCHA
     line = "https://shop.queue-it.net/?c=shop&t=https%3A%2F%2Fshop.example%2F"
-    assert verdict.judge(page("<p>Du er i kø.</p>", url=line)) == blocked("rate_limit")
+    assert verdict_of(page("<p>Du er i kø.</p>", url=line)) == blocked("rate_limit")
     perfdrive = "https://validate.perfdrive.com/?ssa=1"
-    assert verdict.judge(page("<p>Ein Bild.</p>", url=perfdrive)) == CAPTCHA
+    assert verdict_of(page("<p>Ein Bild.</p>", url=perfdrive)) == CAPTCHA
 
 
 HEAD = """<title>The lighthouse keeper's diary | The Harbour Gazette</title>
@@ -175,21 +174,21 @@ AROUND = (
 
 def test_menus_and_teasers_around_an_empty_place_are_not_the_page() -> None:
     hollow = f"<head>{HEAD}</head><body><main></main>{AROUND}{SCRIPT}</body>"
-    assert verdict.judge(page(hollow)) == thin("hollow")
-    assert verdict.judge(page(hollow.replace(SCRIPT, ""))) == OK
-    assert verdict.judge(page(hollow, rendered=True)) == OK
+    assert verdict_of(page(hollow)) == thin("hollow")
+    assert verdict_of(page(hollow.replace(SCRIPT, ""))) == OK
+    assert verdict_of(page(hollow, rendered=True)) == OK
 
 
 def test_the_same_with_its_content_is_whole_however_many_scripts_it_has() -> None:
     story = "<h1>The lighthouse keeper's diary</h1>" + f"<p>{WORDS}</p>" * 3
     whole = f"<head>{HEAD}</head><body><main>{story}</main>{AROUND}{SCRIPT * 40}</body>"
-    assert verdict.judge(page(whole)) == OK
+    assert verdict_of(page(whole)) == OK
 
 
 def test_a_form_with_a_captcha_beside_it_is_a_form() -> None:
     form = "<form><textarea></textarea><div class=g-recaptcha></div></form>"
     html = f"<main><h1>Contact</h1><p>{WORDS[:200]}</p>{form}</main>"
-    assert verdict.judge(page(html)).kind is not VerdictKind.BLOCKED
+    assert verdict_of(page(html)).kind is not VerdictKind.BLOCKED
 
 
 @pytest.mark.parametrize("token", ["verify-", "access.", "please", "_just-a-moment_"])
@@ -197,7 +196,7 @@ def test_a_page_of_one_long_word_is_judged_soon(token: str) -> None:
     for html in (f"<p>{token * 75_000}</p>", f"<h1>{token * 75_000}</h1>"):
         built = page(html)
         with soon():
-            verdict.judge(built)
+            verdict_of(built)
 
 
 SHEET = "<link rel=stylesheet href=/a.css>"
