@@ -16,7 +16,7 @@ from scraper.engines.common.layout_parser import is_engine_page
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.engines.common.row_location import LinkCandidate, locate_rows
-from scraper.extract.dom.xpath import Element, element_selector
+from scraper.extract.dom.xpath import Element, classes_of, element_selector
 from scraper.urls import split_url
 
 MAX_LINKS = 1_500
@@ -182,7 +182,7 @@ def _title_likeness(candidate: LinkCandidate) -> tuple[bool, bool, int]:
 def _shapes(candidate: LinkCandidate) -> Iterable[tuple[str, ...]]:
     link, heading = candidate.link, candidate.heading
     tags = [str(link.tag), *(str(ancestor.tag) for ancestor in islice(link.iterancestors(), 5))]
-    classes = (link.get("class") or "").split()
+    classes = classes_of(link)
     above = f"{heading.tag} {candidate.heads}" if heading is not None else ""
     parent = link.getparent()
     yield ("path and classes", above, *tags, " ".join(sorted(classes)))

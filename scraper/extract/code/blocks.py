@@ -9,7 +9,7 @@ from typing import cast
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, classes_of, text_of
 
 NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
@@ -55,8 +55,8 @@ def extract_code(block: Element) -> str:
 def find_code_in_table(table: Element) -> Element | None:
     """Return the code, in one cell or one row per line, of a table with line numbers; None for other tables."""
     rows = list(islice(table.iter("tr"), _MAX_LINES))
-    numbered = not _NUMBERED_TABLES.isdisjoint(_classes(table)) or (
-        bool(rows) and any(not NUMBERING.isdisjoint(_classes(cell)) for cell in rows[0])
+    numbered = not _NUMBERED_TABLES.isdisjoint(classes_of(table)) or (
+        bool(rows) and any(not NUMBERING.isdisjoint(classes_of(cell)) for cell in rows[0])
     )
     is_counted = not numbered and _are_counted_lines(rows)
     if not numbered and not is_counted:
@@ -65,7 +65,7 @@ def find_code_in_table(table: Element) -> Element | None:
         block = etree.Element("pre", {"class": table.get("class") or ""})
         block.text = "\n".join(text_of(row[-1]).strip("\n") for row in rows)
         return block
-    cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(_classes(cell))]
+    cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(classes_of(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
 
 
@@ -113,14 +113,14 @@ def is_line_number_column(column: Element, block: Element) -> bool:
 def _is_numbered_line(row: Element) -> bool:
     """Return True if a row is a number and a line of code."""
     return len(row) > 1 and all(
-        not NUMBERING.isdisjoint(_classes(cell)) for cell in row.iterchildren() if cell is not row[-1]
+        not NUMBERING.isdisjoint(classes_of(cell)) for cell in row.iterchildren() if cell is not row[-1]
     )
 
 
 def is_bare_block(code: Element) -> bool:
     """Return True if a `code` outside of `pre` is a block: alone, with several lines or a block style."""
     several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
-    is_styled = _BLOCK_STYLE.search(code.get("style") or "") or not _BLOCK_CLASSES.isdisjoint(_classes(code))
+    is_styled = _BLOCK_STYLE.search(code.get("style") or "") or not _BLOCK_CLASSES.isdisjoint(classes_of(code))
     if not several and not is_styled:
         return False
     parent, before, after = code.getparent(), code.getprevious(), code.getnext()
@@ -129,10 +129,6 @@ def is_bare_block(code: Element) -> bool:
     text_before = parent.text if before is None else before.tail
     beside = any(one is not None and one.tag in _INLINE_TAGS for one in (before, after))
     return not (text_before or "").strip() and not beside
-
-
-def _classes(element: Element) -> list[str]:
-    return (element.get("class") or "").split()
 
 
 def _find_sole_code(block: Element) -> Element | None:
@@ -209,7 +205,7 @@ def _pieces(block: Element) -> Iterator[str]:
 
 def _is_not_code(element: Element) -> bool:
     """Return True for line numbers, buttons and popups."""
-    if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(_classes(element)):
+    if element.tag in _NOT_CODE_TAGS or not _NOT_CODE_CLASSES.isdisjoint(classes_of(element)):
         return True
     name, style = element.get("class"), element.get("style")
     if name and (_POPUP.search(name) or (_NUMBER_CLASS.search(name) and text_of(element).strip().isdecimal())):

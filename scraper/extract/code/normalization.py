@@ -11,7 +11,7 @@ from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, 
 from scraper.extract.code.line_lists import normalize_line_lists
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.extract.dom.xpath import Element, classes_of, element_selector, text_of
 
 _MAX_LABEL = 24
 _MIN_NUMBERED_LINES = 3
@@ -55,7 +55,7 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
 def _is_numbering(beside: Element, block: Element) -> bool:
     """Return True for the line numbers of a block. Numbers in a `pre` after a block are its output."""
     words = " ".join(map(str, beside.itertext())).split()
-    if not NUMBERING.isdisjoint(_classes(beside)) and "".join(words).isdecimal():
+    if not NUMBERING.isdisjoint(classes_of(beside)) and "".join(words).isdecimal():
         return True
     around = block.getparent()
     is_alone = around is not None and len(around) == 2 and not (beside.tail or "").strip()
@@ -152,7 +152,7 @@ def _bar_above(block: Element) -> Element | None:
 def _bar_below(block: Element) -> Element | None:
     """Return a toolbar that follows a block, as Prism inserts it."""
     after = block.getnext()
-    if after is None or (block.tail or "").strip() or "toolbar" not in (after.get("class") or "").split():
+    if after is None or (block.tail or "").strip() or "toolbar" not in classes_of(after):
         return None
     return after if _is_short(after) and (not _read_label(after) or is_language_name(_read_label(after))) else None
 
@@ -290,11 +290,11 @@ def _normalize_doxygen_block(box: Element) -> None:
     """Convert a box with one element per line, some of them perhaps in collapsible parts."""
     lines: list[Element] = []
     for part in box:
-        classes = _classes(part)
+        classes = classes_of(part)
         if "line" in classes:
             lines.append(part)
         elif "foldopen" in classes:
-            lines += [line for line in part.iter("div") if "line" in _classes(line)]
+            lines += [line for line in part.iter("div") if "line" in classes_of(line)]
         elif "ttc" not in classes:  # tooltips
             return
     if lines:
@@ -322,7 +322,7 @@ def _add_diff_signs(root: Element, class_names: str) -> None:
     changed = (line for line in _CHANGED_LINES(root)[:_MAX_DIFF_LINES] if _diff_sign(line) != " ")
     blocks = (next(line.iterancestors("pre"), None) for line in changed)
     for block in dict.fromkeys(block for block in blocks if block is not None):
-        lines = [line for line in block.iter("span", "div") if not _DIFF_LINE_CLASSES.isdisjoint(_classes(line))]
+        lines = [line for line in block.iter("span", "div") if not _DIFF_LINE_CLASSES.isdisjoint(classes_of(line))]
         if any(text_of(line)[:1] in "+-" for line in lines if _diff_sign(line) != " " and text_of(line)):
             continue  # the signs are in the text already
         for line in lines:
@@ -335,8 +335,4 @@ def _add_diff_signs(root: Element, class_names: str) -> None:
 
 
 def _diff_sign(line: Element) -> str:
-    return next((_DIFF_SIGNS[name] for name in _classes(line) if name in _DIFF_SIGNS), " ")
-
-
-def _classes(element: Element) -> list[str]:
-    return (element.get("class") or "").split()
+    return next((_DIFF_SIGNS[name] for name in classes_of(line) if name in _DIFF_SIGNS), " ")

@@ -14,7 +14,7 @@ from lxml import etree
 
 from scraper.extract.discussion.author_names import MAX_NAME, clean_name, may_be_signed, read_name, read_signed_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
-from scraper.extract.dom.xpath import Element, collect_names, text_of
+from scraper.extract.dom.xpath import Element, classes_of, collect_names, text_of
 from scraper.extract.text import date_parsing
 
 MAX_LABELS = 100_000
@@ -397,5 +397,5 @@ def label_key(element: Element) -> tuple[str, ...]:
 
 
 def _first_class(element: Element) -> str:
-    names = (element.get("class") or "").split()
+    names = classes_of(element)
     return _DIGITS.sub("", names[0]) if names else ""

@@ -15,7 +15,7 @@ from scraper.extract.discussion.mail_text import MAIL_SIGNATURE
 from scraper.extract.discussion.post_containers import PostContainer
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, classes_of, text_of
 
 # With `IGNORECASE`, a search takes several times as long: these are for names in lower case.
 _BODY_NAME = re.compile(
@@ -136,7 +136,7 @@ def _is_body_name(name: str) -> bool:
 
 def _key(element: Element) -> str:
     around = element.getparent()
-    name = re.sub(r"\d+", "", " ".join((element.get("class") or "").split()[:2]))
+    name = re.sub(r"\d+", "", " ".join(classes_of(element)[:2]))
     outer = "" if around is None or name else " ".join((around.get("class") or around.tag).split()[:1])
     identity = re.sub(r"\d+", "", element.get("id") or "") if not name else ""
     return f"{outer}>{element.tag}.{name}#{identity}"

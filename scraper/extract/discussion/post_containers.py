@@ -11,7 +11,7 @@ from itertools import islice
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.discussion.related_cards import RelatedCards, are_priced
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, depth_of, text_of
 
 _MAX_WIDE = 150
 """Labels. An element with more of them contains a thread, and so do its ancestors."""
@@ -128,7 +128,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
         # Of shapes that hold nearly the same, the outermost comes first.
         best = min(
             (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
-            key=lambda one: (is_typed and one is not best, _depth(one.containers[0].element)),
+            key=lambda one: (is_typed and one is not best, depth_of(one.containers[0].element)),
         )
         for container in best.containers:
             found[container.element] = container
@@ -144,10 +144,6 @@ def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candida
     return typed.value >= _MIN_TYPED * best.value and not any(
         elements <= one.elements for one in candidates if one.shape.name[0] != "@"
     )
-
-
-def _depth(element: Element) -> int:
-    return sum(1 for _ in element.iterancestors())
 
 
 def _in_order(elements: Iterable[Element]) -> list[Element]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, classes_of, text_of
 from scraper.extract.facts.product_vocabulary import BUY, IN_STOCK, LABELS, NOT_IN_STOCK
 
 _REACH = 500
@@ -51,7 +51,7 @@ def _matching(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
 
 
 def _is_buy(element: Element) -> bool:
-    if element.get("disabled") is not None or "disabled" in (element.get("class") or "").split():
+    if element.get("disabled") is not None or "disabled" in classes_of(element):
         return False
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
     texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]

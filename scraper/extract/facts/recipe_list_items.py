@@ -9,7 +9,7 @@ from typing import Any, cast
 from lxml import etree
 
 from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, depth_of, text_of
 from scraper.extract.facts.recipe_vocabulary import STEP_MARK
 from scraper.extract.facts.schema_graph import clean_text
 
@@ -34,11 +34,11 @@ def row_texts(around: Element) -> list[str]:
     whole = len(_squash(text_of(around)))
     if not 0 < whole <= _MAX_TEXT:
         return []
-    top = _depth(around)
+    top = depth_of(around)
     shapes: dict[tuple[str, str, int], list[Element]] = {}
     for element in islice(around.iterdescendants("*"), _MAX_ELEMENTS):
         name = _DIGITS.sub("", element.get("class") or "")
-        shapes.setdefault((str(element.tag), name, _depth(element) - top), []).append(element)
+        shapes.setdefault((str(element.tag), name, depth_of(element) - top), []).append(element)
     repeated = sorted((rows for rows in shapes.values() if len(rows) > 1), key=len, reverse=True)
     for rows in repeated:  # sorting is stable: the outer ones come first
         texts = _texts(rows)
@@ -58,10 +58,6 @@ def _texts(rows: list[Element]) -> list[str]:
 
 def _squash(text: str) -> str:
     return "".join(text.split())
-
-
-def _depth(element: Element) -> int:
-    return sum(1 for _ in element.iterancestors())
 
 
 def is_line(box: Element) -> bool:

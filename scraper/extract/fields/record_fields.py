@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scraper.extract.dom.xpath import Element
+from scraper.extract.dom.xpath import Element, classes_of
 from scraper.extract.fields.extraction_recipes import LocatedValue, RecordColumn, strip_around
 from scraper.extract.fields.field_names import FieldName
 from scraper.extract.fields.named_values import LABEL_END, LABEL_TAGS, NameMatch
@@ -252,7 +252,7 @@ class RecordFields:
             is_label = LABEL_END.search(before.text) or before.element.tag in LABEL_TAGS
             if is_label and sum(map(bool, self._read_column(column))) > 1:
                 return column, field.match(before.text)
-        names = (one.leaf.element.get("class") or "").split()
+        names = classes_of(one.leaf.element)
         return RecordColumn(path=path, prefix=one.prefix, suffix=one.suffix), max(map(field.match, names), default=0.0)
 
 

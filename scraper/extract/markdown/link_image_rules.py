@@ -6,7 +6,7 @@ import re
 
 from scraper.extract.dom.tags import HEADINGS
 from scraper.extract.dom.urls import find_image_source, is_balanced
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.extract.dom.xpath import Element, classes_of, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import SoupTag
 from scraper.extract.text.sanitize import clean_line
@@ -56,7 +56,7 @@ class LinkRules(MarkdownRules):
             anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor)
         )
         is_permalink = (is_of_title and label.lower() in _PERMALINK_WORDS) or not _PERMALINK_CLASSES.isdisjoint(
-            (element.get("class") or "").split()
+            classes_of(element)
         )
         if (
             label in _PERMALINK_TEXTS

@@ -15,7 +15,7 @@ from lxml import etree
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, collect_names, text_of
+from scraper.extract.dom.xpath import Element, classes_of, collect_names, text_of
 from scraper.extract.math import asciimath, mathml
 from scraper.extract.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
@@ -113,7 +113,7 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
     if tag == "img":
         tex = _read_image(element)
         return (tex, False) if tex else None
-    classes = (element.get("class") or "").split()
+    classes = classes_of(element)
     if (tag == "asciimath" or "asciimath" in classes) and not len(element):
         tex = _clean_tex(asciimath.convert_to_tex(element.text or ""))
         return (tex, _is_display(element, classes)) if tex else None
@@ -157,7 +157,7 @@ def _read_attributes(element: Element) -> tuple[str, bool] | None:
     holds_more = element.tag in _CONTAINER_TAGS and len(text_of(element)) > 4 * len(tex) + 80
     if not tex or holds_more:
         return None
-    return tex, _is_display(element, (element.get("class") or "").split())
+    return tex, _is_display(element, classes_of(element))
 
 
 def _next_script(element: Element) -> Element | None:
@@ -166,7 +166,7 @@ def _next_script(element: Element) -> Element | None:
     while after is not None and not (element.tail or "").strip():
         if after.tag == "script" and (after.get("type") or "").startswith("math/"):
             return after
-        if _RENDERINGS.isdisjoint((after.get("class") or "").split()):
+        if _RENDERINGS.isdisjoint(classes_of(after)):
             return None
         element, after = after, after.getnext()
     return None

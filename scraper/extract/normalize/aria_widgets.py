@@ -11,7 +11,7 @@ from lxml import etree
 
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.extract.dom.xpath import Element, attribute_selector, classes_of, element_selector, text_of
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
 _ACTION_LABEL = re.compile(
@@ -172,7 +172,7 @@ def convert_aria_tables(root: Element, class_names: str, roles: Sequence[Element
 def convert_summary_tables(root: Element, class_names: str) -> None:
     """Convert javadoc summary tables into tables. Call it before content selection, which would split rows."""
     for grid in _SUMMARY_TABLES(root)[:_MAX_TABLES] if "summary-table" in class_names else ():
-        names = (grid.get("class") or "").split()
+        names = classes_of(grid)
         width = next((_SUMMARY_WIDTHS[name] for name in names if name in _SUMMARY_WIDTHS), 0)
         cells = list(grid)
         if width and len(cells) % width == 0:
