@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -22,24 +21,6 @@ pytestmark = pytest.mark.browser
 
 OLD = 1e-6
 """Seconds. Every cached page is older than that."""
-
-
-@pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[WorkerPool]:
-    async with WorkerPool() as running:
-        yield running
-
-
-@pytest.fixture
-async def fetcher(
-    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
-) -> AsyncIterator[Fetcher]:
-    """Return a fetcher with an empty cache."""
-    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
-    reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
-    yield reading
-    await reading.close()
-    await pages.close()
 
 
 def content(reading: Reading) -> str:

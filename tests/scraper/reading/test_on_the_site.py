@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browsers import Browsers, BrowserSettings
+from browsers import Browsers
 from browsers.model import Tier
 from scraper import errors
 from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.settings import Settings
-from scraper.store.sqlite.pages import SqlitePageStore
-from scraper.workers import WorkerPool
 from tests.scraper.process import until
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[WorkerPool]:
-    async with WorkerPool() as running:
-        yield running
-
-
-@pytest.fixture
-async def fetcher(
-    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
-) -> AsyncIterator[Fetcher]:
-    """Return a fetcher with an empty cache."""
-    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
-    reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
-    yield reading
-    await reading.close()
-    await pages.close()
 
 
 async def told(fetcher: Fetcher, url: str, **options: Any) -> errors.ScraperError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from scraper.reading.screenshots import ScreenshotReader
 from scraper.reading.visitor import MAX_VAIN_VISITS
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError
-from scraper.store.sqlite.pages import SqlitePageStore
-from scraper.workers import WorkerPool
 from tests.browsers.acting.scripts import run_steps
 from tests.site.hosts import CONTENT_HOSTS, NEVER_REFUSED, TRACKERS, WIDGETS
 from tests.site.prose import marks_found
@@ -25,24 +22,6 @@ from tests.site.running import Site
 from tests.site.third_parties import CASES
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-async def workers() -> AsyncIterator[WorkerPool]:
-    async with WorkerPool() as running:
-        yield running
-
-
-@pytest.fixture
-async def fetcher(
-    browsers: Browsers, workers: WorkerPool, browser_settings: BrowserSettings, tmp_path: Path
-) -> AsyncIterator[Fetcher]:
-    """Return a fetcher with an empty cache and no knowledge of hosts."""
-    pages = SqlitePageStore(tmp_path, limit_bytes=50_000_000)
-    reading = Fetcher(browsers, workers, pages, Settings(test_hosts=browser_settings.test_hosts))
-    yield reading
-    await reading.close()
-    await pages.close()
 
 
 @pytest.mark.parametrize("page", CASES)

@@ -10,8 +10,8 @@ import pytest
 from scraper.services import Services
 from scraper.site import crawl_service
 from scraper.site_model import CrawlRequest
-from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_hostile_servers import names, opened
+from tests.scraper.tools.calls import call_tool
 from tests.site.traps.made_site import MadeSite, link, redirect
 from tests.site.traps.serving import HOST, serving
 
@@ -56,7 +56,7 @@ async def test_copies_are_aliases_of_the_first_page_in_the_index(tmp_path: Path)
             assert later["/room/1"]["crawl"] != found["/room/1"]["crawl"]
             assert {**later["/room/1"], "crawl": report.crawl} == found["/room/1"]
             title = made.title("/room/1")
-            assert "/print/copy" in (await call(app, "search_index", index_name=report.index, query=title)).text
+            assert "/print/copy" in (await call_tool(app, "search_index", index_name=report.index, query=title)).text
 
 
 async def test_pages_that_an_earlier_crawl_read_at_another_url_are_aliases(

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from scraper import errors
-from scraper.call_context import ProgressCallback
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site_model import CrawlRequest
 from scraper.store import index_service
-from scraper.tools import registry
-from scraper.tools.model import ToolAnswer, ToolCall
-from tests.scraper.tools.answers import data_of
+from scraper.tools.model import ToolCall
+from tests.scraper.tools.calls import call_tool, data_of
 from tests.site.pdf import pdf
 from tests.site.traps.addresses import Versions
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, links
@@ -31,23 +29,23 @@ def settings(folder: Path, served: ServedSite) -> Settings:
     return Settings(data_dir=folder, test_hosts=served.test_hosts)
 
 
-async def call(app: Services, tool: str, *, progress: ProgressCallback | None = None, **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, ToolCall(deadline_s=60, progress=progress))
-
-
 async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_path: Path) -> None:
     with serving(Robots) as (made, served):
         async with Services.open(settings(tmp_path, served)) as app:
             steps: list[tuple[float, float | None, str | None]] = []
-            answer = await call(
-                app, "crawl", progress=lambda *step: steps.append(step), url=served.url, max_pages=12, format="json"
+            answer = await call_tool(
+                app,
+                "crawl",
+                ToolCall(deadline_s=60, progress=lambda *step: steps.append(step)),
+                url=served.url,
+                max_pages=12,
+                format="json",
             )
             assert steps[-1] == (12, 12, "read 12, kept 12: trap.example")
             rows, ids = list(data_of(answer)["pages"]), {data_of(answer)["crawl"]}
             assert data_of(answer)["read"] == 12 and not data_of(answer)["done"]
             while not data_of(answer)["done"]:
-                answer = await call(app, "crawl", crawl=data_of(answer)["crawl"], max_pages=25, format="json")
+                answer = await call_tool(app, "crawl", crawl=data_of(answer)["crawl"], max_pages=25, format="json")
                 rows += data_of(answer)["pages"]
                 ids.add(data_of(answer)["crawl"])
             assert len(ids) == 1 and data_of(answer)["notice"]
@@ -57,10 +55,10 @@ async def test_a_crawl_in_slices_reads_every_page_once_and_fills_an_index(tmp_pa
             assert max(served.requests.values()) == 1
             assert not [path for path in served.requests if path.startswith(("/private", "/search"))]
             title = made.title("/open/7")
-            hits = await call(app, "search_index", index_name=data_of(answer)["index"], query=title, k=1)
+            hits = await call_tool(app, "search_index", index_name=data_of(answer)["index"], query=title, k=1)
             assert "/open/7" in hits.text
             assert "Robots" not in hits.text
-            assert "/open/7" in (await call(app, "cache_search", query=title)).text
+            assert "/open/7" in (await call_tool(app, "cache_search", query=title)).text
 
 
 async def test_pages_that_are_not_in_the_index_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +141,7 @@ async def test_a_question_gives_passages_and_the_best_pages(tmp_path: Path) -> N
     with serving(Versions) as (made, served):
         async with Services.open(settings(tmp_path, served)) as app:
             title = made.title("p7.html")
-            answer = await call(app, "crawl", url=served.url, question=title, max_pages=12)
+            answer = await call_tool(app, "crawl", url=served.url, question=title, max_pages=12)
             first = answer.text.split("## ")[1]
             assert title in first and "p7.html" in first
             assert answer.text.count("<<<untrusted") == 1
@@ -236,7 +234,7 @@ async def test_a_page_of_thirty_megabytes_costs_no_other_page(tmp_path: Path) ->
 )
 async def test_bad_arguments_are_explained(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
     async with Services.open(Settings(data_dir=tmp_path), is_lazy=True) as app:
-        answer = await call(app, "crawl", **arguments)
+        answer = await call_tool(app, "crawl", **arguments)
         assert answer.is_error and message in answer.text
 
 
@@ -244,13 +242,13 @@ async def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records.sqlite").mkdir()
     with serving(Robots) as (_, served):
         async with Services.open(settings(tmp_path, served)) as app:
-            answer = await call(app, "crawl", url=served.url, max_pages=2)
+            answer = await call_tool(app, "crawl", url=served.url, max_pages=2)
             assert answer.is_error and "The store of this server cannot be used" in answer.text
 
 
 async def test_a_start_page_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with serving(Robots) as (_, served):
         async with Services.open(settings(tmp_path, served)) as app:
-            answer = await call(app, "crawl", url="http://missing.example/", max_pages=2)
+            answer = await call_tool(app, "crawl", url="http://missing.example/", max_pages=2)
             assert answer.is_error and "missing.example" in answer.text
             assert [failure.code for failure in answer.failures] == ["unreachable"]

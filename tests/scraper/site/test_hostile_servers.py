@@ -18,8 +18,8 @@ from scraper.site import crawler, web_site_reader
 from scraper.site_model import CrawlRequest
 from tests.growth import full_size
 from tests.scraper.bulk.test_crawl import DELAY_S, Delayed
-from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_page_change_tracker import compare
+from tests.scraper.tools.calls import call_tool
 from tests.site.gzip_bombs import compress_again, gzip_bomb
 from tests.site.traps.made_site import (
     MadeSite,
@@ -275,5 +275,5 @@ async def test_a_cookie_of_one_visit_translates_no_other(tmp_path: Path) -> None
                 assert found is not None and made.title(f"/page/{number}") in found.content
             page = f"{served.url}page/1"
             assert (await compare(app, page)).status == "first"
-            await call(app, "fetch", url=f"{served.url}deutsch", max_age_hours=0)
+            await call_tool(app, "fetch", url=f"{served.url}deutsch", max_age_hours=0)
             assert (await compare(app, page)).status == "same"

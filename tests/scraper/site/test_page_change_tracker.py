@@ -18,9 +18,8 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import page_change_tracker
 from scraper.site_model import PageChange
-from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
-from tests.scraper.tools.answers import data_of
+from tests.scraper.tools.calls import call_tool, data_of
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, missing, redirect
 from tests.site.traps.serving import ServedSite, serving
 
@@ -121,8 +120,7 @@ async def compare(app: Services, url: str, **options: Any) -> PageChange:
 
 
 async def call(app: Services, principal: str, **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == "changes"]
-    return await found.run(app, arguments, ToolCall(deadline_s=60, principal=principal))
+    return await call_tool(app, "changes", ToolCall(deadline_s=60, principal=principal), **arguments)
 
 
 def opened(folder: Path, served: ServedSite) -> Any:

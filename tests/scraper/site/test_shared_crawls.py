@@ -14,10 +14,10 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler
 from scraper.site_model import CrawlRequest
-from tests.scraper.site.test_crawl_service import call, cancel_after
+from tests.scraper.site.test_crawl_service import cancel_after
 from tests.scraper.site.test_page_change_tracker import Journal, compare
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
-from tests.scraper.tools.answers import data_of
+from tests.scraper.tools.calls import call_tool, data_of
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import ServedSite, serving
 
@@ -50,14 +50,14 @@ async def test_another_server_continues_a_crawl_that_was_killed(postgres: Postgr
         async with opened(url, tmp_path / "two", served) as two:
             with pytest.raises(errors.CrawlNotFoundError):
                 await two.crawls.resume(crawl_id, pages=3, principal="bob")
-            answer = await call(two, "crawl", crawl=crawl_id, max_pages=100, format="json")
+            answer = await call_tool(two, "crawl", crawl=crawl_id, max_pages=100, format="json")
             assert data_of(answer)["done"] and data_of(answer)["kept"] == len(made.pages) + 1
             index, title = data_of(answer)["index"], made.title("/open/7")
         async with opened(url, tmp_path / "three", served) as three:
             ids = await three.indexes.list_documents(index, principal="local", limit=200)
             assert {one.removeprefix("http://trap.example") for one in ids} == {"/", *made.pages}
-            assert "/open/7" in (await call(three, "search_index", index_name=index, query=title, k=1)).text
-            assert "/open/7" in (await call(three, "cache_search", query=title)).text
+            assert "/open/7" in (await call_tool(three, "search_index", index_name=index, query=title, k=1)).text
+            assert "/open/7" in (await call_tool(three, "cache_search", query=title)).text
         assert max(count for path, count in served.requests.items() if path in made.pages) <= 2
 
 

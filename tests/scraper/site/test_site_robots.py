@@ -14,8 +14,8 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site_model import CrawlRequest
 from tests.scraper.bulk.jobs import rows_in
-from tests.scraper.site.test_crawl_service import call
 from tests.scraper.site.test_hostile_servers import SILENT, names, opened
+from tests.scraper.tools.calls import call_tool
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, redirect, text_file
 from tests.site.traps.serving import serving
 
@@ -85,7 +85,7 @@ async def test_no_page_is_read_while_robots_txt_cannot_be_reached(
     with serving(Closed) as (made, served):
         made.robots = answer
         async with opened(tmp_path, served) as app:
-            failed = await call(app, "crawl", url=served.url, format="json")
+            failed = await call_tool(app, "crawl", url=served.url, format="json")
             assert failed.is_error and failed.failures[0].code == "robots"
             for again in (app.crawls.start(CrawlRequest(served.url), pages=5), app.site_maps.get(served.url)):
                 with pytest.raises(

@@ -1,4 +1,4 @@
-"""Services that read pages with login profiles."""
+"""Services over the test site."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.store.login_profiles import LoginProfiles
 from tests.site.running import Site
+
+
+@pytest.fixture(scope="module")
+async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+    """Open services with an empty cache for the tests of one module."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
+    async with Services.open(settings) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

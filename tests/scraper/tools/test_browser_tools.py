@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 
 from browsers.acting.request_guard import ActingMode
 from scraper.coordination.protocols import SharedStateStatus
 from scraper.services import Services
-from scraper.settings import Settings
 from scraper.tools.browser_tools import browse_tool
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
 
 
 async def browse(app: Services, *steps: str, session: str | None = None, principal: str = "ann") -> ToolAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from hypothesis import strategies as st
 from scraper.extract.text.token_estimate import estimate
 from scraper.tools import cached_resources
 from tests.scraper.stored_texts import KeptApp, kept_app
-
-
-@pytest.fixture
-async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
-    async with kept_app(tmp_path) as opened:
-        yield opened
 
 
 async def every(texts: KeptApp, limit: int, principal: str = "local") -> list[str]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from browsers.navigation import lazy_content, visit
 from scraper.services import Services
-from scraper.settings import Settings
-from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.growth import full_size
+from tests.scraper.tools.calls import call_tool
 from tests.site.hidden import CARRIERS, marker
 from tests.site.running import Site
 
@@ -24,21 +22,13 @@ pytestmark = pytest.mark.browser
 CONTRACT = ("url", "json_ld", "microdata", "opengraph", "rdfa")
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
-
-
 async def extract(app: Services, url: str | list[str], call: ToolCall | None = None, **arguments: Any) -> ToolAnswer:
-    (tool,) = [offered for offered in registry.tools(app.settings) if offered.name == "extract_structured"]
-    return await tool.run(app, {"url": url, **arguments}, call or ToolCall(deadline_s=120))
+    return await call_tool(app, "extract_structured", call or ToolCall(deadline_s=120), url=url, **arguments)
 
 
 async def read_for_question(app: Services, url: str, question: str) -> ToolAnswer:
-    (tool,) = [offered for offered in registry.tools(app.settings) if offered.name == "fetch"]
-    return await tool.run(app, {"url": url, "question": question, "render": "browser"}, ToolCall(deadline_s=120))
+    call = ToolCall(deadline_s=120)
+    return await call_tool(app, "fetch", call, url=url, question=question, render="browser")
 
 
 async def data(app: Services, url: str) -> dict[str, Any]:

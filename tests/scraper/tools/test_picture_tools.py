@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from scraper.services import Services
-from scraper.settings import Settings
-from scraper.tools import cached_resources, registry
+from scraper.tools import cached_resources
 from scraper.tools.model import ToolAnswer, ToolCall
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
-
-
 async def call(app: Services, principal: str = "local", **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == "see"]
-    return await found.run(app, arguments, ToolCall(principal=principal, deadline_s=60))
+    return await call_tool(app, "see", ToolCall(principal=principal, deadline_s=60), **arguments)
 
 
 async def test_a_window_is_an_image(app: Services, site: Site) -> None:

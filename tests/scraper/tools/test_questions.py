@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from scraper.extract.text.token_estimate import estimate
 from scraper.services import Services
-from scraper.settings import Settings
-from scraper.tools import registry
-from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.model import ToolAnswer
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
-
-
 async def call(app: Services, tool: str = "fetch", **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, ToolCall(deadline_s=40))
+    return await call_tool(app, tool, **arguments)
 
 
 def region_of(text: str) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import re
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
@@ -15,21 +14,14 @@ import pytest
 from scraper.extract.text.token_estimate import estimate
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.process import until
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 CONTRACT = set("url title content method truncated tokens_estimated author published_date sitename".split())
-
-
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
 
 
 PATIENCE_S = 120.0
@@ -39,8 +31,7 @@ DEADLINES = (2.0, 6.0, 18.0)
 
 async def call(app: Services, tool: str, arguments: dict[str, Any], call: ToolCall | None = None) -> ToolAnswer:
     """Call a tool as a client does."""
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, call or ToolCall(deadline_s=PATIENCE_S))
+    return await call_tool(app, tool, call or ToolCall(deadline_s=PATIENCE_S), **arguments)
 
 
 async def fetch(app: Services, url: str, **arguments: Any) -> ToolAnswer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
@@ -12,9 +11,8 @@ from scraper.extract.text.token_estimate import estimate
 from scraper.search.searcher import Searcher
 from scraper.search_model import SearchAnswer, SearchResult
 from scraper.services import Services
-from scraper.settings import Settings
-from scraper.tools import registry
-from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.model import ToolAnswer
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
@@ -32,21 +30,9 @@ class Found:
         return SearchAnswer(text, results, ("mojeek",), **self._more)
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
-
-
-async def call(app: Services, tool: str, **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == tool]
-    return await found.run(app, arguments, ToolCall(deadline_s=30))
-
-
 async def research(app: Services, found: Found, **arguments: Any) -> ToolAnswer:
     app.searcher = cast(Searcher, found)
-    return await call(app, "research", **{"question": "What does note 217 say?", **arguments})
+    return await call_tool(app, "research", **{"question": "What does note 217 say?", **arguments})
 
 
 class TestResearch:
@@ -93,13 +79,15 @@ class TestResearch:
 
 class TestCompare:
     async def test_two_pages_stand_side_by_side(self, app: Services, site: Site) -> None:
-        answer = await call(app, "compare", question="note 217", urls=[site.url("/long/300"), site.url("/long/301")])
+        answer = await call_tool(
+            app, "compare", question="note 217", urls=[site.url("/long/300"), site.url("/long/301")]
+        )
         assert answer.text.count("MARK-long-217") >= 1 and "## 2. " in answer.text
         assert estimate(answer.text) < 9_000
 
     async def test_a_page_that_fails_is_a_value(self, app: Services, site: Site) -> None:
         urls = [site.url("/long/300"), "http://nowhere.invalid/"]
-        answer = await call(app, "compare", question="note 217", urls=urls, format="json")
+        answer = await call_tool(app, "compare", question="note 217", urls=urls, format="json")
         assert isinstance(answer.structured, dict) and not answer.is_error
         read, failed = answer.structured["excerpts"]
         assert answer.structured["urls"] == urls
@@ -117,5 +105,5 @@ class TestCompare:
         self, app: Services, site: Site, count: int, sentence: str
     ) -> None:
         urls = [site.url(f"/static/{number}") for number in range(count)]
-        answer = await call(app, "compare", question="note 217", urls=urls)
+        answer = await call_tool(app, "compare", question="note 217", urls=urls)
         assert answer.is_error and answer.text == sentence

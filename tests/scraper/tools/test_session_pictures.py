@@ -11,14 +11,14 @@ from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
 async def call(signed_in: Services, tool: str, principal: str = "ann", **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(signed_in.settings) if offered.name == tool]
-    return await found.run(signed_in, arguments, ToolCall(principal=principal, deadline_s=60))
+    return await call_tool(signed_in, tool, ToolCall(principal=principal, deadline_s=60), **arguments)
 
 
 async def browse(signed_in: Services, *steps: str, session: str | None = None, **arguments: Any) -> tuple[str, str]:

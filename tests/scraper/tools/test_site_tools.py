@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from scraper.services import Services
-from scraper.settings import Settings
-from scraper.tools import registry
-from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.model import ToolAnswer
+from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-async def app(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("data"), test_hosts=site.test_hosts)
-    async with Services.open(settings) as opened:
-        yield opened
-
-
 async def call(app: Services, **arguments: Any) -> ToolAnswer:
-    (found,) = [offered for offered in registry.tools(app.settings) if offered.name == "map"]
-    return await found.run(app, arguments, ToolCall(deadline_s=40))
+    return await call_tool(app, "map", **arguments)
 
 
 async def test_a_site_is_mapped_from_its_sitemap_and_links(app: Services, site: Site) -> None:

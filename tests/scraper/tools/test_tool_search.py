@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +10,7 @@ import pytest
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall
-from tests.scraper.stored_texts import KeptApp, kept_app
-
-
-@pytest.fixture
-async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
-    async with kept_app(tmp_path) as opened:
-        yield opened
+from tests.scraper.stored_texts import KeptApp
 
 
 async def ask(texts: KeptApp, settings: Settings | None = None, **arguments: object) -> ToolAnswer:

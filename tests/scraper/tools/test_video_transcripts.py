@@ -11,9 +11,9 @@ from aiohttp import web
 
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.tools import registry
-from scraper.tools.model import ToolAnswer, ToolCall
+from scraper.tools.model import ToolAnswer
 from tests.scraper.extract.documents.test_video import page, track, transcript
+from tests.scraper.tools.calls import call_tool
 from tests.site.certificate import server_identity
 
 pytestmark = pytest.mark.browser
@@ -57,8 +57,7 @@ async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service
 
 
 async def read(app: Services, source: str, **arguments: Any) -> ToolAnswer:
-    (tool,) = [offered for offered in registry.tools(app.settings) if offered.name == "read_doc"]
-    return await tool.run(app, {"source": source, **arguments}, ToolCall(deadline_s=60))
+    return await call_tool(app, "read_doc", source=source, **arguments)
 
 
 @pytest.mark.parametrize("url", ["https://www.youtube.com/watch?v=withCaption&t=4s", "https://youtu.be/withCaption"])

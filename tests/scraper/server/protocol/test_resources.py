@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import TextResourceContents
 
 from tests.scraper.server.in_memory import talking
 from tests.scraper.server.wire import ERAS
-from tests.scraper.stored_texts import KeptApp, kept_app
-
-
-@pytest.fixture
-async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
-    async with kept_app(tmp_path) as opened:
-        yield opened
+from tests.scraper.stored_texts import KeptApp
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -22,15 +20,9 @@ from scraper.server.protocol import search_methods
 from tests.scraper.process import Program
 from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, initialize, modern, open_session
-from tests.scraper.stored_texts import KeptApp, kept_app
+from tests.scraper.stored_texts import KeptApp
 
 MANY = tuple(replace(TOOLS[0], name=f"tides_{number:02}", title=f"Tides {number}") for number in range(25))
-
-
-@pytest.fixture
-async def texts(tmp_path: Path) -> AsyncIterator[KeptApp]:
-    async with kept_app(tmp_path) as opened:
-        yield opened
 
 
 async def search(client: Client, area: str, params: Any) -> Any:
