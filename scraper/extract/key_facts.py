@@ -44,7 +44,7 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
     items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
-    classes = page.classes or ""
+    classes = page.classes
     # Most pages lack the words, and the test for a word costs less than the regular expression.
     is_suggested = page_type == "product" or _has_recipe_class(classes)
     is_suggested = is_suggested or (
@@ -94,7 +94,7 @@ def _read(
         fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
     tags = opengraph.select_properties(page.head.metas)
     names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
-    with_recipe = names_recipe or _has_recipe_class(page.classes or "")
+    with_recipe = names_recipe or _has_recipe_class(page.classes)
     return structured.read_facts(
         page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe, for_header=True
     )

@@ -49,15 +49,15 @@ def warm_up() -> None:
 
 def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     page = page_tree.build_page_tree(snapshot)
-    inline_text.separate_kickers(page.body, page.classes or "")
+    inline_text.separate_kickers(page.body, page.classes)
     plain_mails.mark_mails(page.body)
     about = metadata.read(page)
     signals = PageSignals(page)
     verdict = judge_signals(snapshot, signals)
     inline_text.remove_shortcodes(page.body, signals.text)
     notes = footnotes.extract_footnotes(page.body, page.classes)
-    inline_text.remove_hover_boxes(page.body, page.classes or "")
-    aria_widgets.convert_summary_tables(page.body, page.classes or "")
+    inline_text.remove_hover_boxes(page.body, page.classes)
+    aria_widgets.convert_summary_tables(page.body, page.classes)
     content = extract_content(page, model)
     facts = key_facts.read(snapshot, page, about, content.page_type)
     thread = thread_extraction.find_discussion(page)

@@ -14,7 +14,7 @@ from lxml import etree
 
 from scraper.extract.discussion.author_names import MAX_NAME, clean_name, may_be_signed, read_name, read_signed_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
-from scraper.extract.dom.xpath import Element, classes_of, collect_names, text_of
+from scraper.extract.dom.xpath import Element, classes_of, text_of
 from scraper.extract.text import date_parsing
 
 MAX_LABELS = 100_000
@@ -141,17 +141,13 @@ def _is_quote_class(name: str) -> bool:
     return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_LABEL].split() if not part.startswith("js-"))
 
 
-def find_labels(
-    body: Element, classes: str | None = None, tags: Collection[str] | None = None
-) -> list[AuthorDateLabel]:
+def find_labels(body: Element, classes: str, tags: Collection[str]) -> list[AuthorDateLabel]:
     """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
 
     The author of a declared question or opening post may be the only one.
 
-    `classes` are the values of `class` in the page, one per line, and `tags` its tags, if they are known.
+    `classes` are the values of `class` in the page, one per line, and `tags` its tags.
     """
-    if classes is None or tags is None:
-        tags, classes = collect_names(body)
     elements = _LabelElements(body, classes, tags)
     outside = {body: False}
     authors: dict[Element, AuthorDateLabel] = {}

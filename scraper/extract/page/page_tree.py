@@ -88,10 +88,10 @@ class PageTree:
     """True if the page says that it needs JavaScript."""
     embeds: int = 0
     """Number of frames whose content is not in the page."""
-    classes: str | None = None
-    """At least all values of `class` in the body, one per line, or None if they were not collected."""
-    tags: frozenset[str] | None = None
-    """At least all tags of the page as parsed, or None if they were not collected."""
+    classes: str = ""
+    """At least all values of `class` in the body, one per line."""
+    tags: frozenset[str] = frozenset()
+    """At least all tags of the page as parsed."""
     may_hold_formulas: bool = True
     """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
 
