@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Box = tuple[float, float, float, float]
-"""Left, top, width and height in CSS pixels, relative to the topmost document of the node's process."""
+"""Left, top, width and height in CSS pixels, relative to the main document after `parse_snapshots`."""
 
 _ELEMENT, _TEXT = 1, 3
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 _MARKER = "::marker"
-"""Name of the bullet or number of a list item. A list has one for each item, and none has text of the page."""
+"""Pseudo-element for the bullet or number of a list item. It is left out: it contains no text of the page."""
 
 
 class ComputedStyle(NamedTuple):

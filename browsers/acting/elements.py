@@ -1,4 +1,4 @@
-"""Click, type into or select an element, after waiting until it is visible, stable, enabled and not covered."""
+"""Click an element once it is visible, stable, enabled and not covered; type into a field or select options at once."""
 
 from __future__ import annotations
 

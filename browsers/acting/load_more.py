@@ -56,7 +56,7 @@ async def scroll_to_end(page: ActingPage) -> None:
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:
-    """Click a control until it is removed or disabled, or no new text appears.
+    """Click a control until it is removed, disabled or cannot be clicked, or no new text appears.
 
     The limits are `times` clicks and `limit_s` seconds, at most `MORE_LIMIT_S`. Notices report the number of clicks and
     a limit that stopped them.

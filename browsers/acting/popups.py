@@ -1,9 +1,10 @@
 """Answer dialogs, refuse downloads, file choosers and new windows, and check the workers that pages share.
 
 `Target.setAutoAttach` of a page attaches to its frames and its own workers, but not to its windows and shared workers:
-their requests would be checked by nothing. That of the browser pauses each of them before its first request, so it is
-enabled only while there are sessions. It is not used in the light tier, whose tabs sometimes stay paused: there,
-`--block-new-web-contents`, which only the headless shell obeys, prevents windows, and shared workers are not checked.
+their requests would be checked by nothing. The same command for the whole browser pauses each of them before its first
+request, so it is enabled only while there are sessions. It is not used in the light tier, whose tabs sometimes stay
+paused: there, `--block-new-web-contents`, which only the headless shell obeys, prevents windows, and shared workers are
+not checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Block requests of a session by host, URL scheme, HTTP method and the operator's mode."""
+"""Block documents of a session by host and URL scheme, and requests by HTTP method and the operator's mode."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class _PausedRequest:
 
 
 class RequestGuard:
-    """Pause the requests of one session and refuse those that are not allowed."""
+    """Pause requests of one browsing session and refuse those that are not allowed.
+
+    Documents are checked by host, scheme and method; requests of scripts and pings by method. Other requests pass.
+    """
 
     def __init__(self, mode: ActingMode, notice: Callable[[str], None]) -> None:
         """Refuse requests by mode; call `notice` with a sentence for each refused HTTP login prompt."""
@@ -111,7 +114,7 @@ class RequestGuard:
         self._paused.clear()
 
     def watch(self, session: Session, main_frame_id: str = "") -> None:
-        """Pause and check the requests of one session. For the page itself, pass the id of its main frame."""
+        """Pause and check the requests of one CDP session. For the page itself, pass the id of its main frame."""
         session.on("Fetch.requestPaused", lambda event: self._check(session, event, main_frame_id))
         session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
         patterns = [_DOCUMENTS]

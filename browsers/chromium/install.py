@@ -1,4 +1,4 @@
-"""Install Chromium and the libraries of its driver.
+"""Install Chromium and the libraries of Playwright's driver.
 
 As root on Linux the system's packages are tried first. Otherwise, or if they fail, Playwright's download is used.
 
@@ -286,7 +286,7 @@ def _print_error(line: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the installer. Return 0 if a Chromium starts, else 1 after printing the command to run."""
+    """Run the installer. Return 0 if a Chromium and the driver start, else 1 after printing the command to run."""
     parser = argparse.ArgumentParser(prog="python -m browsers.chromium.install", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both tiers, and fonts for every script")
     options = parser.parse_args(arguments)

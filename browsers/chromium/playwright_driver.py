@@ -49,7 +49,7 @@ class PlaywrightDriver:
         # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
-            async with _own_turn(), asyncio.timeout(START_LIMIT_S):
+            async with _start_lock(), asyncio.timeout(START_LIMIT_S):
                 with _environment(self._folder.path):
                     manager = module.async_api.async_playwright()
                     playwright = await _wait_started(asyncio.ensure_future(manager.start()))
@@ -103,7 +103,7 @@ async def _stop(playwright: Playwright) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _own_turn() -> AsyncIterator[None]:
+async def _start_lock() -> AsyncIterator[None]:
     """Start one driver at a time, also in other event loops, because each changes the environment of the process."""
     while not _STARTING.acquire(blocking=False):  # noqa: ASYNC110 - an Event belongs to one loop
         await asyncio.sleep(_POLL_S)

@@ -153,7 +153,7 @@ class ProxyListener:
             traffic.up_bytes += count
         else:
             traffic.down_bytes += count
-        if max(traffic.up_bytes, traffic.down_bytes) <= traffic.wire_bytes:
+        if max(traffic.up_bytes, traffic.down_bytes) <= traffic.limit_bytes:
             return True
         traffic.too_large = True
         self.drop_connections()

@@ -56,14 +56,14 @@ _HTTP_FAILURES = {
     405: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
     502: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
     503: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
-    504: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy waited in vain"),
+    504: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy reached its time limit"),
 }
 _SOCKS5_FAILURES = {
     2: (FailureKind.PROXY_FAILED, "it does not allow this host or port"),
     3: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
     4: (FailureKind.HOST_UNREACHABLE, "the upstream proxy could not reach it"),
     5: (FailureKind.CONNECTION_REFUSED, ""),
-    6: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy waited in vain"),
+    6: (FailureKind.CONNECT_TIMEOUT, "the upstream proxy reached its time limit"),
 }
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([0-9]{3})")

@@ -64,8 +64,8 @@ class ConnectionDeniedError(Exception):
 class TrafficLog:
     """Record the byte counters and connection failures of one visit."""
 
-    wire_bytes: int
-    """Limit of bytes in each direction."""
+    limit_bytes: int
+    """Maximum of bytes in each direction."""
     down_bytes: int = 0
     up_bytes: int = 0
     connections: int = 0

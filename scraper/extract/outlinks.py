@@ -70,7 +70,10 @@ class Outlinks:
 
 
 def extract_outlinks(snapshot: Snapshot) -> Outlinks:
-    """Return the visible links of a page in their order, each URL once with its longest text."""
+    """Return the links of a page and its directives.
+
+    Visible links are in document order, each URL once with its longest text.
+    """
     root = parse_html(snapshot.html).root
     if root is None:
         return Outlinks()
@@ -93,7 +96,7 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
 
 
 def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
-    """Return the directives and translations in the head of a page."""
+    """Return everything but the links: feeds, title, translations, directives and whether there is a password field."""
     feeds, alternates, canonical, refresh = [], [], "", ""
     for link in root.iter("link"):
         relation = (link.get("rel") or "").lower().split()

@@ -59,7 +59,7 @@ class _Scanner:
     """Number of open tags with the name of the hidden element, including itself."""
 
     def scan(self) -> Iterator[str]:
-        """Yield the text between the tags, and a line break for each block."""
+        """Yield the visible text between the tags, and a line break for each tag of a block."""
         while self.at >= 0:
             opening = self.text.find("<", self.at)
             if not self.hidden:

@@ -15,7 +15,8 @@ from scraper.values.text import truncate
 class TruncatedJson:
     """Blocks within a budget.
 
-    `shortened` is True if texts, lists or objects were cut; `left_out` is the number of dropped blocks.
+    `shortened` is True if texts, lists or objects were cut, or blocks were dropped. `left_out` is the number of dropped
+    blocks.
     """
 
     blocks: tuple[Any, ...]

@@ -200,7 +200,7 @@ def find_times(body: Element) -> dict[str, int]:
 
 
 def _named(body: Element) -> dict[str, int]:
-    """Return the times in elements with such a name; ignore a name with several times."""
+    """Return the times of elements whose class or `itemprop` matches `_NAMES`; ignore a name with several times."""
     found: dict[str, set[int]] = {}
     for element in (element for called in _CALLED for element in called(body)):
         words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"

@@ -101,7 +101,7 @@ def _is_header(row: Element) -> bool:
 
 
 def _holds_one_value(table: Element) -> bool:
-    """Return True if a table contains a single short text, such as a score next to a comment or a badge."""
+    """Return True if a table contains at most one short text, such as a score next to a comment or a badge."""
     if len(text_of(table).strip()) > _MAX_VALUE or _INNER_TABLES(table) or _HEADERS(table):
         return False
     return sum(map(_has_content, (cell for row in table_rows(table) for cell in row_cells(row)))) <= 1
@@ -193,7 +193,10 @@ def _has_content(cell: Element) -> bool:
 
 
 def _has_readable_content(cell: Element) -> bool:
-    """Return True if a cell contains text or a picture with a description; other cells only reserve space."""
+    """Return True if a cell contains text, code, a formula or a picture with a description.
+
+    Other cells only reserve space.
+    """
     described = any((picture.get("alt") or "").strip() for picture in cell.iter("img"))
     return described or bool(text_of(cell).strip()) or next(cell.iter("math", "pre"), None) is not None
 

@@ -1,6 +1,6 @@
 """Normalize footnotes of any markup: `<fnref label>` marks, and `<fndef label>` notes at the end of the tree.
 
-The notes have no back links and not their own numbers.
+Links back to the marks, and the numbers at the start of the notes, are removed.
 """
 
 from __future__ import annotations

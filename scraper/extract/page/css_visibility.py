@@ -1,4 +1,4 @@
-"""Detect text that declarations of a style hide, without a browser."""
+"""Detect text that CSS declarations hide, without a browser."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ _HEX_BY_COLOR = dict(
 
 
 def parse_declarations(style: str) -> dict[str, str]:
-    """Return the properties and values of an inline style, in lower case and without `!important`."""
+    """Return the properties and values of an inline style, in lower case and without `!important`.
+
+    The shorthands `font`, `inset` and `margin` also set the size of the font and the four sides.
+    """
     found: dict[str, str] = {}
     text = style[:_MAX_STYLE]
     if "/*" in text:
@@ -112,7 +115,11 @@ def hides_text(style: dict[str, str]) -> bool:
 
 
 def hides_subtree(style: dict[str, str]) -> bool:
-    """Return True if no descendant can undo the effect. Sizes and colors are ignored: children often set them."""
+    """Return True if the declarations hide an element with its descendants.
+
+    Sizes and colors are ignored, because children often set their own. `visibility` counts, although a child can
+    undo it.
+    """
     return _is_not_displayed(style) or _is_off_screen(style) or _is_clipped(style) or is_faint(style)
 
 
