@@ -37,10 +37,7 @@ _TAG_PARTS = ("math", "tex", "formula")
 _FORMULA_TAGS = frozenset({"asciimath", "math", "mjx-container", "script", "img"})
 _CONTAINER_TAGS = frozenset({"div", "section", "table", "body", "article"})
 _PROSE_TAGS = HEADINGS | LISTS | set("p dl table section article aside blockquote pre details a code sup".split())
-_FORMULA_TAG_NAME = re.compile(r"(?:^|-)(?:math|tex|latex|katex|formula)(?:-|$)")
 _WORD = re.compile(r"[A-Za-z0-9]{3,}")
-_DISPLAY_NAME = re.compile(r"(?:^|-)(?:display|block|interline|disp)(?:-|$)")
-_LOOKS_TEX = re.compile(r"\\[A-Za-z]+|[\^_]\{?|^\s*\$.+\$\s*$|^[\s\w=+\-*/(),.]{1,40}$", re.DOTALL)
 _TEX_IMAGE = re.compile(r"latex|mathtex|mimetex|cht=tx|/tex\b|texrender|math", re.IGNORECASE)
 _TEX_SERVICE = re.compile(r"latex|mathtex|mimetex")
 _QUERY_PARAMETER = re.compile(r"^(?:latex|eq|tex|formula|chl|q)=", re.IGNORECASE)
@@ -118,7 +115,7 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
         tex = _clean_tex(asciimath.convert_to_tex(element.text or ""))
         return (tex, _is_display(element, classes)) if tex else None
     if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
-        return _read_attributes(element) if not _FORMULA_TAG_NAME.search(tag) else _read_custom_element(element)
+        return _read_attributes(element)
     if _next_script(element) is not None:
         return "", False  # the next element is the source of this rendering
     tex = _read_source(element)
@@ -139,16 +136,6 @@ def _read_script(script: Element) -> tuple[str, bool] | None:
     if not kind.startswith(("math/tex", "math/latex")):
         return None
     return _clean_tex(script.text or ""), "display" in kind
-
-
-def _read_custom_element(element: Element) -> tuple[str, bool] | None:
-    """Read a custom element that is named after formulas and contains TeX."""
-    text = text_of(element)
-    if "-" not in str(element.tag) or len(element) or not _LOOKS_TEX.search(text):
-        return _read_attributes(element)
-    is_displayed = _DISPLAY_NAME.search(str(element.tag)) is not None or text.strip().startswith(("$$", "\\["))
-    tex = _clean_tex(text)
-    return (tex, is_displayed or _is_display(element, [])) if tex else None
 
 
 def _read_attributes(element: Element) -> tuple[str, bool] | None:
