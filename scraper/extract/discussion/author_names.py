@@ -44,6 +44,10 @@ _NO_NAME = re.compile(
 
 
 _BY_WORDS = frozenset({"by", "von", "par", "por", "di", "door", "av", "af", "przez"})
+_REPLY_WORDS = frozenset(
+    "asked answered reviewed commented gefragt beantwortet preguntado respondido perguntado répondu".split()
+)
+"""Words before "by" and a name that need no date, because articles are not signed with them."""
 _SIGNED = re.compile(
     rf"\s*(?:[^\W\d_]{{4,12}}\s+)?(?:{'|'.join(sorted(_BY_WORDS))})\s+([^\W\d_].*?)\s*"
     r"(?:[,|·•–-]|\b(?:on|am|le|el|il|em|op|den|dnia|d\.))?\s*",
@@ -60,7 +64,13 @@ def may_be_signed(text: str | None) -> bool:
     words = text[:_MAX_BEGINNING].lower().split(None, 2)
     if len(words) < _MIN_SIGNED_WORDS:
         return _is_sender_label(text)
-    return not _BY_WORDS.isdisjoint(words[:2]) and may_hold_date(text)
+    return not _BY_WORDS.isdisjoint(words[:2]) and (words[0] in _REPLY_WORDS or may_hold_date(text))
+
+
+def read_signing_word(text: str | None) -> str:
+    """Return the word before "by" at the beginning of a line such as "Asked by Ann Lee", in lower case, or ""."""
+    words = (text or "")[:_MAX_BEGINNING].lower().split(None, 2)
+    return words[0] if len(words) == _MIN_SIGNED_WORDS and words[1] in _BY_WORDS else ""
 
 
 def _is_sender_label(text: str) -> bool:
@@ -69,7 +79,7 @@ def _is_sender_label(text: str) -> bool:
 
 
 def read_signed_name(element: Element) -> str:
-    """Return the name in a line such as "Asked by Ann Lee on May 5, 2024", or after a label such as "From:"."""
+    """Return the name in a line such as "Asked by Ann Lee" or "By Ann Lee on May 5, 2024", or after "From:"."""
     text = element.text or ""
     if len(element) or not may_be_signed(text):
         return ""
@@ -86,9 +96,11 @@ def _read_sender(label: Element) -> str:
 
 
 def _read_signature(text: str) -> str:
-    """Return the name in a line that ends with a date, as all that its element displays."""
+    """Return the name in a line that ends with a date or has a word for replies, as all that its element displays."""
     line = clean_line(text, _MAX_LINE)
     date = find_post_date(line)
+    if date is None and read_signing_word(line) in _REPLY_WORDS and len(line) <= _MAX_BEGINNING:
+        return clean_name(line.split(None, 2)[2])
     if date is None or not line.rstrip(" .").endswith(date[0]):
         return ""
     signed = _SIGNED.fullmatch(line[: line.rindex(date[0])])

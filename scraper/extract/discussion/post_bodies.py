@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
@@ -40,6 +40,9 @@ _REMOVED_NAME = re.compile(
     r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
     r"visually-hidden"
 )
+_QUESTION_ENDS, _MIN_ASKED = ("?", "？", "؟"), 2
+_MAX_PARTS = 20
+"""Elements of a part of a post that are searched for the class of a question."""
 _RULE = re.compile(r"\s*_{8,}\s*")
 """Line that boards write above a signature."""
 _MAX_SIGNATURE = 600
@@ -73,9 +76,36 @@ def find_bodies(containers: Sequence[PostContainer]) -> list[list[Element]]:
         for found in candidates:
             for element, key in found:
                 totals[key] += min(_length(element), 2_000) * _weight(element)
-        for number, found in zip(numbers, candidates, strict=True):
-            bodies[number] = _choose(found, totals)
+        chosen = [_choose(found, totals) for found in candidates]
+        questions = [
+            list(_find_question(containers[number].element, found, body))
+            for number, found, body in zip(numbers, candidates, chosen, strict=True)
+        ]
+        # The heading of a page with one question is no part of its text.
+        are_asked = 2 * sum(map(bool, questions)) >= max(len(numbers), 2 * _MIN_ASKED)
+        for number, question, body in zip(numbers, questions, chosen, strict=True):
+            bodies[number] = [*question, *body] if are_asked else body
     return bodies
+
+
+def _find_question(
+    container: Element, found: Sequence[tuple[Element, str]], chosen: Sequence[Element]
+) -> Iterator[Element]:
+    """Yield a quotation of the question that stands without a name above an answer in the same element."""
+    for element, _ in found:
+        if element in chosen:
+            return
+        around = takewhile(lambda one: one is not container, element.iterancestors())
+        own = next(filter(_is_named_question, islice(element.iter(), _MAX_PARTS)), None)
+        text = " ".join(text_of(element if own is None else own).split())
+        if (own is not None or any(map(_is_named_question, around))) and text.endswith(_QUESTION_ENDS):
+            quote = element.makeelement("blockquote", {})
+            quote.text = text
+            yield quote
+
+
+def _is_named_question(element: Element) -> bool:
+    return "question" in (element.get("class") or "").lower()
 
 
 def _candidates(container: PostContainer, elements: Collection[Element]) -> list[tuple[Element, str]]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
+from scraper.extract.discussion.author_names import read_signing_word
 from scraper.extract.discussion.related_cards import RelatedCards, are_priced
 from scraper.extract.dom.xpath import Element, depth_of, text_of
 
@@ -255,7 +256,7 @@ def _judge(
     for element, labels in members.items():
         authors = _of_kind(labels, author_key, is_date=False)
         dates = _of_kind(labels, date_key, is_date=True)
-        if _is_wrapper(authors, dates):
+        if _is_wrapper(authors, dates) or _holds_signatures(labels):
             wrappers += 1
             continue
         both += bool(authors and dates)
@@ -334,6 +335,15 @@ def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLa
     """Return True if an element has the labels of several posts."""
     names, times = {label.text for label in authors}, {label.text for label in dates}
     return len(times) > 1 and (len(names) > 1 or len(times) > 3)
+
+
+def _holds_signatures(labels: Sequence[AuthorDateLabel]) -> bool:
+    """Return True if names of two people follow different words, as in "Asked by Ann" and "Answered by Bob"."""
+    signed: dict[str, str] = {}
+    for label in labels:
+        if not label.is_date and (word := read_signing_word(label.element.text)):
+            signed.setdefault(word, label.text)
+    return len(signed) > 1 and len(set(signed.values())) > 1
 
 
 def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:

@@ -316,3 +316,45 @@ def test_a_declared_question_without_answers_is_a_post() -> None:
     [post] = reader.read(page(f"<body><main>{html}</main></body>")).discussion
     assert (post.author, post.date) == ("Ann Lee", "May 1, 2024")
     assert post.text == "The old one leaks, and no shop sells it. What do you use?"
+
+
+def _asked(number: int) -> str:
+    return (
+        f"<li class=qa-item><div class=qa-question><p>Is part {number} of the kettle made of steel?</p>"
+        f"<span class=qa-meta>Asked by Ann {number} on May {number}, 2023</span></div>"
+        f"<div class=qa-answer><p>It is made of steel number {number}, and the handle is not.</p>"
+        f"<span class=qa-meta>Answered by Bob {number} on June {number}, 2023</span></div></li>"
+    )
+
+
+def test_a_question_and_its_answer_in_one_item_are_two_posts() -> None:
+    posts = read_posts(f"<body><h1>Kettle</h1><ul>{''.join(map(_asked, range(1, 5)))}</ul></body>")
+    assert [(post.author, post.date, post.text.split()[0]) for post in posts[:2]] == [
+        ("Ann 1", "May 1, 2023", "Is"),
+        ("Bob 1", "June 1, 2023", "It"),
+    ]
+    assert len(posts) == 8
+
+
+def test_a_question_without_a_name_is_quoted_above_its_answer() -> None:
+    def item(number: int) -> str:
+        return (
+            f"<div class=ask-item><div><b>Question:</b><a href=/ask/{number}><span class=askQuestionText>Does kettle "
+            f"{number} whistle?</span></a></div><div><b>Answer:</b><span>Yes, for {number} seconds, which is enough "
+            f"here.</span><p>By Ann {number} on May {number}, 2023</p></div></div>"
+        )
+
+    document = read_page(f"<body><h1>Kettle</h1><main>{''.join(map(item, range(1, 6)))}</main></body>")
+    assert document.discussion[0].quoted == "Does kettle 1 whistle?"
+    assert document.discussion[0].text.startswith("Yes, for 1 seconds")
+    assert "### #2 · Ann 2 · May 2, 2023\n\n> Does kettle 2 whistle?\n\nYes" in document.markdown
+
+
+def test_answers_signed_without_a_date_are_posts() -> None:
+    answers = "".join(
+        f"<div class=answer><p>Answered by Bob {number}</p><p>{SENTENCE.format(n=number)}</p></div>"
+        for number in range(4)
+    )
+    assert [post.author for post in read_posts(f"<body><h1>Why?</h1>{answers}</body>")] == [
+        f"Bob {n}" for n in range(4)
+    ]
