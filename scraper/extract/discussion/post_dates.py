@@ -1,4 +1,4 @@
-"""Find a date as it is written in a label of a page: absolute, relative or without a year, in some forty languages."""
+"""Find a date as it is written in a label of a page: absolute, relative or without a year, in some fifty languages."""
 
 from __future__ import annotations
 

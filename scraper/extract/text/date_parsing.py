@@ -1,4 +1,4 @@
-"""Parse dates in machine formats, in texts and at the start of search snippets, in some forty languages."""
+"""Parse dates in machine formats, in texts and at the start of search snippets, in some fifty languages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 
 _MONTH_PREFIXES = (
-    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا",
-    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا",
-    "mar mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا",
-    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس",
-    "may mai maj mei mag máj maí мая май мај тра kvě kve tou svib μαϊ μάι μαΐ geg במאי ماي أيا",
-    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي",
-    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو",
-    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس",
-    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل",
-    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت",
-    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف",
-    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس",
+    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا იან հունվ қаң",
+    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا თებ փետ ақп",
+    "mar mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا მარ մար нау",
+    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس აპრ ապր сәу",
+    "may mai maj mei mag máj maí мая май мај тра kvě kve tou svib μαϊ μάι μαΐ geg במאי ماي أيا მაი մայ мам",
+    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي ივნ հունի мау",
+    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو ივლ հուլ шіл",
+    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس აგვ օգո там",
+    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل სექ սեպ қыр",
+    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت ოქტ հոկ қаз",
+    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف ნოე նոյ қар",
+    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس დეკ դեկ жел",
 )
 """Prefixes of month names, one row per month. If languages share a prefix, the longer prefix or `_AMBIGUOUS_MONTHS`
 decides."""
@@ -29,33 +29,32 @@ _MONTH_BY_PREFIX = {
 _AMBIGUOUS_MONTHS = {"marras": 11, "listop": 11, "lokak": 10, "červenc": 7, "červenec": 7, "cervenc": 7}
 
 _MARKED_MONTH_ROWS = (
-    "มกราคม ม.ค. जनवरी জানুয়ারি",
-    "กุมภาพันธ์ ก.พ. फरवरी फ़रवरी ফেব্রুয়ারি",
-    "มีนาคม มี.ค. मार्च মার্চ",
-    "เมษายน เม.ย. अप्रैल এপ্রিল",
-    "พฤษภาคม พ.ค. मई মে",
-    "มิถุนายน มิ.ย. जून জুন",
-    "กรกฎาคม ก.ค. जुलाई জুলাই",
-    "สิงหาคม ส.ค. अगस्त আগস্ট",
-    "กันยายน ก.ย. सितंबर सितम्बर সেপ্টেম্বর",
-    "ตุลาคม ต.ค. अक्टूबर अक्तूबर অক্টোবর",
-    "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর",
-    "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর",
+    "มกราคม ม.ค. जनवरी জানুয়ারি ژانویه جنوری ஜனவரி జనవరి जानेवारी જાન્યુઆરી ਜਨਵਰੀ ಜನವರಿ ജനുവരി",
+    "กุมภาพันธ์ ก.พ. फरवरी फ़रवरी ফেব্রুয়ারি فوریه فروری பிப்ரவரி ఫిబ్రవరి फेब्रुवारी ફેબ્રુઆરી ਫ਼ਰਵਰੀ ಫೆಬ್ರವರಿ ഫെബ്രുവരി",
+    "มีนาคม มี.ค. मार्च মার্চ مارس مارچ மார்ச் మార్చి માર્ચ ਮਾਰਚ ಮಾರ್ಚ್ മാർച്ച്",
+    "เมษายน เม.ย. अप्रैल এপ্রিল آوریل اپریل ஏப்ரல் ఏప్రిల్ एप्रिल એપ્રિલ ਅਪ੍ਰੈਲ ಏಪ್ರಿಲ್ ഏപ്രിൽ",
+    "พฤษภาคม พ.ค. मई মে مه می مئی மே మే मे મે ਮਈ ಮೇ മേയ്",
+    "มิถุนายน มิ.ย. जून জুন ژوئن جون ஜூன் జూన్ જૂન ਜੂਨ ಜೂನ್ ജൂൺ",
+    "กรกฎาคม ก.ค. जुलाई জুলাই ژوئیه جولائی ஜூலை జులై జూలై जुलै જુલાઈ ਜੁਲਾਈ ಜುಲೈ ജൂലൈ",
+    "สิงหาคม ส.ค. अगस्त আগস্ট اوت اگست ஆகஸ்ட் ఆగస్టు ऑगस्ट ઑગસ્ટ ਅਗਸਤ ಆಗಸ್ಟ್ ഓഗസ്റ്റ്",
+    "กันยายน ก.ย. सितंबर सितम्बर সেপ্টেম্বর سپتامبر ستمبر செப்டம்பர் సెప్టెంబర్ सप्टेंबर સપ્ટેમ્બર ਸਤੰਬਰ ಸೆಪ್ಟೆಂಬರ್ സെപ്റ്റംബർ",
+    "ตุลาคม ต.ค. अक्टूबर अक्तूबर অক্টোবর اکتبر اکتوبر அக்டோபர் అక్టోబర్ ऑक्टोबर ઑક્ટોબર ਅਕਤੂਬਰ ಅಕ್ಟೋಬರ್ ഒക്ടോബർ",
+    "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর نوامبر نومبر நவம்பர் నవంబర్ नोव्हेंबर નવેમ્બર ਨਵੰਬਰ ನವೆಂಬರ್ നവംബർ",
+    "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর دسامبر دسمبر டிசம்பர் డిసెంబర్ डिसेंबर ડિસેમ્બર ਦਸੰਬਰ ಡಿಸೆಂಬರ್ ഡിസംബർ",
 )
 _MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
-r"""Months in Thai, Hindi and Bengali, whose vowel signs `\w` does not match."""
+"""Whole names of months in Persian, Urdu and in scripts of South and Southeast Asia, which have vowel signs."""
 
+_MARKED = "|".join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))
 _NAME = r"([^\W\d_]{3,14})"
 DATE_FORMS = tuple(
     (re.compile(pattern, re.IGNORECASE), order)
     for pattern, order in (
         (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
         (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (
-            rf"(?<!\d)(\d{{1,2}})\s*({'|'.join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))})"
-            r",?\s*(?:พ\.ศ\.\s*)?(\d{4})(?!\d)",
-            "dmy",
-        ),
+        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
+        (rf"({_MARKED})\s*(\d{{1,2}}),?\s*(\d{{4}})(?!\d)", "mdy"),
+        (rf"(?<!\d)(\d{{4}}),?\s*({_MARKED})\s*(\d{{1,2}})(?!\d)", "ymd"),
         (rf"(?<!\d)(\d{{4}})\.\s?g(?:ada|\.)\s+(\d{{1,2}})\.\s?{_NAME}", "ydm"),
         (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
         (
@@ -79,6 +78,8 @@ DATE_FORMS = tuple(
     )
 )
 """Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
+_ASCII_FORMS = tuple(form for form in DATE_FORMS if _MARKED not in form[0].pattern)
+"""Forms without the names of months that no ASCII text contains; their search takes a third of the time."""
 
 _YEAR_DIGITS = re.compile(r"\d{4}")
 """Part of each of the forms."""
@@ -127,7 +128,7 @@ def find_date(text: str) -> datetime | None:
 def match_date(text: str) -> tuple[re.Match[str], datetime] | None:
     """Return the match of the first form in `DATE_FORMS` that is a date, of any year, with its date, or None."""
     if _YEAR_DIGITS.search(text):
-        for form, order in DATE_FORMS:
+        for form, order in _ASCII_FORMS if text.isascii() else DATE_FORMS:
             match = form.search(text)
             if match and (moment := build_date(match, order)):
                 return match, moment
