@@ -9,6 +9,7 @@ import zlib
 import pytest
 
 from scraper import errors
+from scraper.extract.documents.docx import fallback_reader
 from tests.scraper.extract.documents import builders
 from tests.scraper.extract.documents.builders import parse
 
@@ -229,9 +230,9 @@ def test_fallback_reader_reads_the_start_of_a_truncated_file(lost: int) -> None:
     assert parse(data[:-lost], plain_reader=True).markdown.startswith("# Head\n\nWords & more")
 
 
-@pytest.mark.slow
-def test_fallback_reader_limits_decompression() -> None:
-    bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 150_000_000 + "</w:t></w:r></w:p>")
+def test_fallback_reader_limits_decompression(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback_reader, "MAX_PART_BYTES", 1_000_000)
+    bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 1_500_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
         parse(bomb[:-30], plain_reader=True)
 
