@@ -273,11 +273,11 @@ async def test_a_second_signal_ends_the_job_at_once_without_loss(
 
 
 @pytest.mark.full_size
-async def test_the_folder_of_another_job_is_refused(here: dict[str, str], tmp_path: Path) -> None:
+def test_the_folder_of_another_job_is_refused(here: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = listed(tmp_path, ["no url"])
-    await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "jsonl", env=here)
-    told = await output_of(*SEARCH_MCP, source, "--out", str(out), "--format", "warc", env=here)
+    command_output("bulk", source, "--out", str(out), "--format", "jsonl", env=here)
+    told = command_output("bulk", source, "--out", str(out), "--format", "warc", env=here)
     assert told.code == 1
     assert told.err.startswith(f"Error: {out} contains another job: it was started with --format jsonl, not warc.")
 

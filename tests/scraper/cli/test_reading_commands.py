@@ -32,10 +32,10 @@ async def test_a_page_is_printed_and_nothing_else(site: Site, here: dict[str, st
 
 
 @pytest.mark.full_size
-async def test_the_text_is_whole_and_without_header_and_marks(site: Site, here: dict[str, str]) -> None:
+def test_the_text_is_whole_and_without_header_and_marks(site: Site, here: dict[str, str]) -> None:
     url = site.url("/long/2000")
-    output = await output_of(*SEARCH_MCP, "fetch", url, env=here)
-    marked = await output_of(*SEARCH_MCP, "fetch", url, "--marked", env=here)
+    output = command_output("fetch", url, env=here)
+    marked = command_output("fetch", url, "--marked", env=here)
     assert "MARK-long-1999" in output.out and "untrusted" not in output.out and "URL:" not in output.out
     # An agent gets the part that fits an answer.
     assert marked.out.startswith("URL: ") and "<<<untrusted" in marked.out and "MARK-long-1999" not in marked.out
