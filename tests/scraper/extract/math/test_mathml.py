@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from scraper.extract.math import mathml
+from scraper.extract.math import mathjax, mathml
 
 
 def tex_of(inner: str) -> str:
@@ -62,3 +62,22 @@ def test_the_namespace_of_mathml_makes_no_difference() -> None:
 def test_nesting_beyond_reason_ends_in_bare_text() -> None:
     depth = 150
     assert "x" in tex_of("<msqrt>" * depth + "<mi>x</mi>" + "</msqrt>" * depth)
+
+
+CHTML = """<mjx-container><mjx-math>
+<mjx-mfrac><mjx-frac><mjx-num><mjx-nstrut/><mjx-mn><mjx-c class="mjx-c31"/></mjx-mn></mjx-num>
+<mjx-dbox><mjx-dtable><mjx-row><mjx-den><mjx-mi><mjx-c class="mjx-c1D45B"/></mjx-mi></mjx-den></mjx-row>
+</mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac>
+<mjx-munderover><mjx-over><mjx-mi><mjx-c class="mjx-c1D45B"/></mjx-mi></mjx-over><mjx-box><mjx-munder>
+<mjx-row><mjx-base><mjx-mo><mjx-c class="mjx-c2211 MM"/></mjx-mo></mjx-base></mjx-row>
+<mjx-row><mjx-under><mjx-mi>
+<mjx-c class="mjx-c1D456"/></mjx-mi></mjx-under></mjx-row></mjx-munder></mjx-box></mjx-munderover>
+<mjx-msubsup><mjx-mi><mjx-c class="mjx-c1D465"/></mjx-mi><mjx-script><mjx-mn><mjx-c class="mjx-c32"/></mjx-mn>
+<mjx-spacer/><mjx-mi><mjx-c class="mjx-c1D456"/></mjx-mi></mjx-script></mjx-msubsup>
+<mjx-msqrt><mjx-sqrt><mjx-surd><mjx-mo><mjx-c class="mjx-c221A"/></mjx-mo></mjx-surd><mjx-box><mjx-mi>
+<mjx-c class="mjx-c1D466"/></mjx-mi></mjx-box></mjx-sqrt></mjx-msqrt></mjx-math></mjx-container>"""
+
+
+def test_mathjax_set_with_elements_is_read_by_its_code_points() -> None:
+    found = mathml.to_tex(mathjax.to_mathml(etree.fromstring(CHTML)))
+    assert found == r"\frac{1}{n}{\sum}_{i}^{n}x_{i}^{2}\sqrt{y}"
