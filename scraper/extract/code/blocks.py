@@ -62,8 +62,10 @@ def find_code_in_table(table: Element) -> Element | None:
     if not numbered and not is_counted:
         return _find_block_beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
     if is_counted or (len(rows) > 1 and all(_is_numbered_line(row) for row in rows)):
-        block = etree.Element("pre", {"class": table.get("class") or ""})
-        block.text = "\n".join(text_of(row[-1]).strip("\n") for row in rows)
+        markers = [_read_diff_marker(row[-1]) for row in rows]
+        changes = any(marker.strip() for marker in markers)
+        block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
+        block.text = "\n".join(marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True))
         return block
     cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(classes_of(cell))]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
@@ -108,6 +110,12 @@ def is_line_number_column(column: Element, block: Element) -> bool:
     lines = len(text_of(block).strip("\n").split("\n"))
     ends = text_of(column).rstrip().count("\n")  # some lines have no number; the text may begin with a line end
     return lines == len(numbers) or (ends > 0 and lines in (ends, ends + 1))
+
+
+def _read_diff_marker(cell: Element) -> str:
+    """Return the sign of a diff line, which style sheets take from an attribute."""
+    marked = next((one for one in cell.iter() if one.get("data-code-marker") is not None), None)
+    return (marked.get("data-code-marker") or "") if marked is not None else ""
 
 
 def _is_numbered_line(row: Element) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from textwrap import dedent
 
+from lxml import etree
+
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
 from scraper.extract.code.line_lists import normalize_line_lists
 from scraper.extract.dom.parsing import remove
@@ -275,15 +277,23 @@ def _is_line(element: Element) -> bool:
 
 _DOXYGEN_BLOCKS = element_selector(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
 """Code blocks of Doxygen."""
+_LATEXML_LISTINGS = element_selector(".//div[contains(@class, 'ltx_lstlisting')]")
+_LISTING_LANGUAGE = re.compile(r"ltx_lst_language_(\S+)")
+_SIGNATURES = element_selector(".//table[contains(concat(' ', @class, ' '), ' memname ')]")
+_SUPERFLUOUS_BLANK = re.compile(r"(?<=\() | (?=\))|(?<= ) ")
 
 
 def _normalize_generated(root: Element, class_names: str) -> None:
     """Turn code that generators write without `pre` into `pre`."""
     for box in _DOXYGEN_BLOCKS(root) if "fragment" in class_names else ():
         _normalize_doxygen_block(box)
+    for box in _LATEXML_LISTINGS(root) if "ltx_lstlisting" in class_names else ():
+        _normalize_latexml_listing(box)
     for area in root.iter("textarea"):
         if "\n" in (area.text or "").strip():  # an editor with an example; form fields are empty
             area.tag = "pre"
+    for table in _SIGNATURES(root) if "memname" in class_names else ():
+        _normalize_signature(table)
 
 
 def _normalize_doxygen_block(box: Element) -> None:
@@ -301,6 +311,29 @@ def _normalize_doxygen_block(box: Element) -> None:
         for line in lines:
             line.tail = None
         box.tag, box.text, box[:] = "pre", None, lines
+
+
+def _normalize_latexml_listing(box: Element) -> None:
+    """Convert a LaTeXML listing, whose lines are elements and whose language is a class."""
+    lines = [line for line in box if "ltx_listingline" in classes_of(line)]
+    if not lines or next(box.iterdescendants("math"), None) is not None:
+        return
+    language = _LISTING_LANGUAGE.search(box.get("class") or "")
+    for line in lines:
+        line.tail = None
+        for number in [one for one in line if "ltx_tag" in (one.get("class") or "")]:
+            remove(number)
+    box.tag, box.text, box[:] = "pre", None, lines
+    if language:
+        box.set("data-lang", language[1])
+
+
+def _normalize_signature(table: Element) -> None:
+    """Convert a Doxygen function signature, which is set in table cells, into one line of code."""
+    words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
+    code = etree.Element("code")
+    code.text = _SUPERFLUOUS_BLANK.sub("", " ".join(words.split()))
+    table.tag, table.text, table[:] = "p", None, [code]
 
 
 _CHANGED_LINES = element_selector(

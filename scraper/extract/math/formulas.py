@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.extract.dom.parsing import remove
 from scraper.extract.dom.tags import HEADINGS, LISTS
 from scraper.extract.dom.xpath import Element, classes_of, collect_names, text_of
-from scraper.extract.math import asciimath, mathjax, mathml
+from scraper.extract.math import asciimath, katex, mathjax, mathml
 from scraper.extract.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
@@ -160,7 +160,7 @@ def _next_script(element: Element) -> Element | None:
 
 
 def _read_source(element: Element) -> str:
-    """Return the TeX of an annotation or attribute, else of MathML, else of MathJax elements."""
+    """Return the TeX of an annotation or attribute, else of MathML, else of MathJax or KaTeX elements."""
     for tex in _find_tex(element):
         return tex
     formula = element if element.tag == "math" else next(element.iter("math"), None)
@@ -168,6 +168,9 @@ def _read_source(element: Element) -> str:
         return _convert_mathml(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
         return _clean_tex(mathml.to_tex(mathjax.to_mathml(element)))
+    boxes = next((part for part in element.iter("span") if part.get("class") == "katex-html"), None)
+    if boxes is not None:
+        return _clean_tex(katex.to_tex(boxes))
     return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 

@@ -17,7 +17,7 @@ _WRAPPERS = frozenset("mjx-box mjx-row mjx-munder mjx-mover mjx-sqrt mjx-frac mj
 
 
 def to_mathml(container: Element) -> Element:
-    """Return the MathML of an `mjx-container` that consists of elements, not of a drawing."""
+    """Return the MathML of an `mjx-container`, rendered either with elements or as SVG."""
     return _build("math", list(container), 0)
 
 
@@ -51,12 +51,14 @@ def _convert(element: Element, depth: int) -> Iterator[Element]:
 def _name(element: Element) -> str:
     """Return the name of the MathML element that a MathJax element represents."""
     tag = str(element.tag)
-    name = tag[4:] if tag.startswith("mjx-") else ""
-    return "mrow" if name == "texatom" else name
+    name = element.get("data-mml-node") or (tag[4:] if tag.startswith("mjx-") else "")
+    return "mrow" if name in ("TeXAtom", "texatom") else name
 
 
 def _find_operands(name: str, element: Element) -> list[list[Element]]:
     """Return the operands in MathML's order, each as a list of its elements."""
+    if element.get("data-mml-node"):
+        return _find_svg_operands(name, element)
     if name == "mfrac":
         return [_find_children(element, "mjx-num"), _find_children(element, "mjx-den")]
     if name == "msqrt":
@@ -74,6 +76,16 @@ def _find_operands(name: str, element: Element) -> list[list[Element]]:
     return [operands[:1], scripts]
 
 
+def _find_svg_operands(name: str, element: Element) -> list[list[Element]]:
+    """Return the operands of an SVG structure, which are groups; the upper of two scripts comes first."""
+    groups = [[child] for child in element if child.get("data-mml-node")]
+    if name == "msqrt":
+        return groups[:1]
+    if name == "msubsup" and len(groups) == 3:
+        return [groups[0], groups[2], groups[1]]
+    return groups
+
+
 def _find_children(element: Element, name: str) -> list[Element]:
     """Return the children of the nearest part of that name, without searching inside other parts."""
     waiting = list(element)
@@ -87,10 +99,10 @@ def _find_children(element: Element, name: str) -> list[Element]:
 
 
 def _read_glyphs(token: Element) -> str:
-    """Return the characters of a token: its text, or the code points in classes such as `mjx-c1D465`."""
+    """Return the characters of a token: its text, or code points in the class (`mjx-c1D465`) or in `data-c`."""
     pieces = []
     for element in token.iterdescendants():
-        code = next((name[5:] for name in classes_of(element) if name.startswith("mjx-c")), "")
+        code = element.get("data-c") or next((name[5:] for name in classes_of(element) if name.startswith("mjx-c")), "")
         text = text_of(element).strip() if not len(element) else ""
         pieces.append(text or _decode_code_point(code))
     return "".join(pieces) or text_of(token).strip()

@@ -160,6 +160,12 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "<table><tr><td><pre>\n\n\n12\n13</pre><td><pre># File 'a'\n\ndef b\nend</pre></table>",
             "```\n# File 'a'\n\ndef b\nend\n```",
         ),
+        (
+            "<div class='ltx_lst_language_Python ltx_lstlisting ltx_listing'><div class=ltx_listing_data>"
+            "<a href=x>⬇</a></div><div class=ltx_listingline><span class=ltx_tag>1</span><span>if</span>"
+            "<span> </span><span>a:</span></div><div class=ltx_listingline><span>    b</span></div></div>",
+            "```python\nif a:\n    b\n```",
+        ),
         ("<textarea>def f():\n    g()\n</textarea><textarea>x</textarea>", "```\ndef f():\n    g()\n```\n\nx"),
         ("<pre>1\n2</pre><pre>a\nb\nc</pre>", "```\n1\n2\n```\n\n```\na\nb\nc\n```"),
         ("<p class=lineno>One line</p><pre>a</pre>", "One line\n\n```\na\n```"),
@@ -175,6 +181,15 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
             "```\nint a;\nint f() {\n}\n```",
         ),
         ("<div class=fragment><div class=line>A poem</div><p>and more</p></div>", "A poem\n\nand more"),
+        (
+            "<table class=memname><tr><td>int f<td>(<td>int <td>a,<tr><td><td><td>int <td>b<tr><td><td>)</table>",
+            "`int f (int a, int b)`",
+        ),
+        (
+            "<table><tr><td class=blob-num>1<td><i data-code-marker='-'>a</i><tr><td class=blob-num>1<td>"
+            "<i data-code-marker='+'>b</i></table>",
+            "```diff\n-a\n+b\n```",
+        ),
         ("<div class='highlight hl-ipython3'><pre>x</pre></div>", "```python\nx\n```"),
         ("<pre data-syntaxhighlighter-params='brush: java; gutter: false'>x</pre>", "```java\nx\n```"),
         ("<pre>struct A<div>where\n  A: B,</div>{}</pre>", "```\nstruct A\nwhere\n  A: B,\n{}\n```"),

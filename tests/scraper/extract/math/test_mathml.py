@@ -81,3 +81,14 @@ CHTML = """<mjx-container><mjx-math>
 def test_mathjax_set_with_elements_is_read_by_its_code_points() -> None:
     found = mathml.to_tex(mathjax.to_mathml(etree.fromstring(CHTML)))
     assert found == r"\frac{1}{n}{\sum}_{i}^{n}x_{i}^{2}\sqrt{y}"
+
+
+SVG = """<mjx-container jax="SVG"><svg><g><g data-mml-node="math"><g data-mml-node="msup">
+<g data-mml-node="mi"><path data-c="1D465"/></g><g data-mml-node="mn"><path data-c="32"/></g></g>
+<g data-mml-node="mo"><path data-c="2B"/></g>
+<g data-mml-node="mfrac"><g data-mml-node="mn"><path data-c="31"/></g>
+<g data-mml-node="mi"><path data-c="1D466"/></g><rect/></g></g></g></svg></mjx-container>"""
+
+
+def test_mathjax_drawn_as_svg_is_read_by_its_nodes() -> None:
+    assert mathml.to_tex(mathjax.to_mathml(etree.fromstring(SVG))) == r"x^{2}+\frac{1}{y}"
