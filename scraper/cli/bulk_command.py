@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.message_rewriting import rewrite_message
@@ -211,12 +212,10 @@ class _Watcher:
         before = job.stats.done_before
         if before:
             self.say(f"Continuing job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
-        task = asyncio.create_task(self._print_progress(job))
         try:
-            yield
+            async with run_in_background(self._print_progress(job)):
+                yield
         finally:
-            task.cancel()
-            await asyncio.wait({task})
             self.say(job.stats.format_line(time.monotonic()))
 
     async def _print_progress(self, job: BulkJob) -> None:

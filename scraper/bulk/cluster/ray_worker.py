@@ -7,7 +7,7 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, TypeVar, cast
@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 import pyarrow as pa
 from ray.actor import ActorHandle
 
+from scraper.background_tasks import run_in_background
 from scraper.bulk.cluster.block_runner import BlockRunner
 from scraper.bulk.cluster.outcome_collector import OutcomeCollector
 from scraper.bulk.crawl.page_reader import CrawlPageReader
@@ -92,7 +93,7 @@ class RayWorker:
             on_restarted_block=app.fetcher.assume_recent_requests,
             keeps_hosts=self._spec.crawl is not None,
         )
-        await self._services.enter_async_context(_run_in_background(pages))
+        await self._services.enter_async_context(run_in_background(pages.run()))
         return pages
 
 
@@ -105,16 +106,6 @@ class _RemoteCollector:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         remote: Callable[..., Any] = getattr(self._actor, name).remote
         return remote
-
-
-@contextlib.asynccontextmanager
-async def _run_in_background(pages: BlockRunner) -> AsyncIterator[None]:
-    task = asyncio.create_task(pages.run(), name="bulk pages")
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 def make_block_table(number: int, pages: list[JobPage]) -> pa.Table:

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from scraper.background_tasks import run_in_background
+
 _PACE_S = 0.5
 """Seconds between notifications: at most two per second. A shorter call sends none and stays plain JSON."""
 _SILENCE_S = 4.0
@@ -73,12 +75,8 @@ async def report_progress(
     if send is None:
         yield progress
         return
-    sending = asyncio.create_task(progress.send_forever(send, pace_s=pace_s, silence_s=silence_s))
-    try:
+    async with run_in_background(progress.send_forever(send, pace_s=pace_s, silence_s=silence_s)):
         yield progress
-    finally:
-        sending.cancel()
-        await asyncio.wait({sending})
     end = asyncio.create_task(progress.send_end(send))
     # The answer does not wait for a client that does not read.
     await asyncio.wait({end}, timeout=pace_s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -27,17 +27,6 @@ def disconnect_future(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
     """Return a future that is done when the client disconnects before its response."""
     disconnected: asyncio.Future[None] | None = scope.get(_KEY)
     return disconnected
-
-
-@contextlib.asynccontextmanager
-async def watch_disconnect(receive: Receive) -> AsyncIterator[None]:
-    """Call `receive` while the block runs, because only `receive` reports a disconnect."""
-    receiving = asyncio.ensure_future(receive())
-    try:
-        yield
-    finally:
-        receiving.cancel()
-        await asyncio.wait({receiving})
 
 
 class DisconnectMiddleware:

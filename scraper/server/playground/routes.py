@@ -19,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from scraper.background_tasks import run_in_background
 from scraper.errors import ScraperError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
+from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import ServicesHolder
 from scraper.workers import WorkerFailedError
@@ -117,7 +118,7 @@ class Playground:
             return {**dataclasses.asdict(comparison), "nodes": await _nodes(services, comparison.markdown)}
 
         try:
-            async with watch_disconnect(request.receive):
+            async with run_in_background(request.receive()):
                 found = await self._calls.query("page/try", caller, work, limit_s=self._deadline_s)
         except ScraperError as error:
             return _error(422, error_sentence(error))

@@ -19,13 +19,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from scraper.background_tasks import run_in_background
 from scraper.errors import InternalError, OverloadedError
 from scraper.extract.text.sanitize import clean_line
 from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future, watch_disconnect
+from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
 from scraper.tools.model import Tool, ToolAnswer
@@ -93,7 +94,8 @@ class RestInterface:
                     self._events(tool, arguments, request), media_type=_EVENTS, headers=_EVENT_HEADERS
                 )
             try:
-                async with watch_disconnect(request.receive):
+                # Only `receive` reports a disconnect.
+                async with run_in_background(request.receive()):
                     return _response(await self._call(tool, arguments, request))
             except MCPError as error:
                 return _unavailable(error)
@@ -105,7 +107,7 @@ class RestInterface:
             if _is_foreign(request):
                 return _error(403, _FOREIGN)
             try:
-                async with watch_disconnect(request.receive):
+                async with run_in_background(request.receive()):
                     answer = await self._fetch(fetch, request)
             except MCPError as error:
                 return _unavailable(error)
@@ -177,13 +179,9 @@ class RestInterface:
             finally:
                 events.put_nowait(None)
 
-        running = asyncio.create_task(run())
-        try:
+        async with run_in_background(run()):
             while (event := await events.get()) is not None:
                 yield event
-        finally:
-            running.cancel()
-            await asyncio.wait({running})
 
 
 _FOREIGN = "Pages of other sites may not call this server. The operator can add them to SEARCH_MCP_ALLOWED_ORIGINS."
