@@ -12,8 +12,6 @@ import dataclasses
 import importlib.resources
 from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,6 +25,7 @@ from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 from scraper.server.lifecycle import ServicesHolder
+from scraper.server.playground.markdown_nodes import HtmlNode, markdown_nodes
 from scraper.workers import WorkerFailedError
 
 if TYPE_CHECKING:
@@ -56,15 +55,6 @@ _HEADERS = {
 _RENDER = frozenset({"auto", "http", "browser"})
 _MAX_BODY = 16_384
 _STATUS_S = 2.0
-
-MAX_CHARS = 200_000
-"""Characters that are rendered; the Markdown source is shown completely."""
-
-_PARSER = MarkdownIt("js-default")
-"""CommonMark with tables and strikethrough. HTML stays text."""
-
-HtmlNode = str | list[Any]
-"""A text, or [tag, attributes, child, ...]."""
 
 
 class Playground:
@@ -164,36 +154,3 @@ async def _cache_state(services: Services) -> dict[str, Any] | None:
 
 def _error(status: int, message: str) -> Response:
     return JSONResponse({"error": message}, status_code=status, headers=_HEADERS)
-
-
-def markdown_nodes(text: str) -> list[HtmlNode]:
-    """Return the nodes of a Markdown text, from which a script builds elements."""
-    return _convert_children(SyntaxTreeNode(_PARSER.parse(text[:MAX_CHARS])))
-
-
-def _convert_children(parent: SyntaxTreeNode) -> list[HtmlNode]:
-    return [node for child in parent.children for node in _convert_node(child)]
-
-
-def _convert_node(node: SyntaxTreeNode) -> list[HtmlNode]:
-    match node.type:
-        case "inline":
-            return _convert_children(node)
-        case "text" | "text_special" | "html_inline" | "html_block":
-            return [node.content]
-        case "softbreak":
-            return ["\n"]
-        case "hardbreak":
-            return [["br", {}]]
-        case "fence" | "code_block":
-            return [["pre", {}, node.content]]
-        case "code_inline":
-            return [["code", {}, node.content]]
-        case "image":
-            return [["span", {"class": "image"}, node.content or "picture"]]
-        case _:
-            return [[node.tag, _html_attributes(node), *_convert_children(node)]]
-
-
-def _html_attributes(node: SyntaxTreeNode) -> dict[str, str]:
-    return {name: str(value) for name, value in node.attrs.items() if name in {"href", "start"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.server.playground.routes import MAX_CHARS, markdown_nodes
+from scraper.server.playground.markdown_nodes import MAX_CHARS, markdown_nodes
 
 
 def test_blocks_and_inlines_become_nodes() -> None:
