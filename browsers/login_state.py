@@ -42,7 +42,7 @@ class LoginState:
         """Return the part of a storage state of Playwright that belongs to hosts.
 
         Raises:
-            LoginStateError: The text is no storage state, or too large.
+            LoginStateError: The text is not a storage state, or too large.
         """
         if len(text) > MAX_STATE_CHARS:
             raise LoginStateError(f"the file has more than {MAX_STATE_CHARS:,} characters")
@@ -57,7 +57,7 @@ class LoginState:
             }
             return cls.select(cookies, storage, hosts)
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise LoginStateError("the file is no storage state as Playwright writes it") from None
+            raise LoginStateError("the file is not a storage state as Playwright writes it") from None
 
     @classmethod
     def select(

@@ -173,7 +173,7 @@ class Timing:
     queued_s: float = 0.0
     """Wait for a slot, a browser and a tab."""
     response_s: float = 0.0
-    """Until the headers of the first response that is no redirect."""
+    """Until the headers of the first response that is not a redirect."""
     judged_s: float = 0.0
     """Until the decision that the response must be rendered."""
     settled_s: float = 0.0

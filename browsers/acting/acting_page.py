@@ -184,7 +184,7 @@ class ActingPage:
             if self.guard.refused_hosts:
                 host = self.guard.refused_hosts[-1]
                 raise errors.RefusedError(
-                    f"{url} leads to {host}, which is no host of this session.",
+                    f"{url} leads to {host}, which is not a host of this session.",
                     url=url,
                     next_step="Open its URL if you want to go there.",
                 )

@@ -92,7 +92,7 @@ FOCUS_FIELD = """function(text) {
   if (this.matches(':disabled')) return 'disabled';
   if (this.readOnly) return 'read-only';
   if (this.localName === 'input') {
-    if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'no text field';
+    if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file'].includes(kind)) return 'not a text field';
     if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(kind)) {
       this.focus();
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(this, text);
@@ -102,7 +102,7 @@ FOCUS_FIELD = """function(text) {
       return 'of type ' + kind + ', which takes no such value';
     }
   } else if (this.localName !== 'textarea' && !this.isContentEditable) {
-    return 'no text field';
+    return 'not a text field';
   }
   this.scrollIntoView({block: 'nearest', behavior: 'instant'});
   if (this.isContentEditable) {
@@ -128,7 +128,7 @@ Return the reason why the field takes no text, `set` if the value was set, or an
 
 SELECT_OPTIONS = """function(...wanted) {
   if (!this.isConnected) return 'is gone';
-  if (this.localName !== 'select') return 'is no native list of options: click it, then the option';
+  if (this.localName !== 'select') return 'is not a native list of options: click it, then the option';
   if (this.matches(':disabled')) return 'is disabled';
   const norm = (text) => text.replace(/\\s+/g, ' ').replace(/"/g, "'").trim();
   const names = [...this.options].map((one) => norm(one.label || one.text));

@@ -217,7 +217,7 @@ class PageElement:
         """Select options of a list by their text or value.
 
         Raises:
-            ElementActionError: The element is no list, or an option does not exist. Then available ones are listed.
+            ElementActionError: The element is not a list, or an option does not exist. Then available ones are listed.
         """
         refusal = await self.call(SELECT_OPTIONS, *options)
         if isinstance(refusal, dict):

@@ -112,12 +112,12 @@ class InputDevices:
         bits = 0
         for name in held:
             if name.lower() not in _MODIFIERS:
-                raise UnknownKeyError(f"{name[:20]!r} is no modifier; there are Alt, Control, Meta and Shift")
+                raise UnknownKeyError(f"{name[:20]!r} is not a modifier; there are Alt, Control, Meta and Shift")
             bits |= _MODIFIERS[name.lower()]
         name = _SYNONYMS.get(key.lower()) or _BY_NAME.get(key.lower()) or key
         if name not in _KEYS and len(name) != 1:
             keys = ", ".join(list(_KEYS)[:15])
-            raise UnknownKeyError(f"{key[:20]!r} is no key: use click for a button; keys are {keys} and characters")
+            raise UnknownKeyError(f"{key[:20]!r} is not a key: use click for a button; keys are {keys} and characters")
         commands = [_COMMANDS[name.lower()]] if bits == _CONTROL and name.lower() in _COMMANDS else []
         await self._key(name, bits, commands)
 

@@ -113,7 +113,7 @@ def parse_step(source: str) -> Step:
     if parse is None:
         close = difflib.get_close_matches(verb, VERBS, 1, 0.5)
         hint = f"did you mean: {VERBS[close[0]]}" if close else f"there are: {', '.join(VERBS)}"
-        raise StepSyntaxError(f"{_echo(verb or source)} is no step; {hint}")
+        raise StepSyntaxError(f"{_echo(verb or source)} is not a step; {hint}")
     return parse(source, verb, rest)
 
 

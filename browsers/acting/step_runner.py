@@ -132,7 +132,7 @@ class StepRunner:
             )
         if guard.refused_hosts:
             raise StepError(
-                f"refused: it leads to {guard.refused_hosts[0]}, which is no host of this session;"
+                f"refused: it leads to {guard.refused_hosts[0]}, which is not a host of this session;"
                 " open it if you want to go there"
             )
 
@@ -271,7 +271,7 @@ class StepRunner:
         if target.ref:
             line = page.outlines.find_line(target.ref)
             if line is None:
-                raise StepError(f"{target.ref} is no reference of this page", shows_page=True)
+                raise StepError(f"{target.ref} is not a reference of this page", shows_page=True)
             return page.outlines.element(line.ref), line
         end = time.monotonic() + TARGET_WAIT_S
         outline = page.outlines.latest if page.has_recent_outline else None

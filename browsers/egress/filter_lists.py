@@ -29,7 +29,7 @@ MAX_WILDCARDS = 20
 """Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
 slow."""
 MAX_UNKNOWN = 0.1
-"""Maximum share of lines that are no rule. A file with more is not a filter list."""
+"""Maximum share of lines that are not rules. A file with more is not a filter list."""
 CACHED_HOSTS = 20_000
 _COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
 _COSMETIC = re.compile(r"#@?[?$%]*@?#")
@@ -59,7 +59,7 @@ class FilterLists:
         """Read the lists.
 
         Raises:
-            FilterListError: The engine is missing, or a file is no usable filter list. The message has the next step.
+            FilterListError: The engine is missing, or a file is not a filter list. The message has the next step.
         """
         found: dict[Path, list[str]] = {}
         left = MAX_BYTES
@@ -100,7 +100,7 @@ def _decode(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FilterListError(f"{path} is no filter list: it is not text in UTF-8.") from None
+        raise FilterListError(f"{path} is not a filter list: it is not text in UTF-8.") from None
 
 
 def _select_rules(path: Path, text: str) -> list[str]:
@@ -124,7 +124,7 @@ def _select_rules(path: Path, text: str) -> list[str]:
             rules.append(rule)
     if unknown > MAX_UNKNOWN * lines:
         raise FilterListError(
-            f"{path} is no filter list: {unknown:,} of its {lines:,} lines are no rules. "
+            f"{path} is not a filter list: {unknown:,} of its {lines:,} lines are not rules. "
             "It must have the syntax of EasyList, such as ||ads.example.com^, or of a hosts file."
         )
     if not rules:

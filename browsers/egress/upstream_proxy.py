@@ -171,7 +171,9 @@ async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
         async with asyncio.timeout(HANDSHAKE_LIMIT_S):
             yield
     except TimeoutError:
-        raise ConnectionDeniedError(FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy kept silent") from None
+        raise ConnectionDeniedError(
+            FailureKind.CONNECT_TIMEOUT, host, port, "the upstream proxy did not answer"
+        ) from None
     except proxy_protocols.HandshakeRejectedError as error:
         raise ConnectionDeniedError(error.kind, host, port, error.detail) from None
     except OSError:

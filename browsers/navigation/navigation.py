@@ -22,7 +22,7 @@ from browsers.navigation.tab import Tab
 
 
 class Navigation:
-    """Navigate once: follow and record redirects, and hold the first response that is no redirect."""
+    """Navigate once: follow and record redirects, and hold the first response that is not a redirect."""
 
     def __init__(self, tab: Tab, request: Request) -> None:
         """Prepare the navigation, and start to count network bytes against the request's limits."""
@@ -55,7 +55,7 @@ class Navigation:
         self._result = self._session.start("Page.navigate", url=self._request.url)
 
     async def response(self) -> PausedResponse:
-        """Return the first response that is no redirect, paused. Raises BrowsersError with the reason if none comes."""
+        """Return the first response that is not a redirect, paused. Raises BrowsersError if none comes."""
         result = self._navigation_result()
         await asyncio.wait([self._response, result], return_when=asyncio.FIRST_COMPLETED)  # type: ignore[type-var]
         if self._response.done():

@@ -185,7 +185,7 @@ class BrowserPool:
             identity = BrowserIdentity.of(product, tier, self._settings)
         except ValueError as error:
             raise errors.NoBrowserError(
-                f"{found.executable} does not tell its version: it is no Chromium that can be started.",
+                f"{found.executable} does not print its version: it is not a Chromium that can be started.",
                 next_step=_CORRECT_PATH if found.source == "setting" else None,
             ) from error
         plan = plan_launch(tier, identity, self._settings)

@@ -82,7 +82,7 @@ class JobPage:
     url: str
     host: str
     problem: str = ""
-    """Reason why the line is no valid URL; such a line becomes a row with an error."""
+    """Reason why the line is not a valid URL; such a line becomes a row with an error."""
     other_url: str = ""
     """URL that is read if only this one can be reached, for an address without a scheme."""
     is_batched: bool = field(default=False, compare=False)

@@ -120,7 +120,7 @@ def _detect_encoding(start: bytes) -> str:
 
 
 def _check_has_lines(start: str, source: str) -> None:
-    """Raise UrlListError for input that is no list, which would become thousands of rows with errors."""
+    """Raise UrlListError for input that is not a list, which would become thousands of rows with errors."""
     if "\0" in start:
         raise UrlListError(
             f"{_get_source_name(source)} is not text: a list is text, CSV, JSON lines or Parquet, by its extension."

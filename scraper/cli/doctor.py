@@ -30,8 +30,9 @@ _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: 
 def doctor(as_json: bool, live: bool, **flags: Any) -> int:
     """Check this machine, and read a page as a test.
 
-    Prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run; with --live,
-    if every engine and source answered. Attach the output of `doctor --live --json` to a report about an engine.
+    It prints what is installed, what is missing and how to fix it. The exit code is 0 if the server can run; with
+    --live, if every engine and source answered. Attach the output of `doctor --live --json` to a report about an
+    engine.
     """
     logging.basicConfig(level=logging.ERROR)
     show = list if as_json else _print_findings
@@ -128,8 +129,8 @@ def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
 def install_browser(fonts: bool, as_json: bool) -> int:
     """Install Chromium.
 
-    Installs the package of the system as root, and Playwright's download otherwise. If both fail, it prints the
-    command to run.
+    As root on Linux, it installs the package of the system; otherwise, Playwright's download. If both fail, it prints
+    the command to run.
     """
     from browsers import system_diagnostics
 

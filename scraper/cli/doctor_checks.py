@@ -129,7 +129,7 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
         return
     try:
         LocalFiles(root, settings.document_mb * 1_000_000).identify(".")
-    except OutsideRootError:  # the folder itself is no file, but exists and can be opened
+    except OutsideRootError:  # the folder itself is not a file, but exists and can be opened
         yield good_finding(f"Local documents are read from {root}")
     except ScraperError as error:
         yield poor_finding(f"Local documents cannot be read: {error}", error.next_step)

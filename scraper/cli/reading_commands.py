@@ -61,7 +61,7 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
 def fetch(include: tuple[str, ...], **flags: Any) -> int:
     """Read one page and print it as Markdown.
 
-    Prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
+    It prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
     """
     if include:
         if not wants_json(flags):

@@ -15,7 +15,7 @@ must not delay the start."""
 async def open_shared_state(settings: Settings) -> SharedState:
     """Return the state shared through SEARCH_MCP_SHARED_URL, or that of this process.
 
-    A service that does not answer is no error: the server works alone until it does.
+    A service that does not answer is not an error: the server works alone until it does.
 
     Raises:
         SettingsError: The library for the service is not installed.

@@ -82,7 +82,7 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
 
     Raises:
         InvalidArgumentError: A step is invalid, or a new session does not begin with `open`.
-        InvalidUrlError: A URL is no web URL.
+        InvalidUrlError: A URL is not a web URL.
     """
     try:
         steps = parse_steps(list(sources))

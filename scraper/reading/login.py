@@ -22,7 +22,7 @@ def check_profile_name(name: str) -> None:
     """Raise InvalidArgumentError if a profile cannot have this name."""
     if PROFILE_NAME_PATTERN.fullmatch(name) is None:
         raise errors.InvalidArgumentError(
-            f"{name[:80]!r} is no name of a profile: use letters, digits, dots and hyphens.", target="name"
+            f"{name[:80]!r} is not a profile name: use letters, digits, dots and hyphens.", target="name"
         )
 
 
@@ -30,12 +30,12 @@ def parse_hosts(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the canonical hosts, each once and without `www.`.
 
     Raises:
-        InvalidArgumentError: A name is no host, or there are not 1 to `MAX_HOSTS` hosts.
+        InvalidArgumentError: A name is not a host, or there are not 1 to `MAX_HOSTS` hosts.
     """
     hosts = []
     for name in names:
         if "/" in name or ":" in name or "*" in name or "." not in name.strip("."):
-            raise errors.InvalidArgumentError(f"{name!r} is no host, such as shop.example.", target="hosts")
+            raise errors.InvalidArgumentError(f"{name!r} is not a host, such as shop.example.", target="hosts")
         hosts.append(host_of(parse_target(f"https://{name}/")).removeprefix("www."))
     if not 1 <= len(hosts) <= MAX_HOSTS:
         raise errors.InvalidArgumentError(f"hosts takes 1 to {MAX_HOSTS} hosts.", target="hosts")
@@ -59,7 +59,7 @@ def import_login_state(file: Path, hosts: tuple[str, ...]) -> LoginState:
     """Return the login of hosts in a storage state of Playwright.
 
     Raises:
-        InvalidArgumentError: The file cannot be read, or is no storage state.
+        InvalidArgumentError: The file cannot be read, or is not a storage state.
     """
     try:
         return LoginState.parse(file.read_text("utf-8"), hosts)

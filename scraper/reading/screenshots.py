@@ -63,7 +63,7 @@ class ScreenshotReader:
         """Return the pictures of a page; pictures of the last minutes come from memory.
 
         Raises:
-            ScraperError: The page cannot be loaded, is no page, or does not contain the target element.
+            ScraperError: The page cannot be loaded, is not a page, or does not contain the target element.
         """
         job = VisitJob(cache_key(parse_target(url)), "browser", principal, picture=request)
         deadline = Deadline.within(deadline_s)

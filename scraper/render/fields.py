@@ -147,7 +147,7 @@ def _cut(value: Any, name: str) -> Any:
 def csv_cell(value: Any) -> str:
     """Return a value for CSV. A text that a spreadsheet would run as a formula begins with an apostrophe.
 
-    Amounts and phone numbers with a sign are no formulas.
+    Amounts and phone numbers with a sign are not formulas.
     """
     text = "" if value is None else str(value)
     is_signed = text.startswith(("+", "-")) and not _SIGNED_NUMBER.fullmatch(text)

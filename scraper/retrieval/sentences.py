@@ -31,7 +31,7 @@ _ABBREVIATION = re.compile(
     r"|bzw|z\.b|nr|usw|bspw|d\.h|sog|art|ex|sra?|д|г|им|ул|т|руб|тыс|млн)\.$",
     re.IGNORECASE,
 )
-"""Ends of texts that are no end of a sentence."""
+"""Ends of texts that are not the end of a sentence."""
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яα-ω]")
 _MARKER = re.compile(r"[ \t>]*(?:[-*+|]|\d{1,9}[.)])\s")
 _TABLE_DELIMITER = re.compile(r"[ >]*\|(?: *:?-+:? *\|)+[ \t]*(?:\n|\Z)")
@@ -194,7 +194,7 @@ def _measure(text: str) -> int:
 
 
 class _HeadingPaths:
-    """Returns the headings above a position. Positions must be passed in ascending order."""
+    """Find the headings above positions, which must be passed in ascending order."""
 
     def __init__(self, markdown: str) -> None:
         self._headings = list(reversed(find_headings(markdown)))

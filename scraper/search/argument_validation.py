@@ -71,7 +71,7 @@ def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
         host = _to_ascii(host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
-                f'{name} contains "{clean_line(item, _ECHO_CHARS)}", which is no domain.',
+                f'{name} contains "{clean_line(item, _ECHO_CHARS)}", which is not a domain.',
                 target=name,
                 next_step='Write domains as "python.org".',
             )

@@ -30,7 +30,7 @@ _IN_FLIGHT_LOSS = 0.6
 """Factor for each running visit of a kind with fewer than three visits, so that other kinds are tried meanwhile."""
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too. URLs that only
-sitemaps name are no traps."""
+sitemaps name are not traps."""
 _SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
 """Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more
 than the second share, lists of other pages come first if the kind had many visits."""
@@ -104,7 +104,7 @@ class CrawlPriority:
         value, kind, candidate = max(ranked, key=lambda one: one[0])
         if kind.tries >= max(_MIN_KIND_VISITS, _KIND_SHARE * max_visits):
             places = ("listed", "nav", "paging") if kind.self_fed_share > _SELF_FED else ("listed", "nav")
-            # Lists that lead only to pages of this kind are no alternative to those that wait.
+            # Lists that lead only to pages of this kind are not an alternative to those that wait.
             others = [
                 one
                 for one in ranked

@@ -23,7 +23,7 @@ MIN_COPY_WORDS, _MIN_VERSION_WORDS = 8, 30
 _MIN_SWAPS = 3
 """Pairs of copies that differ in one path segment, before other URLs with this segment are excluded."""
 _UNLIKE = 0.3
-"""Similarity from 0 to 1. Less similar pages that differ in one path segment are no versions."""
+"""Similarity from 0 to 1. Less similar pages that differ in one path segment are not versions."""
 _SWAPS_PER_EXCEPTION = 8
 """Pairs of copies that outweigh one pair of pages that are unlike."""
 

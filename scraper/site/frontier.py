@@ -370,7 +370,7 @@ class CrawlFrontier:
         return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
 
     def _is_cross_link(self, candidate: CrawlCandidate, key: str) -> bool:
-        """Return True if a known URL was found first on another page of the section of a page, and is no ancestor."""
+        """Return True if another page of the section linked to this URL first, and it is not that of an ancestor."""
         known = self._known.get(self._identity.shorten(key))
         if known is None or known.parent is None or known.parent is candidate:
             return False

@@ -76,7 +76,7 @@ def site_host(host: str) -> str:
 
 
 def is_file(url: str) -> bool:
-    """Return True if the path has the suffix of a file that is no page: an image, archive, style sheet or feed."""
+    """Return True if the path has the suffix of a file that is not a page: an image, archive, style sheet or feed."""
     return _FILE.search(ada_url.URL(url).pathname) is not None
 
 

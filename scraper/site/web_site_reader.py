@@ -159,7 +159,7 @@ async def extract_links(
 ) -> Outlinks:
     """Return all links of an HTML page.
 
-    Return only those of its content if another caller made the visit, it is no HTML, or the extraction fails.
+    Return only those of its content if another caller made the visit, it is not HTML, or the extraction fails.
     """
     if snapshot is not None:
         try:

@@ -84,7 +84,7 @@ def _decode_key(text: str, source: str) -> bytes:
         key = b""
     if len(key) != KEY_BYTES:
         raise ProfileKeyError(
-            f"{source} is no key: write {KEY_BYTES} random bytes as base64 (openssl rand -base64 32)."
+            f"{source} is not a key: write {KEY_BYTES} random bytes as base64 (openssl rand -base64 32)."
         )
     return key
 

@@ -137,7 +137,7 @@ def parse_since(text: str) -> datetime:
     """Parse a date or time in ISO format. A date alone means the end of the day; the default time zone is UTC.
 
     Raises:
-        ValueError: The text is no date.
+        ValueError: The text is not a date.
     """
     moment = datetime.fromisoformat(text.strip())
     if len(text.strip()) == len("2026-05-31"):

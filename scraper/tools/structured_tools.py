@@ -130,7 +130,7 @@ def read_fields(fields: dict[str, Any]) -> dict[str, str]:
     """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
 
     Raises:
-        InvalidArgumentError: There are no fields, too many, or a hint is no text.
+        InvalidArgumentError: There are no fields, too many, or a hint is not a text.
     """
     schema, _ = _read_schema(fields)
     properties = schema.get("properties")

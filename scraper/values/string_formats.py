@@ -95,7 +95,7 @@ def _parse_network(text: str) -> str:
     try:
         return str(ipaddress.ip_network(text, strict=False))
     except ValueError:
-        raise ValueError(f"{text!r} is no network; write it as 10.1.0.0/16 or fd12::/16") from None
+        raise ValueError(f"{text!r} is not a network; write it as 10.1.0.0/16 or fd12::/16") from None
 
 
 def _parse_host_mapping(text: str) -> tuple[str, str, int]:
@@ -103,7 +103,7 @@ def _parse_host_mapping(text: str) -> tuple[str, str, int]:
     address, _, port = target.rpartition(":")
     address = address.strip("[]")
     if not _is_host_name(name) or not _is_address(address) or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise ValueError(f"{text!r} is no pair; write www.example.com=127.0.0.1:8080, with an exact name")
+        raise ValueError(f"{text!r} is not a pair; write www.example.com=127.0.0.1:8080, with an exact name")
     return name.lower().rstrip("."), address, int(port)
 
 
@@ -132,11 +132,11 @@ NETWORK = CustomValue("address/bits", _parse_network)
 HOST_MAPPING = CustomValue("name=address:port", _parse_host_mapping)
 """A pair name=address:port, parsed to (name, address, port)."""
 HOST_HEADER = _pattern_value(
-    "name", _HOST_HEADER, "{} is no host name; write search.example.org or search.example.org:8443"
+    "name", _HOST_HEADER, "{} is not a host name; write search.example.org or search.example.org:8443"
 )
 """A host name with optional port, as in the Host header."""
 ORIGIN = _pattern_value(
-    "origin", _ORIGIN, "{} is no origin; write https://app.example.org, with its port where it has one"
+    "origin", _ORIGIN, "{} is not an origin; write https://app.example.org, with its port where it has one"
 )
 """An origin, as in the Origin header."""
 KEY_PIN = _pattern_value("base64", _KEY_PIN, "give a SHA-256 in base64: 43 characters and an equals sign")

@@ -248,7 +248,7 @@ class CommaListValue(ValueType):
         return {"type": "array", "items": self.item.schema()}
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """Return the parsed items; blank items are dropped, and items that are no text are parsed already."""
+        """Return the parsed items; blank items are dropped, and items that are not text are parsed already."""
         items: Iterable[object] = value if isinstance(value, list | tuple) else str(value).split(",")
         stripped = (item.strip() if isinstance(item, str) else item for item in items)
         return tuple(self.item.parse(item) if isinstance(item, str) else item for item in stripped if item)

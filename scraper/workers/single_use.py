@@ -78,7 +78,7 @@ class SingleUseProcesses:
             WorkerTimeoutError: It exceeded the limit of wall or CPU time, or stalled, and was killed.
             WorkerMemoryError: It exceeded the memory limit, or its answer is too large.
             WorkerDiedError: It crashed, its process cannot be started, or the processes are closed.
-            WorkerFailedError: The answer is no JSON object.
+            WorkerFailedError: The answer is not a JSON object.
         """
         wall_s = min(self._limits.wall_s, limit_s or self._limits.wall_s)
         try:

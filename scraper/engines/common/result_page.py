@@ -75,7 +75,7 @@ class ResultPage:
     evidence: BlockPageEvidence = field(default_factory=BlockPageEvidence)
 
     def absolute(self, address: str | None) -> str:
-        """Resolve an address against the URL of the page; return "" if the result is no http(s) URL."""
+        """Resolve an address against the URL of the page; return "" if the result is not an http(s) URL."""
         joined = join_url(self.url, address or "")
         return joined if is_web_url(joined) else ""
 

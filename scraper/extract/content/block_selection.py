@@ -162,7 +162,7 @@ text costs .006 of F1 there, but it gains .014 on forums and .011 on products.""
 _MAX_FROM_TITLE = 12
 """Blocks between the title and the first selected block."""
 _MIN_TITLE_WORDS, _MIN_REPEATED_SHARE = 4, 0.4
-"""Minimum different words of a heading that is no site or section name, and share of them in the head's title that
+"""Minimum different words of a heading that is not a site or section name, and share of them in the head's title that
 repeats it."""
 
 _MAX_TABLE_SHARE = 0.5

@@ -1,4 +1,4 @@
-"""Read and clean the names of authors: remove the words around them, and reject texts that are no names."""
+"""Read and clean the names of authors: remove the words around them, and reject texts that are not names."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _read_signature(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """Return a name without the words around it, or an empty text if it is no name."""
+    """Return a name without the words around it, or an empty text if it is not a name."""
     line = clean_line(text, _MAX_LINE)
     line = _AFTER_NAME.sub("", _BEFORE_NAME.sub("", line)).strip(" ,;:|·•-–—")
     if line and (date := find_post_date(line)):

@@ -81,7 +81,7 @@ def find_bodies(containers: Sequence[PostContainer]) -> list[list[Element]]:
             list(_find_question(containers[number].element, found, body))
             for number, found, body in zip(numbers, candidates, chosen, strict=True)
         ]
-        # The heading of a page with one question is no part of its text.
+        # The heading of a page with one question is not part of its text.
         are_asked = 2 * sum(map(bool, questions)) >= max(len(numbers), 2 * _MIN_ASKED)
         for number, question, body in zip(numbers, questions, chosen, strict=True):
             bodies[number] = [*question, *body] if are_asked else body

@@ -242,7 +242,7 @@ def build_thread(discussion: Discussion) -> Element:
             thread.append(body)
             listed = None
             continue
-        # A remark on an answer, as question sites have them, is no answer.
+        # A remark on an answer, as question sites have them, is not an answer.
         listed = etree.SubElement(thread, "ul") if listed is None else listed
         item = etree.SubElement(listed, "li")
         label = etree.SubElement(item, "strong")
@@ -270,7 +270,7 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
 
 
 def _leave_list(element: Element, root: Element) -> Element:
-    """Return the outermost list that begins with the element, or the element: a thread is no item of a list."""
+    """Return the outermost list that begins with the element, or the element: a thread is not an item of a list."""
     place = around = element
     while (parent := around.getparent()) is not None and around is not root:
         before = (parent.text or "") + "".join(

@@ -92,7 +92,7 @@ def _is_document(name: str) -> bool:
 
 
 def _warn_of_unread(entries: list[tuple[str, int]]) -> tuple[str, ...]:
-    """Return a warning about the files of a zip archive that are no documents by the endings of their names."""
+    """Return a warning about the files of a zip archive that are not documents by the endings of their names."""
     names = [name for name, _ in entries if not name.endswith("/") and not name.startswith(_METADATA_FOLDER)]
     unread = [name for name in names if not _is_document(name)]
     if not unread:

@@ -9,7 +9,7 @@ from scraper.extract.documents.text_formats import read_xml
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the entries of a feed, or the XML if it is no feed."""
+    """Return the entries of a feed, or the XML if it is not a feed."""
     text, warnings = decode_text(data, request)
     feed = feeds.read(text, request.url or "http://feed.invalid/", whole=True)
     if feed is None:

@@ -49,7 +49,7 @@ class ZipParts:
         """Read the directory.
 
         Raises:
-            MalformedDocumentError: It is no zip file.
+            MalformedDocumentError: It is not a zip file.
             ContentTooLargeError: It has too many entries.
         """
         try:
@@ -165,7 +165,7 @@ def parse_xml(data: bytes, name: str = "XML", *, recover: bool = False) -> Eleme
         recover: Skip syntax errors.
 
     Raises:
-        MalformedDocumentError: It is no XML, or declares entities.
+        MalformedDocumentError: It is not XML, or declares entities.
     """
     check_entities(data, name)
     if b"purl.oclc.org" in data:

@@ -194,7 +194,7 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = decode_text(data, request)
     if not text.strip():
         raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
-    if text[:4].lower() == "sep=" and "\n" in text[:10]:  # Excel's hint `sep=;`, which is no row.
+    if text[:4].lower() == "sep=" and "\n" in text[:10]:  # Excel's hint `sep=;`, which is not a row.
         text = text.split("\n", 1)[1]
     delimiter = _find_delimiter(text)
     rows = _parse_rows(text, delimiter)

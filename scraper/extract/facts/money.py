@@ -201,7 +201,7 @@ def currency_code(sign: str | None, country: str = "") -> str | None:
 
 
 def code_or_sign(sign: str | None) -> str | None:
-    """Return the code of a sign, or the sign; None for a mark such as `:-` that is no currency."""
+    """Return the code of a sign, or the sign; None for a mark such as `:-` that is not a currency."""
     return currency_code(sign) or (None if sign in ROUND_PRICE_MARKS else sign)
 
 

@@ -146,7 +146,7 @@ def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
 
 
 def _title_of(step: JsonLdItem) -> str | None:
-    """Return the name of a step or section that is no number, such as `Step 1`."""
+    """Return the name of a step or section that is not a number, such as `Step 1`."""
     name = step.get("name")
     title = clean_text(name).rstrip(".… ") if isinstance(name, str) and has_type(step, _STEPS) else ""
     return None if _NUMBERED.fullmatch(title) else title

@@ -313,14 +313,14 @@ def from_text(text: str) -> ExtractionRecipe:
     """Parse a recipe.
 
     Raises:
-        ValueError: The text is no recipe of this version.
+        ValueError: The text is not a recipe of this version.
     """
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"it has more than {MAX_CHARACTERS:,} characters")
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
     if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
         raise ValueError(f"it is not of version {VERSION}")
     missing = _ADDED_IN_VERSION_2 if data["version"] == 1 else {}

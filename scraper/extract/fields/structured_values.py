@@ -18,12 +18,12 @@ from scraper.model import StructuredData
 CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
 """Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
 UNSTATED = frozenset({"address", "sum", "visible"})
-"""Sources of facts that are no machine-readable data."""
+"""Sources of facts that are not machine-readable data."""
 _MIN_MATCH = 0.7
 _MIN_LONG_MATCH = 0.9
 """Minimum similarity to the name of a fact that consists of several words."""
 _CHECKED_KINDS = frozenset({"email", "money", "number", "phone"})
-"""Formats that a value must have: a price is no currency."""
+"""Formats that a value must have: a price is not a currency."""
 _MIN_NAME = 4
 _MAX_DEPTH = 4
 SYNTAXES = ("json_ld", "microdata", "rdfa")

@@ -80,6 +80,6 @@ def find_price(text: str) -> str:
 
 
 def find_day(text: str) -> str:
-    """Return the first text in the form of a date as written there; empty if there is none or it is no date."""
+    """Return the first text in the form of a date as written there; empty if there is none or it is not a date."""
     match = _DATE.search(text)
     return match[0] if match and (find_date(match[0]) or "ago" in match[0].lower()) else ""

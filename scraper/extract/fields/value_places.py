@@ -80,13 +80,13 @@ class ValuePlace:
             value, kind = data.get(one.name), str(one.type)
             if kind.startswith(("frozenset", "tuple")):
                 if not isinstance(value, list) or not all(isinstance(item, str) for item in value[:200]):
-                    raise ValueError(f"{one.name} is no list of texts")
+                    raise ValueError(f"{one.name} is not a list of texts")
                 short = [item[:100] for item in value[:200]]
                 values[one.name] = frozenset(short) if kind.startswith("frozenset") else tuple(short)
                 continue
             expected: tuple[type, ...] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[kind]
             if not isinstance(value, expected) or (kind != "bool" and isinstance(value, bool)):
-                raise ValueError(f"{one.name} is no {kind}")
+                raise ValueError(f"{one.name} is not {kind}")
             values[one.name] = value[:100] if isinstance(value, str) else value
         return cls(**values)
 

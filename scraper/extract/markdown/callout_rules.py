@@ -44,7 +44,7 @@ _SECTION_HEADINGS = frozenset({"h1", "h2"})
 """Headings of page sections. Below a heading `Notes` are the sources of an article, no callout."""
 
 _AMBIGUOUS_KINDS = frozenset({"primary", "secondary", "error", "summary", "question"})
-"""Kinds whose names are also common classes of `details` elements that are no callouts."""
+"""Kinds whose names are also common classes of `details` elements that are not callouts."""
 _CONTAINERS = frozenset(
     "admonition admonitionblock alert callout custom-block hint markdown-alert notecard starlight-aside "
     "theme-admonition confluence-information-macro".split()

@@ -23,7 +23,7 @@ _REFERENCES = attribute_selector("itemref")
 
 
 class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
-    """Reads the text in place: extruct copies and cleans the element first, at ten times the cost."""
+    """Read the text in place: extruct copies and cleans the element first, at ten times the cost."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ _LIMIT = re.compile(
     r"massimo|máximo|mínimo|maximaal|minstens)\b|まで|以内|以上|以下",
     re.IGNORECASE,
 )
-"""Words of a rule about a number: "up to 100 comments per day" is no count of comments."""
+"""Words of a rule about a number: "up to 100 comments per day" is not a count of comments."""
 _NOISE = re.compile(
     "|".join(
         (

@@ -18,7 +18,7 @@ _LOOKUP_SIZE = 12
 _EXCERPT_SHARE = 0.5
 """Share of a text; an excerpt is shorter."""
 _COMMON = 2
-"""Sources with a run that is no excerpt, but common to the pages of a site."""
+"""Sources with a run that is not an excerpt, but common to the pages of a site."""
 _MIN_COMPARED = 8
 """Runs from which the share of excerpts is estimated."""
 _WORD = re.compile(r"\w+")
@@ -71,8 +71,8 @@ class Sketch:
     def excerpt_share(self, sources: Iterable[Sketch]) -> float:
         """Return the estimated share of the runs of this text that are excerpts of other texts, from 0 to 1.
 
-        A source of which this text has half or more is no source, but a text of the same form. Runs that several
-        sources have are no excerpts either. The result is 0 if too few runs can be compared.
+        A source of which this text has half or more is not a source, but a text of the same form. Runs that several
+        sources have are not excerpts either. The result is 0 if too few runs can be compared.
         """
         longer = [source for source in sources if source.containment(self) < _EXCERPT_SHARE]
         limit = max((source.limit for source in longer), default=0)

@@ -32,7 +32,7 @@ TESSERACT_COMMAND = "tesseract"
 _MAX_LANGUAGES = 8
 """Languages that tesseract uses at once."""
 _ORIENTATION = "osd"
-"""Language data for the rotation and the script of a page, which is no language."""
+"""Language data for the rotation and the script of a page, which is not a language."""
 _LANGUAGES = {
     "ar": "ara", "bg": "bul", "ca": "cat", "cs": "ces", "da": "dan", "de": "deu", "el": "ell", "en": "eng",
     "es": "spa", "fa": "fas", "fi": "fin", "fr": "fra", "he": "heb", "hi": "hin", "hu": "hun", "it": "ita",
@@ -82,7 +82,7 @@ class PageImage:
         """Build an image from the response of an untrusted process; limit its resolution to 70 to 600 dpi.
 
         Raises:
-            ValueError: The data is no valid image.
+            ValueError: The data is not a valid image.
         """
         try:
             width, height, dpi = (int(data[name]) for name in ("width", "height", "dpi"))

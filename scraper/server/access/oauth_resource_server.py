@@ -120,7 +120,7 @@ class _Keys:
         except UnreadableFileError as error:
             raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} cannot be read: {error}") from None
         except (ValueError, AttributeError, jwt.PyJWTError) as error:
-            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} is no JSON Web Key Set: {error}") from None
+            raise ServerStartError(f"SEARCH_MCP_ISSUER_KEYS={file} is not a JSON Web Key Set: {error}") from None
         return cls(tuple(key for key in key_set.keys if key.algorithm_name in _ALGORITHMS), changed)
 
     def reload_if_changed(self, file: Path) -> _Keys:

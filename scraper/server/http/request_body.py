@@ -72,7 +72,7 @@ class RequestBody:
 def replace_lone_surrogates(message: bytes) -> bytes:
     r"""Return JSON of the same length with each escape of half a surrogate pair replaced by `\ufffd`.
 
-    A half is no character: neither UTF-8 nor a parser that follows the standard accepts it.
+    A half is not a character: neither UTF-8 nor a parser that follows the standard accepts it.
     """
     if b"\\ud" not in message and b"\\uD" not in message:
         return message

@@ -93,7 +93,7 @@ def _explain(line: str) -> JSONRPCError:
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "Parse error: the line is no JSON.")
+        return _error(None, PARSE_ERROR, "Parse error: the line is not JSON.")
     return _error(id_of(message) if isinstance(message, dict) else None, INVALID_REQUEST, INVALID_MESSAGE)
 
 

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 
 _CHUNK_BYTES = 64 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
-"""Bytes of a message, as for an HTTP body. A longer one is cut, and rejected because it is no JSON."""
+"""Bytes of a message, as for an HTTP body. A longer one is cut, and rejected because it is not JSON."""
 
 
 @contextlib.contextmanager

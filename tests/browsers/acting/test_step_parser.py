@@ -46,7 +46,7 @@ def test_a_step_is_parsed(source: str, step: dict[str, object]) -> None:
     ("source", "message"),
     [
         ("clik e12", "did you mean: click TARGET"),
-        ("dance", "is no step; there are: open"),
+        ("dance", "is not a step; there are: open"),
         ("click", "write click TARGET"),
         ("click the button", "a target is a reference"),
         ("click e12 softly", "too many words"),

@@ -66,7 +66,7 @@ async def test_references_stay_valid_over_calls(actor: Actor) -> None:
     await actor('click "Gift"', "look")
     assert f'~ {found[1]} textbox "Name" = "x"' in (await actor(f"type {found[1]} = x")).content
     failed = await actor("click e99999")
-    assert "no reference of this page" in failed.error and failed.heading
+    assert "not a reference of this page" in failed.error and failed.heading
 
 
 async def test_a_script_ends_at_its_first_failure_with_the_page(actor: Actor) -> None:

@@ -40,8 +40,8 @@ def test_a_storage_state_is_imported_listed_and_removed(here: dict[str, str], tm
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("../shop", "--hosts", "shop.example"), "is no name of a profile"),
-        (("shop", "--hosts", "https://shop.example/"), "is no host"),
+        (("../shop", "--hosts", "shop.example"), "is not a profile name"),
+        (("shop", "--hosts", "https://shop.example/"), "is not a host"),
         (("shop", "--hosts", ","), "1 to 20 hosts"),
         (("shop", "--hosts", "other.example"), "Nothing is saved"),
     ],

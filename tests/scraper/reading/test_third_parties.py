@@ -93,7 +93,7 @@ async def test_the_hosts_of_a_filter_list_are_refused(
 async def test_an_unusable_filter_list_is_an_error_at_the_start(tmp_path: Path) -> None:
     rules = tmp_path / "rules.txt"
     rules.write_text("<!doctype html><p>Not found</p>\n")
-    with pytest.raises(SettingsError, match=r"SEARCH_MCP_FILTER_LISTS: .*rules\.txt is no filter list"):
+    with pytest.raises(SettingsError, match=r"SEARCH_MCP_FILTER_LISTS: .*rules\.txt is not a filter list"):
         async with Services.open(Settings(data_dir=tmp_path, filter_lists=(rules,))):
             pass
 

@@ -68,7 +68,7 @@ async def test_search_returns_markdown_and_json(app: Services, engine_site: Engi
         ({"query": "a", "freshness": "hour"}, 'freshness must be one of day, week, month, year, not "hour".'),
         (
             {"query": "a", "include_domains": ["nodomain"]},
-            'include_domains contains "nodomain", which is no domain. Write domains as "python.org".',
+            'include_domains contains "nodomain", which is not a domain. Write domains as "python.org".',
         ),
         ({"query": "a", "num_results": 3}, 'Unknown argument "num_results" (did you mean "max_results"?).'),
     ],

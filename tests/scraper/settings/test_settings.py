@@ -126,17 +126,17 @@ def test_every_setting_has_help_and_a_unique_name() -> None:
         ("TOOL_TIMEOUT", "nan", "give a number from 1 to 3600 (s)"),
         ("ALLOW_UNAUTHENTICATED", "maybe", "give yes or no"),
         ("TIER", "ful", 'give one of light, full (did you mean "full"?)'),
-        ("ALLOW_NETS", "10.0.0.0/8,home", "'home' is no network; write it as 10.1.0.0/16 or fd12::/16"),
+        ("ALLOW_NETS", "10.0.0.0/8,home", "'home' is not a network; write it as 10.1.0.0/16 or fd12::/16"),
         ("LANGUAGE", "en_US", "give a language tag such as en-US, de or zh-Hans"),
         (
             "ALLOWED_HOSTS",
             "https://search.example",
-            "'https://search.example' is no host name; write search.example.org or search.example.org:8443",
+            "'https://search.example' is not a host name; write search.example.org or search.example.org:8443",
         ),
         (
             "ALLOWED_ORIGINS",
             "app.example",
-            "'app.example' is no origin; write https://app.example.org, with its port where it has one",
+            "'app.example' is not an origin; write https://app.example.org, with its port where it has one",
         ),
     ],
 )
@@ -167,7 +167,7 @@ def test_what_no_header_could_ever_hold_is_refused(variable: str, right: str, wr
     given = getattr(Settings.load({name: right}), BY_VARIABLE[name].name)
     assert given == tuple(part.strip() for part in right.split(","))
     for entry in wrong:
-        assert f"{entry!r} is no " in refusal(name, f"localhost,{entry}" if variable == "ALLOWED_HOSTS" else entry)
+        assert f"{entry!r} is not a" in refusal(name, f"localhost,{entry}" if variable == "ALLOWED_HOSTS" else entry)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ async def test_a_copied_or_changed_row_cannot_be_decrypted(
 
 
 async def test_a_wrong_key_is_reported_without_it(records: SqliteRecordLogs, tmp_path: Path) -> None:
-    with pytest.raises(ProfileKeyError, match="SEARCH_MCP_PROFILE_KEY is no key") as caught:
+    with pytest.raises(ProfileKeyError, match="SEARCH_MCP_PROFILE_KEY is not a key") as caught:
         await LoginProfiles(records, tmp_path, "c2hvcnQ=").save("ann", "shop", HOSTS, STATE)
     assert "c2hvcnQ" not in str(caught.value)
 

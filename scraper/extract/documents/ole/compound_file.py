@@ -9,7 +9,7 @@ from scraper.errors import MalformedDocumentError
 
 _HEADER_BYTES, _ENTRY_BYTES = 512, 128
 _LAST_SECTOR = 0xFFFFFFFA
-"""Higher numbers are no sectors: end of a chain, free, table."""
+"""Higher numbers are not sectors: end of a chain, free, table."""
 _STREAM, _STORAGE, _ROOT = 2, 1, 5
 _MAX_ENTRIES = 50_000
 _FIRST_TABLES = 109

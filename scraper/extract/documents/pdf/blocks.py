@@ -114,7 +114,7 @@ def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
 
 
 _MOSTLY_MONO = 0.6
-"""Ratio of a document's letters in fonts of a fixed width. Above it, such a font is no sign of code."""
+"""Ratio of a document's letters in fonts of a fixed width. Above it, such a font is not a sign of code."""
 _CODE_SHARE = 0.25
 """Ratio of lines with signs of code on a page of such a document that is code."""
 _CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")

@@ -32,7 +32,7 @@ def remove_headers_and_footers(
 ) -> tuple[list[LayoutPage], dict[int, str]]:
     """Remove page numbers, and repeated lines in the margins except for the first of each.
 
-    No page loses its only text. The first line of each gets the font size of the body, because it is no heading.
+    No page loses its only text. The first line of each gets the font size of the body, because it is not a heading.
     Returns the pages, and the removed text by page.
     """
     running = _find_running_keys(pages)

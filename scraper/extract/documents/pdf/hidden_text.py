@@ -112,7 +112,7 @@ class _PageScan:
         self._suspects: list[tuple[PageObject, bool]] = []
         """Other text, and whether it has the color of its background."""
         self._small_paths: list[SimpleObject] = []
-        """Paths that are no background."""
+        """Paths that are not background."""
         self._others: list[PageObject] = []
         for one in self._objects(page, "FPDFPage", (), 0):
             if one.kind != TEXT:
@@ -311,5 +311,5 @@ class _PageScan:
 
 
 def _is_large(x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Return False for rules and dots, which are no background."""
+    """Return False for rules and dots, which are not background."""
     return x1 - x0 >= _MIN_BACKGROUND and y1 - y0 >= _MIN_BACKGROUND

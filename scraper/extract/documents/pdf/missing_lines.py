@@ -55,7 +55,7 @@ def complete_pages(
         texts: Markdown of the pages by number.
         removed: Text of removed headers, footers and page numbers by page.
         request: Options of the reading.
-        unread: Pages on which PDFium finds hardly any letters, though they are no images.
+        unread: Pages on which PDFium finds hardly any letters, though they are not images.
         source: Text of the pages as PDFium reads it.
     """
     markdown = dict(texts)

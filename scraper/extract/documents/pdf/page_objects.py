@@ -19,7 +19,7 @@ from scraper.extract.documents.pdf.boxes import Box, TransformMatrix, intersect,
 TEXT, PATH, IMAGE, SHADING, FORM = 1, 2, 3, 4, 5
 """Types of page objects (fpdf_edit.h)."""
 NO_TEXT = -1
-"""Text rendering mode of an object that is no text."""
+"""Text rendering mode of an object that is not text."""
 OPAQUE = 255
 _MARK_BYTES, _LAYER_MARK = 64, "OC\0".encode("utf-16-le")
 BATCH_OBJECTS = 512

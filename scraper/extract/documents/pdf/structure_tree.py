@@ -90,7 +90,7 @@ class _TagReader:
             yield from self.blocks(child, depth)
 
     def _direct_text(self, node: TagNode) -> Iterator[LayoutBlock]:
-        """Yield text that is directly in an element that is no block."""
+        """Yield text that is directly in an element that is not a block."""
         runs = [run for mark in node.marks for run in self._take(mark, node)]
         self.outside_blocks += sum(len(run.text) for run in runs)
         yield from self._paragraph(runs, code=False)

@@ -73,7 +73,7 @@ def _merge_cells(cells: Sequence[str], others: Sequence[str]) -> list[str] | Non
 
 
 def _row_cells(line: SegmentedRow, columns: Sequence[_Span]) -> list[str] | None:
-    """Return the texts of a row by column, or None if it is no row of the table."""
+    """Return the texts of a row by column, or None if it is not a row of the table."""
     texts = [segment.text for segment in line.segments]
     if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _MAX_HEADER_CHARS for text in texts):
         return None
