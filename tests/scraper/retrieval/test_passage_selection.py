@@ -77,7 +77,7 @@ def test_an_excerpt_tells_where_it_stands() -> None:
     text = page("First.", f"## Ferries\n\n{FILLER * 8}\n\n{FERRY}", "Last.")
     (excerpt,) = (one for one in of(text, "ferry Borkum bicycles") if FERRY in one.text)
     assert text[excerpt.start : excerpt.end].strip() == excerpt.text
-    assert "Ferries" in excerpt.heading or "## Ferries" in excerpt.text
+    assert excerpt.heading == "Harbour news > Ferries" and "## Ferries" not in excerpt.text
 
 
 def test_a_page_that_fits_is_shown_whole() -> None:

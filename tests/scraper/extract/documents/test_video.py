@@ -89,10 +89,14 @@ def test_a_video_that_cannot_be_played_has_the_reason() -> None:
     assert video is not None and video.problem == "Sign in to confirm you’re not a bot"
 
 
-@pytest.mark.parametrize("player", ["", "{", "[]", "null", '{"captions": 5}', '{"videoDetails": []}', "[" * 100_000])
+@pytest.mark.parametrize("player", ["", "{", "[]", "null", '{"captions": 5}', "[" * 100_000])
 def test_other_pages_have_no_video(player: str) -> None:
-    video = read_watch_page(f"<script>ytInitialPlayerResponse = {player};</script>")
-    assert video is None or not video.track_url
+    assert read_watch_page(f"<script>ytInitialPlayerResponse = {player};</script>") is None
+
+
+def test_a_video_without_details_has_no_track() -> None:
+    video = read_watch_page('<script>ytInitialPlayerResponse = {"videoDetails": []};</script>')
+    assert video == Video("", "", 0, problem="no reason")
 
 
 def transcript(*lines: tuple[float, str]) -> bytes:
