@@ -63,7 +63,7 @@ async def crawl(
 ) -> tuple[list[Visit], CrawlFrontier, float]:
     """Crawl a site with a budget of visits; return the visits, the frontier and its CPU seconds."""
     reader = OfflineReader(site.get, known)
-    frontier = _TimedFrontier(CrawlScope(f"{site.origin}/"), question, budget)
+    frontier = _TimedFrontier(CrawlScope(f"{site.origin}/"), question)
 
     async def take(page: CrawledPage, document: Document | None) -> None:
         frontier.take(page)

@@ -31,18 +31,10 @@ _IN_FLIGHT_LOSS = 0.6
 _SHARE_LOSS = 0.2
 """Deduction, multiplied by the share of visits that the kind has had, so that other kinds are tried too. URLs that only
 sitemaps name are not traps."""
-_SELF_FED_LOSS, _SELF_FED = 0.4, 0.5
-"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less. With more
-than the second share, lists of other pages come first if the kind had many visits."""
-_GOOD_LEAD = 0.9
-"""Average lead of lists that end by themselves, so that a long row of them loses nothing."""
-_EXPLORE, _EXPLORE_PENDING = 0.25, 8
-"""Bonus for a kind with fewer than two visits, and the number of pending URLs that it must exceed."""
+_SELF_FED_LOSS = 0.4
+"""Share of its value that a kind loses if all its URLs were first found on its own pages; fewer cost less."""
 _NAVIGATE_EVERY = 4
 """Visits. With a question, every fourth visit is a navigation page, because pages behind it are still unknown."""
-_KIND_SHARE, _MIN_KIND_VISITS = 0.25, 8
-"""Largest share of the visits for one kind while sitemap or navigation URLs of other kinds wait; minimum visits for
-it."""
 _SCANNED = 50
 """Waiting URLs of a kind that are searched for a navigation page."""
 _NEAR_LEVELS = 2
@@ -94,30 +86,18 @@ class CrawlPriority:
         """Return the texts of links to a URL that are used for few URLs, so that they may be its title."""
         return [text for text in candidate.texts if self._text_counts[text] <= _REPEATED]
 
-    def choose(self, visits: int, max_visits: int) -> CrawlCandidate | None:
+    def choose(self, visits: int) -> CrawlCandidate | None:
         """Return the URL with the highest value, or None if all values are low."""
         if self.stems and visits % _NAVIGATE_EVERY == 0 and (near := self._find_nearest_list()) is not None:
             return near
-        ranked = [(self._value(kind, one, visits), kind, one) for kind, one in self._kinds.iter_pending()]
+        ranked = [(self._value(kind, one, visits), one) for kind, one in self._kinds.iter_pending()]
         if not ranked:
             return None
-        value, kind, candidate = max(ranked, key=lambda one: one[0])
-        if kind.tries >= max(_MIN_KIND_VISITS, _KIND_SHARE * max_visits):
-            places = ("listed", "nav", "paging") if kind.self_fed_share > _SELF_FED else ("listed", "nav")
-            # Lists that lead only to pages of this kind are not an alternative to those that wait.
-            others = [
-                one
-                for one in ranked
-                if one[1] is not kind and one[2].place in places and not one[1].is_list_of(kind.name)
-            ]
-            other_value, _, other = max(others, key=lambda one: one[0], default=(0.0, kind, candidate))
-            if other_value >= MIN_LEAD:
-                return other
+        value, candidate = max(ranked, key=lambda one: one[0])
         return candidate if visits <= _MIN_VISITS or value >= _STOP_BELOW * candidate.language_weight else None
 
     def _value(self, kind: UrlKind, candidate: CrawlCandidate, visits: int) -> float:
-        is_untried = kind.tries < 2 and len(kind.pending) > _EXPLORE_PENDING and candidate.place != "listed"
-        promise = self._kinds.promise(kind) + (_EXPLORE if is_untried else 0.0)
+        promise = self._kinds.promise(kind)
         if self.stems:
             value = candidate.worth * (0.25 + 0.75 * promise) + 0.25 * kind.relevance
         else:
@@ -125,9 +105,6 @@ class CrawlPriority:
             value = candidate.worth * promise - _SHARE_LOSS * share
         if kind.tries < 3:
             value *= _BARREN_LOSS**candidate.barren * _IN_FLIGHT_LOSS**kind.in_flight
-        if kind.lead > max(kind.content, _GOOD_LEAD):
-            # The pages to which these lists lead show if they end.
-            return value
         value *= 1 - _SELF_FED_LOSS * kind.self_fed_share
         return float(value * max(_MIN_CHAIN_VALUE, _CHAIN_LOSS**candidate.chain))
 

@@ -101,7 +101,7 @@ class CrawlService:
             scope,
             request.question,
             SiteFacts(),
-            CrawlFrontier(scope, request.question, pages),
+            CrawlFrontier(scope, request.question),
             0,
         )
         return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
@@ -129,7 +129,7 @@ class CrawlService:
             raise errors.CrawlNotFoundError(
                 f'There is no crawl "{crawl_id[:80]}".', target="crawl", next_step="Start one with `url`."
             )
-        crawl = await asyncio.to_thread(_load_crawl, crawl_id, records, pages)
+        crawl = await asyncio.to_thread(_load_crawl, crawl_id, records)
         return await self._run(crawl, pages, principal, deadline_s, progress or ignore_progress)
 
     async def _read_records(self, principal: str, crawl_id: str) -> list[StoredRecord]:
@@ -317,12 +317,12 @@ def _index_name(url: str) -> str:
     return _NOT_IN_NAME.sub("-", ada_url.URL(url).host.lower()).strip("-")[:_MAX_NAME]
 
 
-def _load_crawl(crawl_id: str, records: Sequence[StoredRecord], pages: int) -> _Crawl:
+def _load_crawl(crawl_id: str, records: Sequence[StoredRecord]) -> _Crawl:
     facts, row = load_facts(records[0].data)
     scope = row["scope"]
     scope = CrawlScope(scope["start"], scope["folder"], tuple(scope["include"]), tuple(scope["exclude"]))
     visited = [load_page(record.data) for record in records[1:]]
-    frontier = build_frontier(scope, row["question"], len(visited) + pages, facts, visited)
+    frontier = build_frontier(scope, row["question"], facts, visited)
     return _Crawl(crawl_id, scope, row["question"], facts, frontier, len(records), records[-1].written_at)
 
 

@@ -143,10 +143,10 @@ class Crawler:
 
 
 def build_frontier(
-    scope: CrawlScope, question: str | None, max_visits: int, facts: SiteFacts, pages: list[CrawledPage]
+    scope: CrawlScope, question: str | None, facts: SiteFacts, pages: list[CrawledPage]
 ) -> CrawlFrontier:
     """Rebuild the frontier of a stored crawl by replaying its pages."""
-    frontier = CrawlFrontier(scope, question, max_visits, RobotsRules(facts.robots))
+    frontier = CrawlFrontier(scope, question, RobotsRules(facts.robots))
     for at, page in enumerate(pages):
         frontier.take(page)
         if at == 0:

@@ -36,7 +36,7 @@ _EXCERPTS = 0.6
 """Share of the text of a page, from 0 to 1. With more excerpts of other pages it is an archive, such as a tag."""
 _NO_LINKS = Outlinks()
 """Links of visited pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
-_COPY, _LANGUAGE, _VERSION = "copy of a page", "another language", "another version of a page"
+_COPY, _LANGUAGE = "copy of a page", "another language"
 _MAZE, _REDIRECT = "random pages without end", "redirect to a known page"
 
 
@@ -46,8 +46,6 @@ class CrawlFrontier:
 
     scope: CrawlScope
     question: str | None = None
-    max_visits: int = 100
-    """Planned visits, of which one kind of URLs may have only a share."""
     rules: RobotsRules | None = None
     """Rules of robots.txt; None until it is read."""
     unique_pages: dict[str, CrawledPage] = field(default_factory=dict)
@@ -120,11 +118,9 @@ class CrawlFrontier:
         if key != candidate.key and key in self._done:
             return _COPY
         if self._languages.is_translation(candidate.key) or (
-            not candidate.is_listed and self._is_copy_in_other_language(candidate.key)
+            not candidate.is_listed and self._languages.is_in_menu(candidate.key)
         ):
             return _LANGUAGE
-        if self._identity.has_other_version(candidate.key, self._done, self._known):
-            return _VERSION
         is_in_maze = not candidate.is_listed and self._is_in_maze(candidate.key, candidate.parent)
         return _MAZE if is_in_maze else ""
 
@@ -138,10 +134,6 @@ class CrawlFrontier:
         section = find_section(candidate.key)
         pending = (one for one in self._kinds.iter_all_pending() if find_section(one.key) == section)
         return max(pending, key=lambda one: one.section_depth, default=candidate)
-
-    def _is_copy_in_other_language(self, key: str) -> bool:
-        originals = self._languages.find_originals(key)
-        return self._languages.is_in_menu(key) or any(one in self._known for one in originals)
 
     def has_next(self) -> bool:
         """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
@@ -185,7 +177,7 @@ class CrawlFrontier:
         self._kinds.judge(candidate, content, lead, page.relevance)
 
     def _choose(self) -> CrawlCandidate | None:
-        candidate = self._ranking.choose(self.visits, self.max_visits)
+        candidate = self._ranking.choose(self.visits)
         if candidate is None and self._retries:
             return self._retries.pop(0)
         return candidate
@@ -264,8 +256,6 @@ class CrawlFrontier:
 
     def _judge(self, candidate: CrawlCandidate, page: CrawledPage) -> tuple[float, float]:
         """Return the value of a page's text and the value of its links, each from 0 to 1."""
-        if not page.problem and self._identity.learn_redirect(page_key(page.url), page_key(page.final_url)):
-            self._rebuild_keys()
         key = self._identity.shorten(page_key(page.final_url))
         if reason := self._find_fault(candidate, page, key):
             self.copied = self.unique_pages.get(key) if reason == _REDIRECT else None
@@ -350,9 +340,6 @@ class CrawlFrontier:
                 found.append(new)
             else:
                 cross_links += self._is_cross_link(candidate, key)
-        if barren and self._leads_to_proven(candidate, links):
-            for one in found:
-                one.barren = 0
         if content:
             # A list may lead to many new lists, such as those of filters, without being a maze.
             self._mazes.learn(
@@ -375,11 +362,6 @@ class CrawlFrontier:
         if known is None or known.parent is None or known.parent is candidate:
             return False
         return known.section_depth > 0 and all(one is not known for one in candidate.iter_section())
-
-    def _leads_to_proven(self, candidate: CrawlCandidate, links: Sequence[tuple[Outlink, str]]) -> bool:
-        found = (self._known.get(self._identity.shorten(key)) for _, key in links)
-        pending = (known for known in found if known is not None and not known.is_done and known.kind != candidate.kind)
-        return any(self._kinds.get(known.kind).is_proven for known in pending)
 
     def _rebuild_keys(self) -> None:
         """Shorten all keys by the new rules; of candidates with equal keys the first stays."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_normalization import LANGUAGE_PARAMETERS, find_language, page_key, parse_language
+from scraper.site.url_normalization import find_language, page_key, parse_language
 
 OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
@@ -87,25 +86,6 @@ class SiteLanguages:
         """Return True if the URL is in a language to which the menu of the site leads, and which is not its own."""
         code = find_language(f"https://{key}") if self._in_menu else ""
         return code in self._in_menu and self._is_other.get(code, True)
-
-    def find_originals(self, key: str) -> list[str]:
-        """Return the keys that a page of another language has in the language of the site.
-
-        Only languages of which a page was read count: `/it/` may also be a department.
-        """
-        code = find_language(f"https://{key}")
-        if not self._is_other.get(code, False):
-            return []
-        path, mark, query = key.partition("?")
-        parts = path.split("/")
-        pairs = parse_qsl(query, keep_blank_values=True)
-        without = [pair for pair in pairs if pair[0] not in LANGUAGE_PARAMETERS]
-        originals = [f"{path}?{urlencode(without, quote_via=quote)}" if without else path] if without != pairs else []
-        for at in range(1, min(3, len(parts) - 1)):
-            if find_language(f"https://site/{parts[at]}/") == code:
-                paths = ("/".join([*parts[:at], *own, *parts[at + 1 :]]) for own in ([], [self._own]))
-                originals += [original + mark + query for original in paths]
-        return originals
 
     def weigh(self, key: str) -> float:
         """Return 1, or `OTHER_LANGUAGE` for a URL that names another language."""

@@ -69,18 +69,6 @@ class UrlEquivalenceRules:
         self._texts[key] = text
         return len(self._confirmed) > before
 
-    def learn_redirect(self, key: str, target: str) -> bool:
-        """Count a redirect to a URL that differs by one rule; return True if a new rule holds.
-
-        Parameters do not count: a site may redirect from a missing item to the list of items.
-        """
-        before = len(self._confirmed)
-        for longer, other in ((key, target), (target, key)):
-            for rule, shorter in iter_shorter_keys(longer):
-                if shorter == other and not rule.startswith("?"):
-                    self._count(rule, longer, other, True, target)
-        return len(self._confirmed) > before
-
     def shorten(self, key: str) -> str:
         """Return the key after applying all rules that hold."""
         self._merge()

@@ -79,21 +79,17 @@ class UrlKindTable:
 
     def rate_lead(self, own: str, names: Iterable[str]) -> float:
         """Return the highest value of the kinds to which a page of the kind `own` leads, other than `own`."""
-        best, best_name = 0.0, ""
+        best = 0.0
         for name in names:
             kind = self.get(name)
             if name == own or kind.is_closed:
                 continue
-            lead = 0.0
             if kind.tries >= 2:
                 promise = max(kind.content, _STEP_LOSS * kind.lead)
-                lead = promise if promise >= MIN_LEAD else 0.0
+                best = max(best, promise if promise >= MIN_LEAD else 0.0)
             elif kind.loans < _MAX_LOANS:
                 kind.loans += 1
-                lead = _UNTRIED_LEAD
-            if lead > best:
-                best, best_name = lead, name
-        self.get(own).led_to = best_name or self.get(own).led_to
+                best = max(best, _UNTRIED_LEAD)
         return best
 
     def _reward_parents(self, candidate: CrawlCandidate, worth: float) -> None:
@@ -155,7 +151,6 @@ class UrlKindTable:
             candidate.kind = name
         for kind in before.values():
             kind.name = names.get(kind.name, kind.name)
-            kind.led_to = names.get(kind.led_to, kind.led_to)
             kind.pending = []
             self.kinds.setdefault(kind.name, kind)
             if self.kinds[kind.name] is not kind:

@@ -112,8 +112,6 @@ class UrlKind:
     """Moving average of the value of its pages' texts, from 0 to 1."""
     lead: float = INITIAL_VALUE
     """Moving average of the value of the kinds to which its pages link, from 0 to 1."""
-    led_to: str = ""
-    """Name of the best kind to which its latest page with new links led."""
     relevance: float = 0.0
     """Moving average of its pages' match with the question, from 0 to 1."""
     tries: int = 0
@@ -137,15 +135,6 @@ class UrlKind:
     def is_listed(self) -> bool:
         """True for URLs that only sitemaps and feeds name."""
         return self.name.startswith(LISTED)
-
-    @property
-    def is_proven(self) -> bool:
-        """True if at least two pages were read and their average value is at least .5."""
-        return self.tries >= 2 and self.content >= 0.5
-
-    def is_list_of(self, name: str) -> bool:
-        """Return True if its pages are worth less than the pages of another kind to which they led."""
-        return self.led_to == name and self.tries >= 2 and self.content < self.lead
 
     @property
     def self_fed_share(self) -> float:

@@ -38,11 +38,10 @@ class CrawlPlanner:
     def __init__(self, options: CrawlOptions, start_pages: Sequence[JobPage]) -> None:
         """Begin with the start pages, one for each site, which share the maximum number of pages."""
         self._max_pages = options.max_pages
-        per_site = max(1, options.max_pages // max(1, len(start_pages)))
         self._sites = [
             _Site(
                 replace(page, is_start=True, site=at),
-                CrawlFrontier(CrawlScope.of(page.url, options.include, options.exclude), None, per_site),
+                CrawlFrontier(CrawlScope.of(page.url, options.include, options.exclude)),
             )
             for at, page in enumerate(start_pages)
         ]

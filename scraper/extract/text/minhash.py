@@ -95,10 +95,6 @@ class SketchIndex:
         for number in sketch.numbers[:_LOOKUP_SIZE]:
             self._names[number].append(name)
 
-    def get(self, name: str) -> Sketch | None:
-        """Return the sketch of a text, or None."""
-        return self._sketches.get(name)
-
     def find_nearest(self, sketch: Sketch) -> tuple[str, float]:
         """Return the name of the most similar text and its similarity, or an empty text and 0."""
         names = {name: None for number in sketch.numbers[:_LOOKUP_SIZE] for name in self._names.get(number, ())}

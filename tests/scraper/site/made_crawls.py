@@ -38,7 +38,7 @@ async def crawl(
 ) -> tuple[OfflineReader, CrawlFrontier, list[CrawledPage], SiteFacts]:
     """Crawl a site; return the reader, the frontier, the pages in the order of their visits, and the facts."""
     reader = OfflineReader(site.get, read_document=read_document)
-    frontier = CrawlFrontier(CrawlScope(f"{site.origin}/"), question, budget)
+    frontier = CrawlFrontier(CrawlScope(f"{site.origin}/"), question)
     pages: list[CrawledPage] = []
 
     async def take(page: CrawledPage, document: Document | None) -> None:

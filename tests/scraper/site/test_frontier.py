@@ -143,23 +143,6 @@ def test_all_canonical_urls_at_the_home_page_drop_no_page() -> None:
     assert [one.url for one in frontier.unique_pages.values()] == [START, *urls]
 
 
-def test_categories_with_some_products_in_common_are_no_versions() -> None:
-    def url(category: str, name: str) -> str:
-        return f"https://site.example/{category}/{name}"
-
-    products = [f"item-{at}-lamp" for at in range(5)]
-    lists = [url(category, f"page-{at}") for at in range(1, 4) for category in ("red", "blue")]
-    links = [*lists[:4], *(url(category, name) for name in products for category in ("red", "blue")), *lists[4:]]
-    pages = {START: page_of(START, urls=links), **{one: page_of(one) for one in lists}}
-    pages |= {
-        url(category, name): page_of(url(category, name), Prose(name).paragraphs())
-        for name in products
-        for category in ("red", "blue")
-    }
-    frontier = CrawlFrontier(CrawlScope(START))
-    assert set(lists) <= set(visit_all(frontier, pages))
-
-
 def test_a_page_of_excerpts_is_no_content_and_pages_of_one_form_are() -> None:
     posts = {f"https://site.example/post/{at}": Prose(("post", at)).paragraphs(8) for at in range(4)}
     archive, last = "https://site.example/archive", "https://site.example/post/9"
@@ -246,7 +229,7 @@ def test_nofollow_pages_and_login_pages_lead_nowhere() -> None:
 
 
 def test_hostile_rows_of_parameters_end() -> None:
-    frontier = CrawlFrontier(CrawlScope(START), max_visits=300)
+    frontier = CrawlFrontier(CrawlScope(START))
     visited = 0
     while visited < 300 and (url := frontier.next()) is not None:
         visited += 1

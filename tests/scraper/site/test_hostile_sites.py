@@ -18,7 +18,6 @@ from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
-from scraper.site.site_languages import SiteLanguages
 from scraper.site.site_reader import LoadedPage
 from scraper.site.url_patterns import SessionIdSegments
 from tests.scraper.site.made_crawls import START, Manual, page_of, read_main, visit_all
@@ -134,7 +133,7 @@ async def test_the_robots_txt_of_the_first_call_holds_for_the_whole_crawl() -> N
     robots = await reader.load_robots(site.origin)
     pages = await run(site, reader, frontier, 10)
     stored = [load_page(dump_page(page)) for page in pages]
-    again = build_frontier(CrawlScope(f"{site.origin}/"), None, 100, SiteFacts(robots), stored)
+    again = build_frontier(CrawlScope(f"{site.origin}/"), None, SiteFacts(robots), stored)
     site.routes = [(pattern, handler) for pattern, handler in site.routes if pattern.pattern != "/robots.txt"]
     await run(site, reader, again)
     assert not [visit.url for visit in reader.visits if "/private" in visit.url or "/search" in visit.url]
@@ -249,29 +248,6 @@ def test_a_section_whose_titles_have_nothing_of_its_links_is_a_maze() -> None:
     assert learn_maze(title="Ferry timetable").contains("site.example/lab/x")
     assert not learn_maze(title="Ferry timetable").contains("site.example/blog/x")
     assert not learn_maze(title="The lighthouse").contains("site.example/lab/x")
-
-
-def test_a_copy_in_another_language_is_known_by_its_original() -> None:
-    languages = SiteLanguages()
-    key = "site.example/de/page?x=1"
-    languages.learn("site.example/", replace(page_of(START), language="en"))
-    assert languages.find_originals(key) == [], "no page of this language was read"
-    languages.learn("site.example/de/", replace(page_of(START), language="de"))
-    assert languages.find_originals(key) == ["site.example/page?x=1", "site.example/en/page?x=1"]
-    assert "site.example/page?x=1" in languages.find_originals("site.example/page?lang=de&x=1")
-    languages.learn("site.example/it/", replace(page_of(START), language="en"))
-    assert languages.find_originals("site.example/it/page") == []
-
-
-def test_a_listed_copy_in_another_language_is_visited() -> None:
-    urls = [f"https://site.example{path}" for path in ("/page", "/de/", "/de/page", "/de/other", "/other")]
-    pages = {START: page_of(START, urls=urls), **{url: page_of(url) for url in urls}}
-    pages |= {url: replace(page, language="de") for url, page in pages.items() if "/de/" in url}
-    frontier = CrawlFrontier(CrawlScope(START))
-    frontier.take(pages[frontier.next() or ""])
-    frontier.add_facts([SitemapEntry("https://site.example/de/other")], ())
-    visited = visit_all(frontier, pages)
-    assert "https://site.example/de/other" in visited and "https://site.example/de/page" not in visited
 
 
 def menu(*rows: tuple[str, str]) -> CrawledPage:

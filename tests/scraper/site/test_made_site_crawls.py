@@ -76,7 +76,7 @@ async def test_a_stored_crawl_continues_with_the_same_decisions() -> None:
     site = next(made for made in TRAP_SITES if made.name == "forum")()
     _, frontier, pages, facts = await crawl(site, 60)
     stored = [load_page(dump_page(page)) for page in pages]
-    again = build_frontier(CrawlScope(START), None, 60, facts, stored)
+    again = build_frontier(CrawlScope(START), None, facts, stored)
     assert list(again.unique_pages) == list(frontier.unique_pages)
     assert {page.url for page in stored} == {page.url for page in pages}
     visited = {page.url for page in pages}
