@@ -228,6 +228,8 @@ def add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> 
     if heading is None or first - heading.start > _MAX_FROM_TITLE:
         return chosen
     at = slice(heading.start, heading.end)
+    if chosen[at].any():
+        return chosen  # the rest of the heading may be controls
     words = set(chain.from_iterable(page.words[at]))
     title = split_words(f"{page.description.title} {page.description.og_title}")
     is_title = not title or len(words.intersection(title)) >= _MIN_REPEATED_SHARE * len(words)

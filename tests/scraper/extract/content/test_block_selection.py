@@ -197,6 +197,17 @@ def test_a_long_heading_that_the_title_does_not_replace_is_selected(
     assert selected[~page.heading].tolist() == chosen[~page.heading].tolist()
 
 
+def test_controls_in_a_selected_heading_stay_out() -> None:
+    page = build_statistics(
+        "<title>Shop</title><h1>Kettle of steel with a lid<div>Add to another list</div></h1><p>text</p>",
+        url="https://example.com/12",
+    )
+    chosen = np.array(["another" not in text for text in page.texts])
+    compute_columns(page)
+    types = dict.fromkeys(PAGE_TYPES, 0.0) | {"product": 0.9}
+    assert select_blocks(page, chosen.astype(float), types).tolist() == chosen.tolist()
+
+
 def test_a_section_whose_id_repeats_its_title_is_not_a_teaser() -> None:
     page = build_statistics("<section id=related-work><p>text</p></section><div id=related-posts><p>other</p></div>")
     compute_columns(page)
