@@ -5,7 +5,7 @@ Elements without a name by these rules get one from text nearby, or from their l
 
 from __future__ import annotations
 
-from browsers.acting.aria_roles import FIELDS, HEADINGS, LANDMARKS, SILENT
+from browsers.acting.aria_roles import FIELDS, HEADINGS, INVISIBLE_TAGS, LANDMARKS
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
 
@@ -80,7 +80,7 @@ class AccessibleNameComputer:
                 continue
             if one is not node:
                 is_hidden = visible_only and one.style is not None and not one.is_visible
-                if one.tag in SILENT or one.tag in _UNREAD:
+                if one.tag in INVISIBLE_TAGS or one.tag in _UNREAD:
                     continue
                 if is_hidden and not any(child.is_visible for child in one.children):
                     continue

@@ -65,14 +65,14 @@ LANDMARKS = frozenset(
     " header footer banner contentinfo region".split()
 )
 """Roles whose content is indented."""
-STATED = frozenset("iframe img canvas video progressbar meter alert status".split())
+OTHER_ROLES = frozenset("iframe img canvas video progressbar meter alert status".split())
 """Other roles that get a line of their own."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 """Roles of headings: `h1` to `h6`."""
-SILENT = frozenset("script style noscript template head link meta title".split())
+INVISIBLE_TAGS = frozenset("script style noscript template head link meta title".split())
 """Tags whose content is never visible on the page."""
 
-_KNOWN = ACTIVE | LANDMARKS | STATED
+_KNOWN = ACTIVE | LANDMARKS | OTHER_ROLES
 _EDITABLE = frozenset({"", "true", "plaintext-only"})
 _SECRET_COMPLETIONS = ("cc-", "current-password", "new-password", "one-time-code")
 

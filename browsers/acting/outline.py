@@ -10,7 +10,16 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from browsers.acting.accessible_names import AccessibleNameComputer
-from browsers.acting.aria_roles import ACTIVE, FIELDS, HEADINGS, LANDMARKS, SILENT, STATED, is_secret, role_of
+from browsers.acting.aria_roles import (
+    ACTIVE,
+    FIELDS,
+    HEADINGS,
+    INVISIBLE_TAGS,
+    LANDMARKS,
+    OTHER_ROLES,
+    is_secret,
+    role_of,
+)
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
@@ -132,7 +141,7 @@ class _LineWriter:
                 if node.is_visible:
                     self._write_text(node, depth)
                 continue
-            if node.tag in SILENT or self._names_a_line(node):
+            if node.tag in INVISIBLE_TAGS or self._names_a_line(node):
                 continue
             if node.tag != "#other":
                 role = node.role
@@ -145,7 +154,7 @@ class _LineWriter:
                     is_inside = role != "listbox" and (role in ACTIVE or not is_group)
                     if node.tag == "select":
                         continue
-                elif node.is_visible and (role in LANDMARKS or role in HEADINGS or role in STATED):
+                elif node.is_visible and (role in LANDMARKS or role in HEADINGS or role in OTHER_ROLES):
                     name = (
                         truncate(self._namer.name_of(node, role), MAX_NAME)
                         if role != "alert" and role != "status"

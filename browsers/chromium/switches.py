@@ -150,11 +150,13 @@ ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
 Containers have 64 MB by default, and Chromium crashes when it is full.
 """
 
-INHERITED = frozenset({"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"})
+INHERITED_VARIABLES = frozenset(
+    {"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"}
+)
 DISPLAY = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"})
 """Environment variables that a visible window needs."""
 INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
-"""Prefixes of environment variables that a browser inherits, in addition to `INHERITED`."""
+"""Prefixes of environment variables that a browser inherits, in addition to `INHERITED_VARIABLES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
         args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
     has_shared_memory = identity.host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
     unwanted = (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
-    environment = _environment(identity, INHERITED | DISPLAY if settings.visible else INHERITED)
+    environment = _environment(identity, INHERITED_VARIABLES | DISPLAY if settings.visible else INHERITED_VARIABLES)
     return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)
 
 

@@ -67,7 +67,7 @@ def parse_proxy(url: str) -> ProxyAddress:
     try:
         ip_rules.parse_address(ip_rules.normalize_host(host))
     except ValueError:
-        raise _proxy_error("has no host, or one that cannot be") from None
+        raise _proxy_error("has no host, or an invalid one") from None
     if not port:
         raise _proxy_error("has no port")
     if parts.path.strip("/") or parts.query or parts.fragment:

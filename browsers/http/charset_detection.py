@@ -153,12 +153,12 @@ FREQUENT = 0.35
 """Minimum share of frequent characters in correctly decoded Chinese, Japanese and Korean text."""
 WIDE_ENOUGH = 0.57
 """Minimum score of Chinese, Japanese and Korean text. Wrongly decoded text scores 0.25."""
-LONELY = 0.5
+MAX_ISOLATED_SHARE = 0.5
 """Maximum share of non-ASCII bytes that stand between ASCII bytes. Text with more is probably in a Latin language in
 which a few byte pairs happen to be frequent characters."""
-LONELY_WEIGHT = 16
-"""Non-ASCII bytes. With fewer, and more than `LONELY` of them alone, two-byte encodings are not considered."""
-BROKEN = 0.03
+MIN_ISOLATED_WEIGHT = 16
+"""Non-ASCII bytes. With fewer, and a greater share of them isolated, two-byte encodings are not considered."""
+MAX_UNDECODABLE_SHARE = 0.03
 """Share of undecodable characters that excludes a two-byte encoding."""
 
 UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1})
@@ -166,7 +166,7 @@ UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0
 
 QUOTE = 0.7
 """Score of a quotation mark or dash; a letter of the language scores about 1."""
-ALIEN = 0.0
+OTHER_LETTER = 0.0
 """Score of a letter that the language does not use."""
 SYMBOL = -1.0
 """Score of a symbol inside a word."""
@@ -179,7 +179,7 @@ decoded Italian has many."""
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,4096}){0,1000}")
 _BESIDE_ASCII = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]|[\x80-\xff](?=[A-Za-z])")
-_LONELY = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_ISOLATED_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _ALONE = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff](?![A-Za-z\x80-\xff])")
 _ASCII = bytes(range(0x80))
 _QUOTES_AND_DASHES = frozenset("\u00a0«»–—“”„‘’‚…•\u00ad‹›")
@@ -217,9 +217,9 @@ def detect_charset(body: bytes) -> CharsetGuess:
     weight = sum(sample.high.values())
     scores = {codec: _wide_score(sample, codec) for codec in FREQUENT_CHARACTERS}
     best = max(scores, key=scores.__getitem__)
-    lonely = len(_LONELY.findall(sample.text)) > LONELY * weight
-    if lonely or scores[best] < WIDE_ENOUGH:
-        wide = scores if weight >= LONELY_WEIGHT or not lonely else {}
+    is_isolated = len(_ISOLATED_BYTE.findall(sample.text)) > MAX_ISOLATED_SHARE * weight
+    if is_isolated or scores[best] < WIDE_ENOUGH:
+        wide = scores if weight >= MIN_ISOLATED_WEIGHT or not is_isolated else {}
         # The first of equal scores wins, and more common encodings come first.
         scores = {codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS} | wide
         best = max(scores, key=scores.__getitem__)
@@ -275,7 +275,7 @@ def _wide_score(sample: _Sample, codec: str) -> float:
     """
     counts = Counter(sample.text[:WIDE_SAMPLE_BYTES].decode(codec, "replace"))
     total = sum(count for char, count in counts.items() if char > "\x7f")
-    if not total or counts["\ufffd"] > BROKEN * total:
+    if not total or counts["\ufffd"] > MAX_UNDECODABLE_SHARE * total:
         return 0.0
     frequent = FREQUENT_CHARACTERS[codec]
     share = sum(count for char, count in counts.items() if char in frequent) / total
@@ -322,4 +322,4 @@ def _worth(char: str, alphabet: Alphabet) -> float:
         return known
     if char == "\ufffd" or char < "\xa0":
         return UNREADABLE
-    return ALIEN if char.isalpha() else SYMBOL
+    return OTHER_LETTER if char.isalpha() else SYMBOL

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from browsers.cdp.session import Event, Session
 
-COUNTED = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
+COUNTED_TYPES = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 """Request types that can bring content. Images, media, fonts, pings and open streams never delay a page."""
 
 DATA = frozenset({"XHR", "Fetch"})
@@ -128,7 +128,7 @@ class NetworkActivity:
             self._documents.add(event["requestId"])
         if kind == "Script" and event["initiator"]["type"] == "other":
             self.workers += 1
-        if kind not in COUNTED or ANALYTICS.search(url):
+        if kind not in COUNTED_TYPES or ANALYTICS.search(url):
             return
         path = url.split("?", 1)[0]
         if kind in DATA:

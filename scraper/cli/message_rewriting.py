@@ -54,7 +54,9 @@ _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 _ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
 """Keys of a JSON answer for lists of rows, which may contain messages too."""
 _MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
-_SEALED = re.compile(r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL)
+_UNTRUSTED_REGION = re.compile(
+    r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
+)
 
 
 def get_command_name(tool: str) -> str:
@@ -80,7 +82,7 @@ def rewrite_message(text: str) -> str:
 
 def rewrite_answer(text: str) -> str:
     """Convert the sentences of an answer with `rewrite_message`; regions of untrusted text stay unchanged."""
-    parts = _SEALED.split(text)
+    parts = _UNTRUSTED_REGION.split(text)
     # Each sealed region gives two parts: the region and its id.
     return "".join(part if at % 3 else rewrite_message(part) for at, part in enumerate(parts) if at % 3 != 2)
 

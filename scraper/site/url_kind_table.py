@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from scraper.site.url_kinds import (
     CLOSE_BELOW,
     INITIAL_VALUE,
-    LISTED,
+    LISTED_PREFIX,
     MIN_TRIES,
     CrawlCandidate,
     UrlKind,
@@ -37,7 +37,7 @@ class UrlKindTable:
     def __init__(self) -> None:
         """Start without kinds."""
         self.kinds: dict[str, UrlKind] = {}
-        self._listed = UrlKind(LISTED, _LISTED_EXPECTED, _LISTED_EXPECTED)
+        self._listed = UrlKind(LISTED_PREFIX, _LISTED_EXPECTED, _LISTED_EXPECTED)
         """Averages of all URLs that only sitemaps and feeds name."""
         self._pushed: list[CrawlCandidate] = []
         self.words = PathWords()
@@ -169,4 +169,4 @@ class UrlKindTable:
         URLs known only from sitemaps and feeds are separate kinds.
         """
         name = self.words.add(url_shape(candidate.key))
-        return f"{LISTED}{name}" if candidate.place == "listed" else name
+        return f"{LISTED_PREFIX}{name}" if candidate.place == "listed" else name

@@ -25,7 +25,7 @@ MIN_TRIES = 5
 _MEMORY, _LISTED_MEMORY = 0.3, 0.02
 """Minimum weight of the latest page in the moving averages. Sitemaps mix good and dead URLs, so they need a longer
 memory."""
-LISTED = "listed "
+LISTED_PREFIX = "listed "
 """Prefix in the name of kinds of URLs that only sitemaps and feeds name."""
 
 
@@ -134,7 +134,7 @@ class UrlKind:
     @property
     def is_listed(self) -> bool:
         """True for URLs that only sitemaps and feeds name."""
-        return self.name.startswith(LISTED)
+        return self.name.startswith(LISTED_PREFIX)
 
     @property
     def self_fed_share(self) -> float:

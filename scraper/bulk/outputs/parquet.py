@@ -29,7 +29,7 @@ FILE_BYTES = 4 * GROUP_BYTES
 _COMPRESSION_LEVEL = 3
 """Level of zstd; 9 takes four times as long for a twentieth less."""
 
-_GATHERED = "gathered-{:05d}.arrows"
+_PENDING_FILE = "gathered-{:05d}.arrows"
 _NAME = "pages-{:05d}.parquet"
 _PATTERNS = (
     re.compile(r"gathered-([0-9]{5,})\.arrows"),
@@ -118,7 +118,7 @@ class ParquetOutput:
         self._gathered.close()
 
     def _open_gathered(self, offset: int) -> AppendOnlyFile:
-        return AppendOnlyFile(self._folder / _GATHERED.format(self._number), offset)
+        return AppendOnlyFile(self._folder / _PENDING_FILE.format(self._number), offset)
 
     def _write_file(self) -> OutputPosition:
         path = self._folder / _NAME.format(self._number)

@@ -48,7 +48,7 @@ _NO_RESULTS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_LOOSENED = re.compile(
+_RELAXED_QUERY_MESSAGE = re.compile(
     r"""
     ^\W*(?:
     no\s+results\s+found\s+for\b
@@ -151,7 +151,7 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
         EngineOutcome.OK,
         results=results_from_rows(rows, now),
         next=rules.next(page) if rules.next else None,
-        loosened=_has_message(page, _LOOSENED),
+        loosened=_has_message(page, _RELAXED_QUERY_MESSAGE),
         layout_changed=changed and bool(rules.layouts),
     )
 

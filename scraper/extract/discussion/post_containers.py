@@ -46,7 +46,7 @@ _POST_TYPES = frozenset(
     {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
 )
 """Shapes declared as posts; a single element of them is enough."""
-_TYPED = "@Post"
+_TYPED_POST = "@Post"
 """Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 _MIN_TYPED = 0.6
 """Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
@@ -75,7 +75,7 @@ class _Shape:
     @cached_property
     def is_single(self) -> bool:
         """Return True if a single element may be a post."""
-        return self.name in _POST_TYPES or self.name == _TYPED
+        return self.name in _POST_TYPES or self.name == _TYPED_POST
 
     @cached_property
     def is_reply(self) -> bool:
@@ -123,7 +123,7 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
         if not candidates:
             break
         best = max(candidates, key=lambda one: one.value)
-        typed = next((one for one in candidates if one.shape.name == _TYPED), None)
+        typed = next((one for one in candidates if one.shape.name == _TYPED_POST), None)
         is_typed = typed is not None and _prevails(typed, best, candidates)
         best = typed if typed is not None and is_typed else best
         # Of shapes that hold nearly the same, the outermost comes first.
@@ -212,7 +212,7 @@ def _tokens(element: Element) -> list[str]:
         names.append(f"{tag}#{_DIGITS.sub('', identity)[:40]}")
     kind = _type_of(element)
     if kind:
-        names += (kind, _TYPED) if kind in _POST_TYPES else (kind,)
+        names += (kind, _TYPED_POST) if kind in _POST_TYPES else (kind,)
     if "-" in tag:
         names.append(tag)
     if not names and tag in ("li", "article", "tr", "table", "section", "dd", "div"):
@@ -266,7 +266,7 @@ def _judge(
             author, date = (authors[0] if authors else None), (dates[0] if dates else None)
             if date is not None and date.moment is None:
                 date = next((label for label in same if label.moment is not None), date)
-            name = _type_of(element) if shape.name == _TYPED else shape.name
+            name = _type_of(element) if shape.name == _TYPED_POST else shape.name
             containers.append(PostContainer(element, author, date, name, stamps))
     if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
         return None

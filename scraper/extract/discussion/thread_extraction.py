@@ -45,7 +45,7 @@ _ACCEPTED_WORDS = frozenset(
 )
 """Labels that question sites show on one answer."""
 _MARKS = " \t\r\n\xa0✓✔☑★:!"
-_FORGED = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
+_HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
 """Separator of headings, and characters that look like it."""
 _BRACKETS = str.maketrans("[]<>", "()()")
 _OWN_ELEMENTS = 400
@@ -146,7 +146,7 @@ def _find_remarks(discussion: Discussion) -> list[PostContainer]:
 
 def _plain(text: str, limit: int) -> str:
     """Return an author or date in one line, without the separators and brackets that headings use."""
-    return _FORGED.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
+    return _HEADING_SEPARATORS.sub(" ", clean_line(text, limit)).translate(_BRACKETS).strip()
 
 
 def _iter_own_elements(container: Element, others: Collection[Element]) -> Iterator[Element]:

@@ -14,7 +14,7 @@ from price_parser import Price
 from scraper.extract.page.page_tree import ScriptElement
 
 _MAX_SCRIPT_CHARACTERS = 3_000_000
-_STATED = re.compile(
+_CURRENCY_IN_SCRIPT = re.compile(
     r"(?i:currency(?:_?code|_?iso(?:_?code)?)?)\\?[\"']?\s*[:=]\s*(?:\{\s*\\?[\"']?active\\?[\"']?\s*:\s*)?\\?[\"']"
     r"([A-Z]{3})\\?[\"']"
 )
@@ -28,7 +28,7 @@ def currencies_in_scripts(scripts: Iterable[ScriptElement]) -> frozenset[str]:
         left -= len(script.text)
         if left < 0:
             break
-        found.update(_STATED.findall(script.text))
+        found.update(_CURRENCY_IN_SCRIPT.findall(script.text))
     return frozenset(found)
 
 

@@ -172,7 +172,7 @@ _WITHOUT_TAX = re.compile(
 _CENT = 0.0101
 """Currency units. A cent, with a margin for rounding."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
-_PASSED = frozenset({"option", "select", "textarea", "noscript", "template"})
+_SKIPPED_TAGS = frozenset({"option", "select", "textarea", "noscript", "template"})
 
 _BY_ITEMPROP, _BY_NAME, _BY_NOW = 4.0, 2.5, 1.2
 """Score points for `itemprop="price"`, for a class like `price`, and for a class like `sale` or `current`."""
@@ -298,7 +298,7 @@ def _candidate(element: Element, text: str, place: int, *, has_digit: bool) -> _
     if named:
         text = current_price_text(element)
         has_digit = _has_digit(text)
-    if not has_digit or element.tag in _PASSED or is_struck_through(element):
+    if not has_digit or element.tag in _SKIPPED_TAGS or is_struck_through(element):
         return None
     text = remove_old_amount(" ".join(text.split()))
     if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
@@ -324,7 +324,7 @@ def _behind(element: Element, tail: str, place: int) -> _Candidate | None:
     if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text):
         return None
     around = element.getparent()
-    if around is None or around.tag in _PASSED or is_struck_through(around):
+    if around is None or around.tag in _SKIPPED_TAGS or is_struck_through(around):
         return None
     names = element_names(around)
     if not _SIGN.search(text) or _is_price_name(names):

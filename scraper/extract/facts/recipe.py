@@ -185,8 +185,8 @@ _NAMES = {
     "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
 }
 """Names of the times in microdata, microformats and plugins."""
-_CALLED = tuple(attribute_selector(name) for name in ("class", "itemprop"))
-_STATED = ("content", "datetime", "title")
+_NAME_SELECTORS = tuple(attribute_selector(name) for name in ("class", "itemprop"))
+_VALUE_ATTRIBUTES = ("content", "datetime", "title")
 _OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
 _MAX_TEXT = 80
 _NO_UNIT = re.compile(r"[\d:.\s]+")
@@ -202,7 +202,7 @@ def find_times(body: Element) -> dict[str, int]:
 def _named(body: Element) -> dict[str, int]:
     """Return the times of elements whose class or `itemprop` matches `_NAMES`; ignore a name with several times."""
     found: dict[str, set[int]] = {}
-    for element in (element for called in _CALLED for element in called(body)):
+    for element in (element for called in _NAME_SELECTORS for element in called(body)):
         words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
         for name, pattern in _NAMES.items():
             if pattern.search(words) and (span := _span(element)):
@@ -214,7 +214,7 @@ def _span(element: Element) -> int | None:
     """Return the minutes that an element states or shows, or None if it is outside the content."""
     if any(around.tag in _OUTSIDE for around in element.iterancestors()):
         return None
-    stated = (element.get(name) for name in _STATED)
+    stated = (element.get(name) for name in _VALUE_ATTRIBUTES)
     for text in (*stated, clean_text(text_of(element)[: 4 * _MAX_TEXT])):
         if text and len(text) <= _MAX_TEXT and not _NO_UNIT.fullmatch(text) and (span := parse_minutes(text)):
             return span

@@ -46,9 +46,9 @@ _MIN_STEP = 30
 _FIRST_CJK = "\u2e80"
 _MAX_LISTS = 40
 _NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
-_CALLED = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
+_ELEMENTS_WITH_NAME = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
 _NAME_VALUES = text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
-_CLASSED = attribute_selector("class")
+_ELEMENTS_WITH_CLASS = attribute_selector("class")
 _DIGITS = re.compile(r"\d+")
 _PROPERTIES = attribute_selector("itemprop")
 
@@ -129,7 +129,7 @@ def _instruction_lists(body: Element) -> Iterator[list[str]]:
 
 def find_yields(body: Element) -> str | None:
     """Return the number of servings as text, or None."""
-    for element in _CLASSED(body):
+    for element in _ELEMENTS_WITH_CLASS(body):
         if _YIELD_NAMES.search(element.get("class") or ""):
             text = clean_text(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
@@ -182,7 +182,7 @@ def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> I
     """Yield the rows of elements with such a name, whatever their tags are."""
     outer: set[Element] = set()
     is_named = cache(names.search)
-    for around in _CALLED(body):
+    for around in _ELEMENTS_WITH_NAME(body):
         called = _called(around)
         if is_named(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
@@ -208,7 +208,7 @@ def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
     """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
     outer: set[Element] = set()
     is_named = cache(names.search)
-    for around in _CLASSED(body):
+    for around in _ELEMENTS_WITH_CLASS(body):
         if is_named(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
             boxes = filter(is_line, around.iter("p", "div"))

@@ -19,7 +19,7 @@ from scraper.extract.fields.text_leaves import MAX_ELEMENTS, ElementTexts
 from scraper.extract.page import page_tree
 from scraper.extract.text import sanitize
 
-_REDESIGNED = (
+_REDESIGN_WARNING = (
     "The design of the page is not that of the recipe: values are likely, not sure. "
     "Give an example from this page with the recipe: it then fits both."
 )
@@ -124,7 +124,7 @@ def _read_values(recipe: ExtractionRecipe, finder: ValuePlaceFinder) -> PageFiel
         for name, (_, similarity) in found.values.items()
     }
     clean = {name: value and sanitize.clean(value)[0] for name, value in values.items()}
-    warnings = (_REDESIGNED,) if found.is_likely else ()
+    warnings = (_REDESIGN_WARNING,) if found.is_likely else ()
     return PageFields(url, clean, evidence, extraction_recipes.to_text(recipe), warnings=warnings)
 
 
@@ -155,7 +155,9 @@ def _read_names(
         field = FieldName(name, hint)
         stated = structured_values.find_structured_value(field, items)
         fact = structured_values.find_fact(field, data, stated and stated[0])
-        is_stated = stated is not None or (fact is not None and fact[1].source not in structured_values.UNSTATED)
+        is_stated = stated is not None or (
+            fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
+        )
         shown = None if is_stated else named.find(field)
         if shown is not None and (fact is None or fact[1].confidence < shown.confidence) and shown.is_clear:
             values[name] = sanitize.clean(shown.text)[0]

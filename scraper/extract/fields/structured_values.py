@@ -17,7 +17,7 @@ from scraper.model import StructuredData
 
 CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
 """Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
-UNSTATED = frozenset({"address", "sum", "visible"})
+UNMARKED_SOURCES = frozenset({"address", "sum", "visible"})
 """Sources of facts that are not machine-readable data."""
 _MIN_MATCH = 0.7
 _MIN_LONG_MATCH = 0.9

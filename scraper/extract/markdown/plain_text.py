@@ -15,7 +15,7 @@ _MARKS = re.compile(
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _FORMULA = re.compile(r"\$([^$\n]{1,2000})\$")
 _COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&~]")
-_SPOKEN = re.compile(
+_TEX_COMMAND = re.compile(
     r"\\(alpha|beta|gamma|delta|epsilon|theta|lambda|mu|pi|rho|sigma|tau|phi|psi|omega|sum|int|infty|lim|sin|cos"
     r"|tan|log|ln|exp|max|min)(?![a-z])",
     re.IGNORECASE,
@@ -33,5 +33,5 @@ def strip_markdown(markdown: str) -> str:
 
 def _simplify_formula(match: re.Match[str]) -> str:
     """Remove the commands of a formula; keep names of letters and functions."""
-    spoken = _SPOKEN.sub(r" \1 ", match.group(1))
+    spoken = _TEX_COMMAND.sub(r" \1 ", match.group(1))
     return " ".join(_COMMAND.sub(" ", spoken).split())

@@ -160,7 +160,7 @@ _OVERLAYS = re.compile(
 )
 _OVERLAY_ROLES = frozenset("dialog alertdialog menu menubar navigation search listbox tooltip status alert".split())
 _PANEL_ROLES = frozenset({"tabpanel", "region"})
-_STREAMED = re.compile(r"S:[0-9a-f]+\Z")
+_STREAM_ID = re.compile(r"S:[0-9a-f]+\Z")
 """React sends late parts of a page hidden under these ids, and a script inserts them."""
 
 _CONTROLS = {name: attribute_selector(name) for name in ("aria-controls", "data-target", "data-bs-target")}
@@ -273,7 +273,7 @@ def _is_overlay(element: Element) -> bool:
 
 def _is_panel(element: Element, referenced_ids: Callable[[], frozenset[str]]) -> bool:
     name = element.get("id") or ""
-    if _STREAMED.match(name):
+    if _STREAM_ID.match(name):
         return True
     names = f"{element.get('class') or ''} {name}"
     if _OVERLAYS.search(names):

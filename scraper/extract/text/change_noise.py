@@ -19,7 +19,7 @@ _COUNT = r"\d[\d.,\u00a0]{0,30}+(?:[km]|bn)?\+?"
 """A number. Possessive and bounded: eight thousand digits took 45 s."""
 _ANY_DATE = "|".join(form.pattern for form, _ in DATE_FORMS)
 """A date in one of forty languages."""
-_COUNTED = (
+_COUNT_NOUNS = (
     r"(?:page)?(?:views?|reads?|visits?|visitors?|likes?|shares?|upvotes?|votes?|points?|followers?|subscribers?|comments?|"
     r"replies|downloads|stars?|forks?|watchers?|users? online|members? online|online|bookmarks?|reactions?|"
     r"people (?:are )?(?:viewing|watching|looking)|"
@@ -34,8 +34,8 @@ _COUNTED_CJK = (
     r"조회수?|댓글수?|좋아요)"
 )
 _COUNTS = re.compile(
-    rf"{_COUNT}\s*{_COUNTED}\b|"
-    rf"\b(?:(?!points?\b|online\b){_COUNTED}|hits|(?:users?|members?|guests?) online|online (?:users?|guests?))"
+    rf"{_COUNT}\s*{_COUNT_NOUNS}\b|"
+    rf"\b(?:(?!points?\b|online\b){_COUNT_NOUNS}|hits|(?:users?|members?|guests?) online|online (?:users?|guests?))"
     rf"\s*[:(]\s*{_COUNT}\)?|"
     rf"{_COUNTED_CJK}\s*[:：(（]?\s*{_COUNT}[)）]?|{_COUNT}\s*(?:次|件の|개의)?\s*{_COUNTED_CJK}",
     re.IGNORECASE,

@@ -45,16 +45,16 @@ _MARKED_MONTH_ROWS = (
 _MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
 """Whole names of months in Persian, Urdu and in scripts of South and Southeast Asia, which have vowel signs."""
 
-_MARKED = "|".join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))
+_MARKED_MONTH = "|".join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))
 _NAME = r"([^\W\d_]{3,14})"
 DATE_FORMS = tuple(
     (re.compile(pattern, re.IGNORECASE), order)
     for pattern, order in (
         (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
         (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
-        (rf"({_MARKED})\s*(\d{{1,2}}),?\s*(\d{{4}})(?!\d)", "mdy"),
-        (rf"(?<!\d)(\d{{4}}),?\s*({_MARKED})\s*(\d{{1,2}})(?!\d)", "ymd"),
+        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED_MONTH}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
+        (rf"({_MARKED_MONTH})\s*(\d{{1,2}}),?\s*(\d{{4}})(?!\d)", "mdy"),
+        (rf"(?<!\d)(\d{{4}}),?\s*({_MARKED_MONTH})\s*(\d{{1,2}})(?!\d)", "ymd"),
         (rf"(?<!\d)(\d{{4}})\.\s?g(?:ada|\.)\s+(\d{{1,2}})\.\s?{_NAME}", "ydm"),
         (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
         (
@@ -78,7 +78,7 @@ DATE_FORMS = tuple(
     )
 )
 """Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
-_ASCII_FORMS = tuple(form for form in DATE_FORMS if _MARKED not in form[0].pattern)
+_ASCII_FORMS = tuple(form for form in DATE_FORMS if _MARKED_MONTH not in form[0].pattern)
 """Forms without the names of months that no ASCII text contains; their search takes a third of the time."""
 
 _YEAR_DIGITS = re.compile(r"\d{4}")

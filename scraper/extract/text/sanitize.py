@@ -57,12 +57,12 @@ _VIRAMA = 9
 """Canonical combining class of the marks beside which a zero-width joiner changes a letter's form."""
 _PEOPLE = "👦👧👨👩🧑🧒"
 _ROLES = "⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰"
-_GENDERED = "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟"
+_GENDER_EMOJI = "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟"
 _JOINED_EMOJI = (
     (_PEOPLE, _PEOPLE + _ROLES + "❤🤝🐰"),
     ("❤", _PEOPLE + "💋🔥🩹"),
     ("💋🤝🐰", _PEOPLE),
-    (_GENDERED, "♀♂"),
+    (_GENDER_EMOJI, "♀♂"),
     ("♀♂🏃🚶🧎🦯🦼🦽", "➡"),
     ("🏳", "🌈⚧"),
     ("🐦", "⬛🔥"),

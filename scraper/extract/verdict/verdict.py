@@ -231,12 +231,12 @@ _MODEL_WORDS = (
     "claude",
 )
 _MODEL = r"(?:ai|llm|assistant|language model|chatbot|agent)\b"
-_ADDRESSED = r"(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
+_MODEL_NAMES = r"(?:ai|llm|chatgpt|claude|gemini|copilot|assistants?|language models?)\b"
 _SENTENCES_TO_MODELS = {
     "ignore disregard forget override bypass": r"\b[^.!?]{0,60}\b(?:instruction|prompt|guideline)",
     "system developer": " (?:prompt|message|instruction)",
     "you": rf" are (?:now )?(?:an?|the) (?:[\w-]+ ){{0,3}}{_MODEL}",
-    "note attention message instructions? important dear hello hey": rf"\b[^.!?]{{0,20}}\b{_ADDRESSED}",
+    "note attention message instructions? important dear hello hey": rf"\b[^.!?]{{0,20}}\b{_MODEL_NAMES}",
 }
 """Continuations of sentences by their first words."""
 _ADDRESSES_MODEL = compile_any_of(

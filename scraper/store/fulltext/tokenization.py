@@ -17,13 +17,13 @@ TOKENIZER = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 SIGNS = "\u0300-\u036f\u0900-\u0dff"
 """Combining marks inside words that Python does not count as letters."""
 
-UNSPACED = (
+UNSPACED_SCRIPTS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 )
 """Thai, Lao, Burmese, Khmer, kana, bopomofo, Han; and Hangul, which appends particles to words."""
 
-_RUN = re.compile(f"[{UNSPACED}]+")
+_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+")
 _SIGNED = re.compile(r"(?<=[A-Za-z])(?:\+\+|#)(?!\w)")
 _PLUS, _SHARP = "\ue000\ue000", "\ue001"
 """Private characters: letters to the tokenizer, and absent from the words of pages."""

@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.store.fulltext.tokenization import SIGNS, UNSPACED, is_unspaced
+from scraper.store.fulltext.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
 
-_WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
-_UNSPACED_START = re.compile(f"[{UNSPACED}]")
+_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
+_UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
-from scraper.extract.documents.docx.xml_names import OMITTED, W, get_child_value, is_enabled
+from scraper.extract.documents.docx.xml_names import OMITTED_ELEMENTS, W, get_child_value, is_enabled
 from scraper.extract.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.extract.documents.office_markup import html_to_markdown
 from scraper.extract.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml
@@ -90,7 +90,7 @@ def _blocks(parent: Element, depth: int) -> Iterator[str]:
                 yield _paragraph(element)
             elif element.tag == W + "tbl":
                 yield _table(element, depth)
-            elif element.tag not in OMITTED:
+            elif element.tag not in OMITTED_ELEMENTS:
                 yield from _blocks(element, depth + 1)
 
 
@@ -132,7 +132,7 @@ def _table(element: Element, depth: int) -> str:
 
 def _text(element: Element, depth: int) -> Iterator[str]:
     for child in element:
-        if child.tag in OMITTED or depth > _MAX_DEPTH:
+        if child.tag in OMITTED_ELEMENTS or depth > _MAX_DEPTH:
             continue
         if child.tag == W + "t":
             yield html.escape(child.text or "", quote=False)

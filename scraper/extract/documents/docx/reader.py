@@ -18,7 +18,7 @@ from scraper.extract.documents.completeness import add_missing_lines
 from scraper.extract.documents.docx.numbering import Numbering, convert_to_bullets
 from scraper.extract.documents.docx.preprocessing import FORMULA_PLACEHOLDER, get_outline_level, write_computed_text
 from scraper.extract.documents.docx.xml_names import (
-    OMITTED,
+    OMITTED_ELEMENTS,
     W,
     get_child_value,
     text_element,
@@ -111,7 +111,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 def _lines(root: Element) -> Iterator[str]:
     """Yield the visible text of each paragraph, apart from that of paragraphs inside of it."""
     for paragraph in root.iter(W + "p"):
-        if next(paragraph.iterancestors(*OMITTED), None) is None:
+        if next(paragraph.iterancestors(*OMITTED_ELEMENTS), None) is None:
             yield "".join(visible_texts(paragraph))
 
 

@@ -10,7 +10,7 @@ from scraper.extract.dom.xpath import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-OMITTED = frozenset(
+OMITTED_ELEMENTS = frozenset(
     {W + name for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")}
     | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 )
@@ -42,7 +42,7 @@ def visible_texts(parent: Element) -> Iterator[str]:
     for child in parent:
         if child.tag == W + "t":
             yield child.text or ""
-        elif child.tag not in OMITTED and child.tag != W + "p" and not is_enabled(child, "rPr", "vanish"):
+        elif child.tag not in OMITTED_ELEMENTS and child.tag != W + "p" and not is_enabled(child, "rPr", "vanish"):
             yield from visible_texts(child)
 
 

@@ -17,7 +17,7 @@ from scraper.extract.documents.rtf.tokenizer import (
     CHARACTERS,
     CHARSETS,
     DESTINATIONS,
-    SKIPPED,
+    SKIPPED_DESTINATIONS,
     TRANSPARENT,
     RtfToken,
     tokenize,
@@ -237,7 +237,7 @@ class _Reader:
             return
         if is_group_start and word in DESTINATIONS:
             self._begin_destination(DESTINATIONS[word])
-        elif is_group_start and (word in SKIPPED or (is_optional and word not in TRANSPARENT)):
+        elif is_group_start and (word in SKIPPED_DESTINATIONS or (is_optional and word not in TRANSPARENT)):
             self._format.destination = "skip"
         elif word == "u" and number is not None:
             self._add_unicode(number)

@@ -58,7 +58,7 @@ DESTINATIONS = {
 }  # fmt: skip
 """Destinations whose text is used, and the names that the reader gives to them."""
 
-SKIPPED = frozenset(
+SKIPPED_DESTINATIONS = frozenset(
     "colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
     "colorschememapping datastore latentstyles generator listtable listoverridetable rsidtbl revtbl "
     "bkmkstart bkmkend nonshppict shppict sp sn sv xmlnstbl filetbl atnid atndate atnref atntime atnparent "
