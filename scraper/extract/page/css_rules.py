@@ -29,7 +29,7 @@ from scraper.extract.page.css_visibility import (
     is_too_small,
     parse_declarations,
 )
-from scraper.extract.page.selector_names import NAME, NEVER_STILL, SIMPLE_NAME, last_names, split_selectors, unescape
+from scraper.extract.page.selector_names import DYNAMIC_PSEUDO, NAME, SIMPLE_NAME, last_names, split_selectors, unescape
 from scraper.extract.page.style_sheets import MAX_PRELUDE, Rule, clear_comments, has_more_marks, parse_rules
 from scraper.extract.page.text_colors import MIN_DOUBTFUL_TEXT, has_own_text, has_text_in_background_color
 
@@ -244,7 +244,7 @@ def _may_hide_text(
     """
     known, left = set(hidden), _MAX_DOUBTFUL_ELEMENTS
     for selector in dict.fromkeys(islice(selectors, _MAX_SELECTORS)):
-        if NEVER_STILL.search(selector):
+        if DYNAMIC_PSEUDO.search(selector):
             continue
         outline = _BRACKETED.sub("", _BRACKETED.sub("", selector))
         last = _COMPOUND.search(outline)

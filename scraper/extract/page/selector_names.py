@@ -11,7 +11,7 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _BRACKET = re.compile(r"[()\[\]]")
 _COMBINATOR = re.compile(r"[ >+~\n\t]")
 _TAG = re.compile(r"[a-zA-Z][\w-]*+|\*")
-NEVER_STILL = re.compile(
+DYNAMIC_PSEUDO = re.compile(
     r"::|:(?:before|after|first-line|first-letter|hover|focus|active|visited|target|checked|disabled|enabled|empty"
     r"|placeholder|invalid|valid|user-|host|backdrop|-)"
 )

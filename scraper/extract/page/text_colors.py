@@ -10,7 +10,7 @@ from lxml import etree
 
 from scraper.extract.dom.xpath import Element
 from scraper.extract.page.css_visibility import Color, find_background, is_same_color, parse_declarations
-from scraper.extract.page.selector_names import NEVER_STILL, last_names, split_selectors, unescape
+from scraper.extract.page.selector_names import DYNAMIC_PSEUDO, last_names, split_selectors, unescape
 from scraper.extract.page.style_sheets import Rule
 
 MIN_DOUBTFUL_TEXT = 20
@@ -60,7 +60,7 @@ def _collect(rules: Iterable[Rule]) -> tuple[_Styles, _Styles]:
         color = style.get("-webkit-text-fill-color") or style.get("color", "")
         background = ";".join(f"{name}:{style[name]}" for name in _BACKGROUNDS if name in style)
         for part in split_selectors(rule.selector):
-            if NEVER_STILL.search(part):
+            if DYNAMIC_PSEUDO.search(part):
                 continue
             names = {unescape(name) for name in last_names(part, with_tag=True) if name[0] != "["} or {"*"}
             for values, value in ((colors, color), (backgrounds, background)):
