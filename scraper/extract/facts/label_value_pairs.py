@@ -9,7 +9,7 @@ from scraper.extract.dom.xpath import Element, text_of
 
 MAX_ELEMENTS = 30_000
 """Elements of a page that are searched."""
-_MAX_LABELLED = 90
+_MAX_LABELED = 90
 """Characters of a label together with its value."""
 _MAX_VALUE = 60
 """Characters of a value."""
@@ -43,7 +43,7 @@ class LabeledValueFinder:
             if number == MAX_ELEMENTS or len(found) == len(self._alone):
                 break
             words = (element.text or "").strip()
-            if 1 < len(words) <= _MAX_LABELLED:
+            if 1 < len(words) <= _MAX_LABELED:
                 for name in self._alone:
                     if name not in found and (value := self._value(element, words, name)):
                         found[name] = value
