@@ -96,8 +96,8 @@ class StepRunner:
                 pictures = await page.take_pictures(step.picture)
                 url = page.outlines.url
                 snapshot = Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
-            else:
-                self._check_refusals()
+            elif (refusal := self._find_refusal()) is not None:
+                raise refusal
             if step.verb == "read":
                 await page.outlines.take()
                 snapshot = serialize_page(page)
@@ -117,24 +117,27 @@ class StepRunner:
             content, heading = await self._describe(error)
         if content == "nothing changed" and step.verb in ("click", "point", "press"):
             await asyncio.sleep(2 * _POLL_S)  # many controls change the page after a timer
+            error = self._find_refusal()
             content, heading = await self._describe(error)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
         return StepOutcome(source, page.take_notices(), content, heading, message)
 
-    def _check_refusals(self) -> None:
+    def _find_refusal(self) -> StepError | None:
+        """Return an error that names a refused request of this step, or None."""
         guard = self._page.guard
         if guard.refused_writes and self._mode is ActingMode.ACT:
-            raise StepError(f"refused: the person did not allow it to send {guard.refused_writes[0]}")
+            return StepError(f"refused: the person did not allow it to send {guard.refused_writes[0]}")
         if guard.refused_writes:
-            raise StepError(
+            return StepError(
                 f"refused: it would send {guard.refused_writes[0]}, and SEARCH_MCP_ACTING=read only reads;"
                 " the operator can set SEARCH_MCP_ACTING=act"
             )
         if guard.refused_hosts:
-            raise StepError(
+            return StepError(
                 f"refused: it leads to {guard.refused_hosts[0]}, which is not a host of this session;"
                 " open it if you want to go there"
             )
+        return None
 
     async def _describe(self, error: StepError | None) -> tuple[str, str]:
         """Return the changed lines, or the whole outline and its heading if most lines changed."""

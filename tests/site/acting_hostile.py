@@ -26,6 +26,7 @@ _AWAY = f"""<form method="post" action="{_THIRD}"><button>Post</button></form>
     for label, script in {
         "Refresh": f"document.head.innerHTML += `<meta http-equiv=refresh content='0;url={_THIRD}'>`",
         "Window": f"window.open('{_THIRD}')",
+        "Late": f"setTimeout(() => location.href = '{_THIRD}', 300)",
         "Frame": f"document.body.append(Object.assign(document.createElement('iframe'), {{src: '{_THIRD}'}}))",
     }.items()
 )

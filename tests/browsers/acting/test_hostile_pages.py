@@ -24,6 +24,7 @@ async def test_a_session_goes_to_no_other_host_and_no_private_address(actor: Act
         '"Redirect"': "third.example",
         '"Blank"': "third.example",
         '"Refresh"': "third.example",
+        '"Late"': "third.example",
         '"Metadata"': "169.254.169.254",
         '"Loopback"': "127.0.0.1",
     }.items():
