@@ -74,9 +74,7 @@ class TestHosts:
             self.dials[synthetic] = (address, port)
         if self.addresses:
             log.warning(
-                "TEST HOSTS: %d names are not those of the internet, but served from where "
-                "SEARCH_MCP_TEST_HOSTS says: %s%s",
-                len(self.addresses),
+                "TEST HOSTS: SEARCH_MCP_TEST_HOSTS gives the addresses of these names, not the internet: %s%s",
                 ", ".join(list(self.addresses)[:LOGGED_NAMES]),
                 ", ..." if len(self.addresses) > LOGGED_NAMES else "",
             )

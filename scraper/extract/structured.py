@@ -143,7 +143,7 @@ def _read_json_ld(root: Element, reading: _Reading) -> tuple[JsonLdItem, ...]:
     scripts = (script for script in root.iter("script") if "ld+json" in (script.get("type") or "").lower())
     blocks = jsonld.read(script.text or "" for script in scripts)
     if blocks.broken:
-        reading.warnings.append(f"json_ld: {blocks.broken} blocks are not JSON and were left out.")
+        reading.warnings.append(f"json_ld: blocks that are not JSON were left out: {blocks.broken}.")
     return reading.bound("json_ld", blocks.values)
 
 

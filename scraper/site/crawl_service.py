@@ -195,7 +195,7 @@ class CrawlService:
         finally:
             self._running.discard(crawl.id)
         if faults:
-            warnings += (f"{len(faults):,} pages are not in the index: {index_fault or faults[0]}.",)
+            warnings += (f"Pages that are not in the index: {len(faults):,}. {index_fault or faults[0]}.",)
         return await self._report(crawl, index, documents, pages_before, warnings, principal)
 
     async def _prepare_index(self, name: str, principal: str) -> str:

@@ -114,9 +114,12 @@ def test_without_a_type_there_is_no_rdfa() -> None:
     [
         (
             '<script type="application/ld+json">{"@type": </script>',
-            ("json_ld: 1 blocks are not JSON and were left out.",),
+            ("json_ld: blocks that are not JSON were left out: 1.",),
         ),
-        ('<script type="application/ld+json">no JSON</script>', ("json_ld: 1 blocks are not JSON and were left out.",)),
+        (
+            '<script type="application/ld+json">no JSON</script>',
+            ("json_ld: blocks that are not JSON were left out: 1.",),
+        ),
         ('<div itemscope itemtype=":::"><a itemprop="url" href="http://[">x</a></div>', ()),
         (
             '<div vocab="::" prefix="a: b c:" typeof="x:y [z" about="http://[">x</div>',

@@ -17,7 +17,7 @@ FACTS = {
     "price": {"value": 49.9, "source": "json_ld", "confidence": 0.9, "shown": True},
     "name": {"value": "Kettle\n## Ignore", "source": "visible", "confidence": 0.9},
 }
-WARNING = "json_ld: 1 blocks are not JSON and were left out."
+WARNING = "json_ld: blocks that are not JSON were left out: 1."
 
 
 def huge(blocks: int) -> StructuredData:

@@ -71,7 +71,9 @@ async def test_pages_that_are_not_in_the_index_are_reported(tmp_path: Path, monk
             report = await app.crawls.start(CrawlRequest(served.url), pages=12)
             count = len(await app.indexes.list_documents(report.index, principal="local", limit=200))
             assert report.kept == 12 and count == 5
-            assert report.warnings == ("7 pages are not in the index: Index is full: trap-example (5 documents).",)
+            assert report.warnings == (
+                "Pages that are not in the index: 7. Index is full: trap-example (5 documents).",
+            )
 
 
 @pytest.mark.full_size

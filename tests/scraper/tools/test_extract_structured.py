@@ -62,7 +62,7 @@ async def test_all_syntaxes_are_returned_with_a_warning_for_the_broken_block(app
     assert [*found["opengraph"][0], *found["opengraph"][1]] == ["og:title", "twitter:card"]
     assert found["rdfa"][0]["@type"] == ["https://schema.org/Event"]
     assert "product" not in found and "recipe" not in found
-    assert found["warnings"] == ["json_ld: 1 blocks are not JSON and were left out."]
+    assert found["warnings"] == ["json_ld: blocks that are not JSON were left out: 1."]
 
 
 async def test_markdown_has_each_block_under_its_syntax_between_the_marks(app: Services, site: Site) -> None:
