@@ -58,9 +58,9 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     notes = footnotes.extract_footnotes(page.body, page.classes)
     inline_text.remove_hover_boxes(page.body, page.classes)
     aria_widgets.convert_summary_tables(page.body, page.classes)
+    thread = thread_extraction.find_discussion(page)  # first: content selection may change the tree of a small page
     content = extract_content(page, model)
     facts = key_facts.read(snapshot, page, about, content.page_type)
-    thread = thread_extraction.find_discussion(page)
     root = content.build_tree()
     inline_text.remove_edit_links(root)
     is_thread = thread_extraction.place_thread(root, thread)

@@ -327,6 +327,8 @@ def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
     if is_dated or element.get("itemprop") in _DATE_ROLES:
         for attribute in _DATE_ATTRIBUTES:
             value = element.get(attribute)
+            if not value and attribute == "title" and len(element) == 1 and element[0].tag == "span":
+                value = element[0].get(attribute)
             if value and len(value) < _MAX_LABEL and (moment := _parse_stated(value)):
                 stated = value
                 break

@@ -55,6 +55,10 @@ _CONTROL = re.compile(
     r"\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?",
     re.IGNORECASE,
 )
+_QUOTE_MARK = re.compile(r"\s*>\s*(?=\S)")
+_QUOTE_LABEL = re.compile(
+    r"\s*(?:quote|zitat|citation|cita|citaat|citação|citazione|cytat|цитата|引用)\s*:?\s*", re.IGNORECASE
+)
 _BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})
 _FLOW = HEADINGS | frozenset("p ul ol pre blockquote table figure dl div img details span".split())
 _CONTAINERS = frozenset("div section td tr table tbody article li main form dd dl header".split())
@@ -244,12 +248,41 @@ def copy_body(elements: Sequence[Element]) -> Element:
             remove(element)
         elif element.tag in HEADINGS:
             element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
+        elif element.tag == "blockquote" and _is_post_text(element):
+            element.tag = "div"  # the whole text of a post in vBulletin 4
         elif element.tag != "blockquote" and is_quote(element):
             if element.find(".//blockquote") is None:
                 element.tag = "blockquote"
         elif element.tag == "pre" and element.text:
             element.text = MAIL_SIGNATURE.sub("\n", element.text)
+        elif element.tag in ("p", "i", "em"):
+            _convert_marked_quote(element)
+        elif element.tag == "div":
+            _convert_labeled_quote(element)
     return wrapped
+
+
+def _convert_marked_quote(element: Element) -> None:
+    """Turn a line that begins with `>` into a quotation, unless it is a part of a paragraph."""
+    mark = _QUOTE_MARK.match(element.text or "")
+    if mark is None:
+        return
+    around, after = element.getparent(), element.getnext()
+    is_alone = element.getprevious() is None and around is not None and not (around.text or "").strip()
+    ends = not (element.tail or "").strip() and (after is None or after.tag in _FLOW)
+    if element.tag == "p" or (is_alone and ends):
+        element.tag, element.text = "blockquote", (element.text or "")[mark.end() :]
+
+
+def _convert_labeled_quote(label: Element) -> None:
+    """Turn a table after a label such as "Quote:" into a quotation, as vBulletin 3 writes it, and remove the label."""
+    table = label.getnext()
+    if table is None or table.tag != "table" or len(label) or not _QUOTE_LABEL.fullmatch(label.text or ""):
+        return
+    for part in list(table.iter("tbody", "tr", "td")):
+        part.tag = "div"
+    table.tag = "blockquote"
+    remove(label)
 
 
 def _remove_end(rule: Element) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.discussion.author_names import read_signing_word
@@ -42,10 +42,13 @@ POST_NAME = re.compile(
 _REPLY_NAME = re.compile(
     r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
 )
+_PART_NAME = re.compile("question|answer")
 _POST_TYPES = frozenset(
     {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
 )
 """Shapes declared as posts; a single element of them is enough."""
+_POST_TAG = re.compile(r"[a-z]+-post")
+"""Custom element of an opening post."""
 _TYPED_POST = "@Post"
 """Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 _MIN_TYPED = 0.6
@@ -75,7 +78,7 @@ class _Shape:
     @cached_property
     def is_single(self) -> bool:
         """Return True if a single element may be a post."""
-        return self.name in _POST_TYPES or self.name == _TYPED_POST
+        return self.name in _POST_TYPES or self.name == _TYPED_POST or _POST_TAG.fullmatch(self.name) is not None
 
     @cached_property
     def is_reply(self) -> bool:
@@ -196,8 +199,8 @@ def _distinct(shapes: Iterable[_Shape]) -> list[_Shape]:
     """Return the shapes that can be posts, and of those with the same elements and kind of name only the first."""
     distinct: dict[tuple[object, ...], _Shape] = {}
     for shape in shapes:
-        if len(shape.members) > 1 or shape.is_single:
-            is_comment = "comment" in shape.name.lower()
+        is_comment = "comment" in shape.name.lower()
+        if len(shape.members) > 1 or shape.is_single or is_comment:
             kind = (shape.is_single, shape.is_reply, shape.is_post, is_comment)
             distinct.setdefault((kind, *shape.members), shape)
     return list(distinct.values())
@@ -238,7 +241,8 @@ def _judge(
 ) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
     is_single, is_reply, is_post = shape.is_single, shape.is_reply, shape.is_post
-    least = 1 if is_single else 2
+    is_remark = not is_first and "comment" in shape.name.lower() and _are_inside(shape.members, found)
+    least = 1 if is_single or is_remark else 2
     if len(shape.members) < least or not (is_first or is_reply):
         return None
     members = {
@@ -256,7 +260,7 @@ def _judge(
     for element, labels in members.items():
         authors = _of_kind(labels, author_key, is_date=False)
         dates = _of_kind(labels, date_key, is_date=True)
-        if _is_wrapper(authors, dates) or _holds_signatures(labels):
+        if _is_wrapper(authors, dates) or _holds_several(element, labels):
             wrappers += 1
             continue
         both += bool(authors and dates)
@@ -337,21 +341,37 @@ def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLa
     return len(times) > 1 and (len(names) > 1 or len(times) > 3)
 
 
-def _holds_signatures(labels: Sequence[AuthorDateLabel]) -> bool:
-    """Return True if names of two people follow different words, as in "Asked by Ann" and "Answered by Bob"."""
+def _holds_several(container: Element, labels: Sequence[AuthorDateLabel]) -> bool:
+    """Return True if an element holds a question and its answer, by the words or classes of two authors' labels."""
+    authors = [label for label in labels if not label.is_date]
+    if len({label.text for label in authors}) < 2:
+        return False
     signed: dict[str, str] = {}
-    for label in labels:
-        if not label.is_date and (word := read_signing_word(label.element.text)):
+    for label in authors:
+        if word := read_signing_word(label.element.text) or _read_part(container, label.element):
             signed.setdefault(word, label.text)
     return len(signed) > 1 and len(set(signed.values())) > 1
 
 
+def _read_part(container: Element, label: Element) -> str:
+    """Return "question" or "answer", the part of the container that holds a label, or ""."""
+    for around in (label, *takewhile(lambda one: one is not container, label.iterancestors())):
+        words = set(_PART_NAME.findall((around.get("class") or "").lower()))
+        if words:
+            return words.pop() if len(words) == 1 else ""
+    return ""
+
+
 def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
-    is_inside = any(around in found for element in shape.members for around in element.iterancestors())
-    if not is_inside:
+    if not _are_inside(shape.members, found):
         return True
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
+
+
+def _are_inside(elements: Iterable[Element], others: Container[Element]) -> bool:
+    """Return True if one of the elements is inside of another one."""
+    return any(around in others for element in elements for around in element.iterancestors())
 
 
 def _own_lengths(members: Collection[Element]) -> dict[Element, int]:

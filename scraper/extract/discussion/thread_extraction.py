@@ -14,6 +14,7 @@ from lxml import etree
 
 from scraper.extract.discussion.author_date_labels import find_labels
 from scraper.extract.discussion.jsonld_posts import JsonLdPost, build_body, read_posts
+from scraper.extract.discussion.opening_post import find_opening_post
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
 from scraper.extract.dom.parsing import remove
@@ -26,11 +27,14 @@ from scraper.model import Post
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60
 _SCORE_NAME = re.compile(
-    r"vote-?count|(?:^|[\s_-])(?:score|upvotes?|points|karma|votes|likes?-?count|num-?likes|rating-?count)(?:$|[\s_-])",
+    r"vote-?count|(?:^|[\s_-])(?:score|upvotes?|points|karma|votes|upvoter|likes?-?count|num-?likes|likes|rating-?count)"
+    r"(?:$|[\s_-])",
     re.IGNORECASE,
 )
 _REPUTATION_NAME = re.compile("reputation|flair|user|badge|profile|dislikes", re.IGNORECASE)
-_SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?[kK])?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)")
+_SCORE = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?(?=\s*(?:points?|votes?|likes?|pts)?\W*\Z)", re.IGNORECASE)
+_SCORE_LABEL = re.compile(r"[+\-\u2212]?\d[\d,.]*(?:\s?k)?\s+(?:points?|(?:up)?votes?)", re.IGNORECASE)
+"""Label for screen readers."""
 _ACCEPTED_NAME = re.compile(
     r"accepted-answer(?!-indicator)|(?:^|[\s_-])(?:is-)?accepted(?:$|\s)|best-?answer|(?:--|is-|^|\s)solution(?:$|\s)|"
     r"answer--accepted|isSolved|marked-?as-?answer",
@@ -71,6 +75,8 @@ def find_discussion(page: PageTree) -> Discussion:
     containers = find_containers(labels, page.url)
     if not containers:
         return _stated_discussion(read_posts(page))
+    if (opening := find_opening_post(labels, containers)) is not None:
+        containers.insert(0, opening)
     elements = {one.element: number for number, one in enumerate(containers)}
     discussion = Discussion()
     posts: list[Post] = []
@@ -162,8 +168,10 @@ def _iter_own_elements(container: Element, others: Collection[Element]) -> Itera
 
 def _find_score(container: Element, others: Collection[Element]) -> int | None:
     for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS):
-        name = (element.get("class") or "")[:100]
+        name = f"{element.get('class') or ''} {element.get('data-role') or ''}"[:100].strip()
         stated = element.get("data-score") or (element.get("score") if "-" in element.tag else None)
+        if not stated and (label := _SCORE_LABEL.fullmatch((element.get("aria-label") or "").strip())):
+            stated = label[0].rsplit(None, 1)[0]
         if not stated and (element.get("itemprop") == "upvoteCount" or (name and _is_score_name(name))):
             stated = element.get("data-value") or (text_of(element) if len(element) < 4 else None)
         if not stated or _REPUTATION_NAME.search(name):
@@ -263,7 +271,10 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     attached = [one.element for one in discussion.containers if _is_within(one.element, root)]
     is_content = 2 * len(attached) >= len(discussion.containers)
     if is_content and attached:
-        _leave_list(attached[0], root).addprevious(build_thread(discussion))
+        thread = build_thread(discussion)
+        _leave_list(attached[0], root).addprevious(thread)
+        for table in thread.iterancestors("table"):
+            table.set("role", "presentation")  # a cell of a Markdown table cannot hold a thread
     for element in attached:
         remove(element)
     return is_content and bool(attached)

@@ -1,0 +1,167 @@
+"""Posts in the markup of certain forum software: texts, quotations, scores, dates and opening posts."""
+
+from __future__ import annotations
+
+import pytest
+
+from scraper.model import Post
+from tests.scraper.extract.discussion.forum_pages import SENTENCE, forum_page, forum_post, read_page, read_posts
+
+
+def test_blockquote_around_the_whole_text_is_no_quotation() -> None:
+    text = '<blockquote class="postcontent restore">{}</blockquote>'
+    quote = '<div class="bbcode_quote"><div class="message">Where is it?</div></div>'
+    posts = read_posts(
+        forum_page(
+            forum_post(1, body=text.format("Where is it?")) + forum_post(2, body=text.format(quote + "In the shed."))
+        )
+    )
+    assert [(post.text, post.quoted) for post in posts] == [("Where is it?", ""), ("In the shed.", "Where is it?")]
+
+
+def test_table_after_the_word_quote_is_a_quotation() -> None:
+    quote = (
+        "<div><div class=smallfont>Quote:</div><table><tr><td><div>Originally Posted by <b>Ann</b></div>"
+        "<div>Where is it?</div></td></tr></table></div>"
+    )
+    post = read_posts(forum_page(forum_post(1) + forum_post(2, body=f"{quote}In the shed.")))[1]
+    assert (post.text, post.quoted) == ("In the shed.", "Originally Posted by Ann\nWhere is it?")
+
+
+@pytest.mark.parametrize(
+    "body", ["<p>&gt; Where is it?</p><p>In the shed.</p>", "<i>&gt; Where is it?</i><p>In the shed."]
+)
+def test_line_with_a_quotation_mark_is_a_quotation(body: str) -> None:
+    document = read_page(forum_page(forum_post(1) + forum_post(2, body=body)))
+    assert (document.discussion[1].text, document.discussion[1].quoted) == ("In the shed.", "Where is it?")
+    assert "\n> Where is it?\n" in document.markdown
+
+
+def test_arrow_within_a_sentence_is_no_quotation() -> None:
+    body = "<p>Choose <i>&gt; Settings</i> in the menu.</p>"
+    assert read_posts(forum_page(forum_post(1) + forum_post(2, body=body)))[1].quoted == ""
+
+
+@pytest.mark.parametrize(
+    ("score", "value"),
+    [
+        ('<button><span aria-label="31 votes">31</span></button>', 31),
+        ('<a class="upvoter">1,204</a>', 1204),
+        ('<a class="vote-up count-3"><span class="count" data-role="likes">3</span></a>', 3),
+        ('<span class="post-likes">12 Likes</span>', 12),
+        ('<span aria-label="7 replies">7</span>', None),
+    ],
+)
+def test_score_in_labels_and_roles(score: str, value: int | None) -> None:
+    body = "{0}<div class=content>{1}</div>"
+    posts = read_posts(
+        forum_page("".join(forum_post(n, body=body.format(score, SENTENCE.format(n=n))) for n in (1, 2)))
+    )
+    assert [post.score for post in posts] == [value, value]
+
+
+def test_date_in_the_title_of_a_time() -> None:
+    def mail(number: int) -> str:
+        return (
+            f'<div class="email" id="m{number}"><span class="name"><a href="/users/{number}/">Ann {number}</a></span>'
+            f'<div class="time"><span title="Sender\'s time: March {number}, 2024, 10:00 a.m.">10:00</span></div>'
+            f'<div class="email-body"><p>{SENTENCE.format(n=number)}</p></div></div>'
+        )
+
+    posts = read_posts(forum_page(mail(1) + mail(2)))
+    assert [(post.author, str(post.published)[:10]) for post in posts] == [
+        ("Ann 1", "2024-03-01"),
+        ("Ann 2", "2024-03-02"),
+    ]
+
+
+def _shape(posts: tuple[Post, ...]) -> list[tuple[str | None, str, str]]:
+    return [(post.author, str(post.published)[:10], post.text[:12]) for post in posts]
+
+
+def test_question_and_answers_in_one_element_keep_their_authors() -> None:
+    def part(kind: str, text: str, author: str, day: int) -> str:
+        return (
+            f'<div class="qa-{kind}"><p class="qa-{kind}-text">{text}</p>'
+            f'<span class="qa-{kind}-author">{author}</span> '
+            f'<span class="qa-{kind}-date">April {day}, 2023</span></div>'
+        )
+
+    def item(day: int) -> str:
+        question = part("question", f"Is number {day} quiet at night?", "Rosa", day)
+        answers = part("answer", "It is silent at night.", "Shop", day + 1) + part(
+            "answer", "It hums a bit.", "Ken", day + 2
+        )
+        return f'<li class="qa-item">{question}<div class="qa-answers">{answers}</div></li>'
+
+    posts = read_posts(forum_page(f"<ul>{item(3)}{item(13)}</ul>"))
+    assert _shape(posts[:3]) == [
+        ("Rosa", "2023-04-03", "Is number 3 "),
+        ("Shop", "2023-04-04", "It is silent"),
+        ("Ken", "2023-04-05", "It hums a bi"),
+    ]
+    assert len(posts) == 6
+
+
+def test_opening_post_with_the_labels_of_its_replies_is_a_post() -> None:
+    def labels(number: int) -> str:
+        name = f'<a class="Username" href="/profile/ann{number}">ann{number}</a>'
+        return f'{name} <time datetime="2024-05-0{number}">May</time>'
+
+    opening = (
+        f'<div class="{{}}"><div class=meta>{labels(1)}</div><div class="Message">{SENTENCE.format(n=1)}</div></div>'
+    )
+    replies = "".join(
+        f'<li class="Comment" id="Comment_{n}"><div class=meta>{labels(n)}</div>'
+        f'<div class="Message">{SENTENCE.format(n=n)}</div></li>'
+        for n in (2, 3)
+    )
+    page = f"{{}}<h2>Comments</h2><ul>{replies}</ul>"
+    posts = read_posts(forum_page(page.format(opening.format("ItemDiscussion"))))
+    assert [post.author for post in posts] == ["ann1", "ann2", "ann3"]
+    article = read_posts(forum_page(page.format(opening.format("entry"))))
+    assert [post.author for post in article] == ["ann2", "ann3"]
+
+
+def test_opening_post_in_a_custom_element() -> None:
+    def part(tag: str, number: int, inner: str = "") -> str:
+        return (
+            f'<{tag} author="ann{number}" score="{number}"><time datetime="2024-05-0{number}T10:00:00Z">May</time>'
+            f'<div class="md"><p>{SENTENCE.format(n=number)}</p></div>{inner}</{tag}>'
+        )
+
+    posts = read_posts(forum_page(part("forum-post", 1) + part("forum-comment", 2) + part("forum-comment", 3)))
+    assert [(post.author, post.score) for post in posts] == [("ann1", 1), ("ann2", 2), ("ann3", 3)]
+
+
+def test_only_remark_of_a_page_is_kept() -> None:
+    remark = (
+        '<ul><li class="comment" id="c1"><span class="comment-copy">Thank you.</span> <a class="comment-user">Mo</a> '
+        '<span class="comment-date">May 7, 2024</span></li></ul>'
+    )
+    posts = "".join(
+        f'<div class="answer" id="a{n}"><div class="post-text">{SENTENCE.format(n=n)}</div>'
+        f'<span class="author">Lee {n}</span> <time datetime="2024-05-0{n}">May</time>{remark if n == 2 else ""}</div>'
+        for n in (1, 2, 3)
+    )
+    assert "- **Mo** (May 7, 2024): Thank you." in read_page(forum_page(posts)).markdown
+
+
+def test_thread_in_a_table_keeps_its_headings() -> None:
+    posts = "".join(forum_post(number, body="In the shed.") for number in (1, 2))
+    html = f"<table><tr><td><b>Kettle repair</b></td></tr><tr><td>{posts}</td></tr></table>"
+    lines = read_page(forum_page(html)).markdown.splitlines()
+    assert "### #1 · ann_1 · May 2, 2024, 10:01" in lines
+    assert "### #2 · ann_2 · May 3, 2024, 10:02" in lines
+
+
+def test_short_thread_in_side_elements_keeps_its_posts() -> None:
+    html = "".join(
+        f'<article class="post" id="p{n}"><aside><a class="username" href="/u/{n}">ann{n}</a></aside>'
+        f'<aside class="main"><time datetime="2024-05-0{n}">May</time><div class="content">{SENTENCE.format(n=n)}</div>'
+        "</aside></article>"
+        for n in (1, 2)
+    )
+    document = read_page(f"<title>Kettle</title><main><h1>Kettle</h1>{html}</main>")
+    assert [post.author for post in document.discussion] == ["ann1", "ann2"]
+    assert SENTENCE.format(n=2) in document.markdown
