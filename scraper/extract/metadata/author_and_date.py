@@ -170,14 +170,14 @@ MAX_ELEMENTS = 20_000
 _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
 """Elements before and after the headline. Bylines and dates are above or below it."""
 
-_SIDE_TAGS = frozenset({"nav", "footer", "aside"})
+_SIDE_TAGS = frozenset({"nav", "footer", "aside", "blockquote"})
 _WITH_ITEMPROP = attribute_selector("itemprop")
 
 
 def find_near_headline(body: Element) -> list[Element]:
     """Return the elements near the headline in document order, or [] without a headline.
 
-    Elements in navigation, footers and asides are left out.
+    Elements in navigation, footers, asides and quotations are left out.
     """
     headline = _find_headline(body)
     if headline is None:

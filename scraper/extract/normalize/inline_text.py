@@ -37,7 +37,7 @@ _HOVER_TAGS = frozenset({"span", "div", "small", "aside"})
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
-_KICKERS = ("kicker", "overline", "eyebrow", "topline", "roofline", "dachzeile", "spitzmarke", "surtitle", "antetitulo")
+_KICKERS = tuple("kicker overline eyebrow topline roofline dachzeile spitzmarke surtitle antetitulo dateline".split())
 KICKER_CLASS = re.compile(rf"[\s_-](?:{'|'.join(_KICKERS)})[\s_-]")
 """Classes of the topic above a headline or before a lead."""
 

@@ -66,6 +66,7 @@ def test_a_byline_is_read_near_the_headline(around: str, name: str | None) -> No
         ("<h1>T</h1><p>Updated May 20, 2024</p>", "2024-05-20"),
         ("<h1>T</h1><p>Updated May 20, 2024</p><p>Modified June 1, 2024</p>", "2024-05-20"),
         ("<h1>T</h1><aside><p class=date>May 20, 2024</p></aside>", None),
+        ("<h1>T</h1><blockquote><p>So.</p>- Club <a>May 20, 2024</a></blockquote>", None),
         ("<h1>T</h1><nav><p class=date>May 20, 2024</p></nav>", None),
         ("<h1>T</h1><p>03/04/2024</p>", None),
         ("<h1>T</h1>", None),

@@ -167,10 +167,12 @@ def test_a_title_that_was_cut_gives_way_to_the_heading(title: str, headings: str
     ],
 )
 def test_the_kicker_of_a_headline_is_not_part_of_the_title_and_not_joined_to_it(heading: str) -> None:
-    lead = f"<p class=lead><span class=kicker>Analyse</span>Der Rat {WORDS}</p>"
+    place = "<span class=dateline>Bern</span>"
+    lead = f"<p class=lead><span class=kicker>Analyse</span>Der Rat {WORDS}</p><p>{place}Ein Rat {WORDS}</p>"
     document = read(f"<title>Klima in Gefahr - Zeitung</title><main><h1>{heading}</h1>{lead}<p>{WORDS}</p></main>")
     assert document.title == "Klima in Gefahr"
     assert "Analyse Der Rat" in document.text
+    assert "Bern Ein Rat" in document.text
     assert "UmweltKlima" not in document.markdown
 
 
