@@ -8,18 +8,21 @@ from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 
 _MONTH_PREFIXES = (
-    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا იან հունվ қаң",
-    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا თებ փետ ақп",
-    "mar mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا მარ մար нау",
-    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس აპრ ապր сәу",
+    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا იან հունվ қаң "
+    "yanv xan студз",
+    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا თებ փետ ақп shku феб pebr",
+    "mar már mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا მარ մար нау сака",
+    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس აპრ ապր сәу pril крас",
     "may mai maj mei mag máj maí мая май мај тра kvě kve tou svib μαϊ μάι μαΐ geg במאי ماي أيا მაი մայ мам",
-    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي ივნ հունի мау",
-    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو ივლ հուլ шіл",
-    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس აგვ օգո там",
-    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل სექ սեպ қыр",
-    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت ოქტ հոկ қаз",
-    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف ნოე նոյ қар",
-    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس დეკ դեկ жел",
+    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي ივნ հունի мау "
+    "iyun iyn xuñ qers huny чэр",
+    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو ივლ հուլ шіл "
+    "iyul iyl xul korr huly ліп",
+    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس აგვ օգո там avq ogos gush жні",
+    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل სექ սեպ қыр sent shta",
+    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت ოქტ հոկ қаз teto кас",
+    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف ნოე նոյ қар nóv нове noya nën nobye ліст",
+    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس დეკ դեկ жел dek dhj dise disy снеж",
 )
 """Prefixes of month names, one row per month. If languages share a prefix, the longer prefix or `_AMBIGUOUS_MONTHS`
 decides."""
@@ -52,14 +55,14 @@ DATE_FORMS = tuple(
     for pattern, order in (
         (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
         (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED_MONTH}),?\s*(?:พ\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
+        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED_MONTH})[,،]?\s*(?:[พค]\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
         (rf"({_MARKED_MONTH})\s*(\d{{1,2}}),?\s*(\d{{4}})(?!\d)", "mdy"),
         (rf"(?<!\d)(\d{{4}}),?\s*({_MARKED_MONTH})\s*(\d{{1,2}})(?!\d)", "ymd"),
-        (rf"(?<!\d)(\d{{4}})\.\s?g(?:ada|\.)\s+(\d{{1,2}})\.\s?{_NAME}", "ydm"),
+        (rf"(?<!\d)(\d{{4}})(?:\.\s?g(?:ada|\.)|\s?ж\.)\s+(\d{{1,2}})\.?\s?{_NAME}", "ydm"),
         (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
         (
-            rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of )?{_NAME}"
-            r"[.\-/]?,?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
+            rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of |d['’])?{_NAME}"
+            r"[.\-/׳]?,?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
             "dmy",
         ),
         (rf"(?<!\w){_NAME}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})(?!\d)", "mdy"),
@@ -68,7 +71,7 @@ DATE_FORMS = tuple(
             r"(?:\s+[A-Z]{2,5}|\s+[+-]\d{4})?\s+(\d{4})(?!\d)",
             "mdy",
         ),
-        (rf"(?<!\d)(\d{{4}})(?:\.|\s?m\.)?\s+{_NAME}\.?\s+(\d{{1,2}})(?!\d)", "ymd"),
+        (rf"(?<!\d)(\d{{4}})(?:\.|\s?[mթ]\.)?\s+{_NAME}\.?\s+(\d{{1,2}})(?!\d)", "ymd"),
         (
             r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)"
             r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
@@ -97,6 +100,9 @@ _COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
 _ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
 _MIN_BUDDHIST_YEAR, _BUDDHIST_OFFSET = 2400, 543
 """Years. Years above this are of the Buddhist era, which is ahead by the offset."""
+
+_CROATIAN_OCTOBER = re.compile(r"\d\.\s*listopada", re.IGNORECASE)
+"""In Polish, which writes no dot after the day, the word is November."""
 
 
 def find_month(name: str) -> int | None:
@@ -180,6 +186,7 @@ def build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> 
     parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
     name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
     month = int(name) if name.isdecimal() else _MARKED_MONTHS.get(name) or find_month(name) or 0
+    month = 10 if _CROATIAN_OCTOBER.search(match[0]) else month
     if order == "??y" and not day_first and month != day and max(month, day) <= 12:
         return None
     if (order == "??y" or day_first) and month > 12 >= day:

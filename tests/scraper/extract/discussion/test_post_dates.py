@@ -64,6 +64,37 @@ def test_dates_are_read_in_many_languages(written: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("2024. március 14.", "2024-03-14"),
+        ("14. nóvember 2024", "2024-11-14"),
+        ("14. фебруар 2024.", "2024-02-14"),
+        ("14. новембар 2024.", "2024-11-14"),
+        ("14 красавіка 2024 г.", "2024-04-14"),
+        ("14 iyun 2024", "2024-06-14"),
+        ("14 d’abril del 2024", "2024-04-14"),
+        ("14 de xuño de 2024", "2024-06-14"),
+        ("14 shkurt 2024", "2024-02-14"),
+        ("14 مارچ، 2024", "2024-03-14"),
+        ("14 בינו׳ 2024", "2024-01-14"),
+        ("14 มีนาคม ค.ศ. 2024", "2024-03-14"),
+        ("Hunyo 14, 2024", "2024-06-14"),
+        ("14 Ogos 2024", "2024-08-14"),
+        ("2024 թ. մարտի 14", "2024-03-14"),
+        ("2024 ж. 14 наурыз", "2024-03-14"),
+        ("14. listopada 2024.", "2024-10-14"),
+        ("14 listopada 2024", "2024-11-14"),
+        ("14. listopadu 2024", "2024-11-14"),
+    ],
+)
+def test_months_of_further_languages(written: str, date: str) -> None:
+    found = find_post_date(written)
+    assert found is not None
+    assert found[1] is not None
+    assert found[1].date().isoformat() == date
+
+
+@pytest.mark.parametrize(
     "written",
     [
         "2 hours ago",
