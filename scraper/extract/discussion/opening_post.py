@@ -12,7 +12,7 @@ from scraper.extract.discussion.post_containers import PostContainer
 from scraper.extract.dom.xpath import Element
 
 _TOPIC_NAME = re.compile("discussion|topic|thread|question|post-?listing", re.IGNORECASE)
-"""Class or id around an opening post. An article above its comments has none of these names."""
+"""Class or id around an opening post. Most articles above comments have none of these names."""
 
 
 def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostContainer]) -> PostContainer | None:
@@ -34,7 +34,9 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
     if len(authors) != 1 or len(dates) != 1:
         return None
     around = list(takewhile(lambda one: one not in known and one.tag != "body", authors[0].element.iterancestors()))
-    is_named = any(_TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around)
+    is_named = not any(map(_is_article, around)) and any(
+        _TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around
+    )
     if not is_named or around[-1] not in dates[0].element.iterancestors():
         return None
     return PostContainer(around[-1], authors[0], dates[0], replies[0].shape, [dates[0].element])
@@ -44,3 +46,8 @@ def _class_key(label: AuthorDateLabel) -> tuple[str, ...]:
     """Return the tag and class of a label; without a class, also those of its parent."""
     key = label.key if label.is_date else label.key[1:]
     return key if len(key) > 1 and not key[1] else key[:2]
+
+
+def _is_article(element: Element) -> bool:
+    """Return True for an article with a headline and a paragraph."""
+    return element.tag == "article" and all(next(element.iter(tag), None) is not None for tag in ("h1", "p"))

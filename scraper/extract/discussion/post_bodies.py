@@ -233,11 +233,14 @@ def copy_body(elements: Sequence[Element]) -> Element:
     else:
         wrapped = _wrap([copy.deepcopy(element) for element in elements])
     for element in list(wrapped.iter()):
-        if element is wrapped or element.getparent() is None:
+        around = element.getparent()
+        if element is wrapped or around is None:
             continue
         if element.tag == "br" and _RULE.fullmatch(element.tail or ""):
             _remove_end(element)
             continue
+        if element.tag == "td" and around.tag != "tr":
+            element.tag = "div"  # the row is the text of the post
         name = element.get("class")
         is_removed = (
             element.tag in _BUTTONS
@@ -257,8 +260,8 @@ def copy_body(elements: Sequence[Element]) -> Element:
             element.text = MAIL_SIGNATURE.sub("\n", element.text)
         elif element.tag in ("p", "i", "em"):
             _convert_marked_quote(element)
-        elif element.tag == "div":
-            _convert_labeled_quote(element)
+        elif element.tag == "div" or (element.tag == "td" and "quote" in classes_of(element)):
+            _convert_quote_table(element)
     return wrapped
 
 
@@ -274,15 +277,22 @@ def _convert_marked_quote(element: Element) -> None:
         element.tag, element.text = "blockquote", (element.text or "")[mark.end() :]
 
 
-def _convert_labeled_quote(label: Element) -> None:
-    """Turn a table after a label such as "Quote:" into a quotation, as vBulletin 3 writes it, and remove the label."""
-    table = label.getnext()
-    if table is None or table.tag != "table" or len(label) or not _QUOTE_LABEL.fullmatch(label.text or ""):
+def _convert_quote_table(part: Element) -> None:
+    """Turn a table into a quotation: after a label such as "Quote:", or around a cell with this class.
+
+    vBulletin 3 writes the label, which is removed, and phpBB 2 the class.
+    """
+    is_cell = part.tag == "td"
+    table = next(part.iterancestors("table"), None) if is_cell else part.getnext()
+    if table is None or table.tag != "table":
         return
-    for part in list(table.iter("tbody", "tr", "td")):
-        part.tag = "div"
+    if not is_cell and (len(part) or not _QUOTE_LABEL.fullmatch(part.text or "")):
+        return
+    for inner in list(table.iter("tbody", "tr", "td")):
+        inner.tag = "div"
     table.tag = "blockquote"
-    remove(label)
+    if not is_cell:
+        remove(part)
 
 
 def _remove_end(rule: Element) -> None:

@@ -19,11 +19,15 @@ def test_blockquote_around_the_whole_text_is_no_quotation() -> None:
     assert [(post.text, post.quoted) for post in posts] == [("Where is it?", ""), ("In the shed.", "Where is it?")]
 
 
-def test_table_after_the_word_quote_is_a_quotation() -> None:
-    quote = (
+@pytest.mark.parametrize(
+    "quote",
+    [
         "<div><div class=smallfont>Quote:</div><table><tr><td><div>Originally Posted by <b>Ann</b></div>"
-        "<div>Where is it?</div></td></tr></table></div>"
-    )
+        "<div>Where is it?</div></td></tr></table></div>",
+        "<table><tr><td><b>Originally Posted by Ann</b></td></tr><tr><td class=quote>Where is it?</td></tr></table>",
+    ],
+)
+def test_table_with_a_label_or_class_of_quotations_is_a_quotation(quote: str) -> None:
     post = read_posts(forum_page(forum_post(1) + forum_post(2, body=f"{quote}In the shed.")))[1]
     assert (post.text, post.quoted) == ("In the shed.", "Originally Posted by Ann\nWhere is it?")
 
@@ -119,8 +123,9 @@ def test_opening_post_with_the_labels_of_its_replies_is_a_post() -> None:
     page = f"{{}}<h2>Comments</h2><ul>{replies}</ul>"
     posts = read_posts(forum_page(page.format(opening.format("ItemDiscussion"))))
     assert [post.author for post in posts] == ["ann1", "ann2", "ann3"]
-    article = read_posts(forum_page(page.format(opening.format("entry"))))
-    assert [post.author for post in article] == ["ann2", "ann3"]
+    article = f"<article><h1>Kettle</h1><p>A story.</p>{opening.format('topic')}</article>"
+    for text in (opening.format("entry"), article):
+        assert [post.author for post in read_posts(forum_page(page.format(text)))] == ["ann2", "ann3"]
 
 
 def test_opening_post_in_a_custom_element() -> None:
@@ -145,6 +150,16 @@ def test_only_remark_of_a_page_is_kept() -> None:
         for n in (1, 2, 3)
     )
     assert "- **Mo** (May 7, 2024): Thank you." in read_page(forum_page(posts)).markdown
+
+
+def test_row_of_a_table_is_the_text_of_a_post() -> None:
+    quote = "<table><tr><td class=quote>Where is it?</td></tr></table>"
+    rows = "".join(
+        f'<table id="post{n}"><tr><td><a class="username" href="/u/{n}">ann{n}</a></td><td>May {n}, 2024</td></tr>'
+        f"<tr><td colspan=2><span>{SENTENCE.format(n=n)}</span>{quote}<span>In the shed.</span></td></tr></table>"
+        for n in (1, 2)
+    )
+    assert "\n> Where is it?\n\nIn the shed." in read_page(forum_page(rows)).markdown
 
 
 def test_thread_in_a_table_keeps_its_headings() -> None:
