@@ -25,6 +25,8 @@ from scraper.extract.facts.schema_graph import (
 from scraper.extract.syntaxes.jsonld import JsonLdItem
 from scraper.extract.text.sanitize import name_key
 
+_OFFERS = frozenset({"offer", "aggregateoffer"})
+_OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
@@ -38,6 +40,7 @@ def iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     """Yield every offer of an item with its price specifications; offers of variants follow."""
     waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
     seen: set[int] = set()
+    waiting = waiting or _offering(graph, item)
     for offer in waiting:
         if len(seen) == _MAX_OFFERS:
             return
@@ -46,6 +49,18 @@ def iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
             yield offer
             specified = graph.objects(offer, "priceSpecification")
             waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
+
+
+def _offering(graph: SchemaGraph, item: JsonLdItem) -> list[JsonLdItem]:
+    """Return the offers that refer to the item."""
+    every = (offer for offer in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(offer, _OFFERS))
+    return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
+
+
+def only_offer(graph: SchemaGraph) -> JsonLdItem | None:
+    """Return the only offer of a page if it refers to no item: then it belongs to the product of the page."""
+    found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
+    return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
 
 
 def selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
@@ -205,6 +220,8 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [name_key(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
+    if not found and (offer := only_offer(graph)):
+        return [{"offers": offer}]
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
@@ -233,6 +250,11 @@ def _add_price(
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
     if currency and len(currency) <= MAX_CODE:
         facts.add("currency", money.currency_code(currency) or currency, source)
+    elif prices:
+        texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
+        signs = (amount.sign for amount in map(money.parse_visible_price, texts) if amount is not None)
+        sign = next(filter(None, signs), None)
+        facts.add("currency", money.code_or_sign(sign), source)
 
 
 def _prices_of(graph: SchemaGraph, offer: JsonLdItem, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:

@@ -129,6 +129,11 @@ def test_a_picture_is_its_address_wherever_it_stands() -> None:
     assert told(graph)["image"] == ("https://shop.example/k.jpg", "json_ld")
 
 
+def test_a_sign_in_the_stated_price_is_its_currency() -> None:
+    found = told(ld(product(offers={"price": "£1,299.00"})))
+    assert found["price"] == (1299, "json_ld") and found["currency"] == ("GBP", "json_ld")
+
+
 def test_a_shared_sign_that_is_stated_has_its_likely_code_too() -> None:
     item = product(offers={"price": "5", "priceCurrency": "$"})
     currency = facts(ld(item), "https://shop.com.au/product/kettle")["currency"]

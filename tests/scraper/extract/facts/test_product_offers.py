@@ -39,6 +39,24 @@ def test_of_two_prices_in_one_offer_the_one_that_is_shown_counts() -> None:
     assert told(html)["price"] == (45, "microdata")
 
 
+OFFER = (
+    '<p itemscope itemtype="https://schema.org/Offer"><b itemprop=price>45.00</b> <i itemprop=availability>{}</i></p>'
+)
+
+
+def test_an_offer_of_no_item_is_one_of_the_page_s_product() -> None:
+    html = f"<h1>Copper kettle</h1>{OFFER.format('SoldOut')}"
+    found = told(html)
+    assert found["price"] == (45, "microdata") and found["availability"] == ("OutOfStock", "microdata")
+    assert told(html + OFFER.format("InStock")).get("price", ("", ""))[1] != "microdata"
+
+
+def test_offer_may_contain_its_product() -> None:
+    car = {"@type": "Car", "name": "Volvo V60", "sku": "V-1"}
+    found = told(ld({"@type": "Offer", "price": 24_995, "itemOffered": car}) + "<h1>Volvo V60</h1>")
+    assert found["price"] == (24_995, "json_ld") and found["sku"] == ("V-1", "json_ld")
+
+
 @pytest.mark.parametrize(
     ("stated", "brand"),
     [
