@@ -33,6 +33,9 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
     dates = [label for label in before if label.is_date and _class_key(label) == date_key]
     if len(authors) != 1 or len(dates) != 1:
         return None
+    first = replies[0]
+    if first.author and first.date and (authors[0].text, dates[0].text) == (first.author.text, first.date.text):
+        return None  # the header of the page, which names the author of the first post
     around = list(takewhile(lambda one: one not in known and one.tag != "body", authors[0].element.iterancestors()))
     is_named = not any(map(_is_article, around)) and any(
         _TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around

@@ -31,6 +31,8 @@ _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
 _TIE = 0.9
+_MAX_REMARK = 1_000
+"""Characters of a page's only comment on a post."""
 
 _DIGITS = re.compile(r"\d+")
 POST_NAME = re.compile(
@@ -241,7 +243,7 @@ def _judge(
 ) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
     is_single, is_reply, is_post = shape.is_single, shape.is_reply, shape.is_post
-    is_remark = not is_first and "comment" in shape.name.lower() and _are_inside(shape.members, found)
+    is_remark = not is_single and not is_first and _is_one_remark(shape, found)
     least = 1 if is_single or is_remark else 2
     if len(shape.members) < least or not (is_first or is_reply):
         return None
@@ -367,6 +369,15 @@ def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
     if not _are_inside(shape.members, found):
         return True
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
+
+
+def _is_one_remark(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
+    """Return True if a shape has one element, and this is a short comment of one author inside of a post."""
+    if len(shape.members) != 1 or "comment" not in shape.name.lower() or not _are_inside(shape.members, found):
+        return False
+    (element, labels), *_ = shape.members.items()
+    texts = {(label.is_date, label.text) for label in labels}
+    return len(texts) == 2 and len(text_of(element)) <= _MAX_REMARK
 
 
 def _are_inside(elements: Iterable[Element], others: Container[Element]) -> bool:

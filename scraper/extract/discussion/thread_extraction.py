@@ -131,12 +131,12 @@ def _stated_discussion(stated: Sequence[JsonLdPost]) -> Discussion:
 
 
 def _are_only_links(bodies: Sequence[Element]) -> bool:
-    """Return True if most of several posts have only words of short links: the page lists threads or articles."""
+    """Return True if one post or most of several have only words of short links: the page lists threads or articles."""
     linked = 0
     for body in bodies:
         has_words = any(map(str.isalpha, "".join(_UNLINKED_TEXT(body))))
         linked += not has_words and len(text_of(body)) <= _MAX_LINK_TEXT
-    return len(bodies) >= _MIN_LISTED and linked > len(bodies) // 2
+    return linked > len(bodies) // 2 and len(bodies) not in range(2, _MIN_LISTED)
 
 
 def _find_remarks(discussion: Discussion) -> list[PostContainer]:
@@ -272,7 +272,12 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     is_content = 2 * len(attached) >= len(discussion.containers)
     if is_content and attached:
         thread = build_thread(discussion)
-        _leave_list(attached[0], root).addprevious(thread)
+        place = _leave_list(attached[0], root)
+        headline = attached[0].find(".//h1")
+        if headline is not None and text_of(headline) not in text_of(discussion.bodies[0]):
+            headline.tail = None
+            place.addprevious(headline)
+        place.addprevious(thread)
         for table in thread.iterancestors("table"):
             table.set("role", "presentation")  # a cell of a Markdown table cannot hold a thread
     for element in attached:

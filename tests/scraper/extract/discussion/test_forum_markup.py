@@ -131,11 +131,15 @@ def test_opening_post_with_the_labels_of_its_replies_is_a_post() -> None:
 def test_opening_post_in_a_custom_element() -> None:
     def part(tag: str, number: int, inner: str = "") -> str:
         return (
-            f'<{tag} author="ann{number}" score="{number}"><time datetime="2024-05-0{number}T10:00:00Z">May</time>'
-            f'<div class="md"><p>{SENTENCE.format(n=number)}</p></div>{inner}</{tag}>'
+            f'<{tag} author="ann{number}" score="{number}">{inner}<a href="/user/ann{number}">ann{number}</a> '
+            f'<time datetime="2024-05-0{number}T10:00:00Z">May</time>'
+            f'<div class="md"><p>{SENTENCE.format(n=number)}</p></div></{tag}>'
         )
 
-    posts = read_posts(forum_page(part("forum-post", 1) + part("forum-comment", 2) + part("forum-comment", 3)))
+    opening = part("forum-post", 1, "<h1>Kettle repair</h1>")
+    assert "# Kettle repair\n\n### #1 · ann1" in read_page(f"<main>{opening}</main>").markdown
+    assert not read_posts(part("forum-post", 1).replace(SENTENCE.format(n=1), "<a href=/r/tea>r/tea</a>"))
+    posts = read_posts(forum_page(opening + part("forum-comment", 2) + part("forum-comment", 3)))
     assert [(post.author, post.score) for post in posts] == [("ann1", 1), ("ann2", 2), ("ann3", 3)]
 
 
