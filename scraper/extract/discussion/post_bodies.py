@@ -268,7 +268,7 @@ def copy_body(elements: Sequence[Element]) -> Element:
 def _convert_marked_quote(element: Element) -> None:
     """Turn a line that begins with `>` into a quotation, unless it is a part of a paragraph."""
     mark = _QUOTE_MARK.match(element.text or "")
-    if mark is None:
+    if mark is None or not all(map(_QUOTE_MARK.match, text_of(element).strip().splitlines())):
         return
     around, after = element.getparent(), element.getnext()
     is_alone = element.getprevious() is None and around is not None and not (around.text or "").strip()

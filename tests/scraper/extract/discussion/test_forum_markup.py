@@ -41,8 +41,10 @@ def test_line_with_a_quotation_mark_is_a_quotation(body: str) -> None:
     assert "\n> Where is it?\n" in document.markdown
 
 
-def test_arrow_within_a_sentence_is_no_quotation() -> None:
-    body = "<p>Choose <i>&gt; Settings</i> in the menu.</p>"
+@pytest.mark.parametrize(
+    "body", ["<p>Choose <i>&gt; Settings</i> in the menu.</p>", "<p>&gt; Where is it?\nIn the shed.</p>"]
+)
+def test_arrow_within_a_sentence_and_lines_after_a_quotation_are_no_quotation(body: str) -> None:
     assert read_posts(forum_page(forum_post(1) + forum_post(2, body=body)))[1].quoted == ""
 
 
