@@ -84,7 +84,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
         listing = converter.convert(content.items, page.base, may_hold_formulas=False)
         markdown = f"{markdown}\n\n{listing.markdown}"
         links = (*links, *listing.links)
-    if thread.posts and not is_thread:
+    if thread.posts and not is_thread and not thread.is_displayed:
         # Comments are not content of the page, so that its text does not contain them.
         comments = converter.convert(
             thread_extraction.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas

@@ -19,6 +19,7 @@ from scraper.extract.syntaxes.jsonld import JsonLdItem, read_names, type_names
 _TYPE = re.compile(r"[\"'](?:https?://schema\.org/)?(?:QAPage|DiscussionForumPosting)[\"']")
 _ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment")
 _SCORES = ("upvoteCount", "answerUpvoteCount")
+_LIKES = re.compile(r"\bLikeAction\b")
 _TEXTS = ("text", "articleBody")
 _TAG = re.compile(r"<[a-zA-Z/!]")
 _LINES = re.compile(r"\s*\n\s*")
@@ -43,7 +44,7 @@ class JsonLdPost(NamedTuple):
 
 
 def read_posts(page: PageTree) -> list[JsonLdPost]:
-    """Return the posts of the only question or thread of a page, or nothing if the page displays all of them."""
+    """Return the posts of the only question or thread of a page, or nothing if it has several."""
     scripts = page.head.jsonld_scripts
     if not any(map(_TYPE.search, scripts)):
         return []
@@ -55,9 +56,7 @@ def read_posts(page: PageTree) -> list[JsonLdPost]:
         if len(posts) > 1:
             threads.append(posts)
     # Several threads are those of a list.
-    if len(threads) != 1 or all(post.is_visible for post in threads[0]):
-        return []
-    return threads[0]
+    return threads[0] if len(threads) == 1 else []
 
 
 def _threads(values: Sequence[Any]) -> Iterator[JsonLdItem]:
@@ -98,7 +97,7 @@ def _add(
                 author=", ".join(read_names(item.get("author"))[:1]),
                 date=date if isinstance(date, str) else "",
                 paragraphs=paragraphs,
-                score=next((score for score in map(_number, map(item.get, _SCORES)) if score is not None), None),
+                score=_read_score(item),
                 accepted=is_accepted,
                 parent=parent,
                 is_visible=beginning in letters,
@@ -109,6 +108,16 @@ def _add(
             is_accepted = name == "acceptedAnswer"
             answered = own if depth else None
             _add(found, answer, letters, parent=answered, depth=depth + 1, is_accepted=is_accepted)
+
+
+def _read_score(item: JsonLdItem) -> int | None:
+    """Return the votes or the likes of a post."""
+    likes = (
+        counter.get("userInteractionCount")
+        for counter in _objects(item.get("interactionStatistic"))
+        if _LIKES.search(str(counter.get("interactionType")))
+    )
+    return next((score for score in map(_number, (*map(item.get, _SCORES), *likes)) if score is not None), None)
 
 
 def _number(value: Any) -> int | None:

@@ -54,6 +54,8 @@ _HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
 _BRACKETS = str.maketrans("[]<>", "()()")
 _OWN_ELEMENTS = 400
 _UNLINKED_TEXT = text_selector(".//text()[not(ancestor::*[@href])]")
+_OPENING_SHAPES = frozenset({"@DiscussionForumPosting", "@SocialMediaPosting"})
+"""Shapes of opening posts that are declared. The comments on them are the other posts of the thread."""
 _MIN_LISTED, _MAX_LINK_TEXT = 3, 100
 
 
@@ -67,6 +69,8 @@ class Discussion:
     """Copies of the text of each post."""
     remarks: list[PostContainer] = field(default_factory=list)
     """Comments on posts of another kind, as question sites have them below answers."""
+    is_displayed: bool = False
+    """True if the text of the page contains all posts, and only their authors and dates are from other data."""
 
 
 def find_discussion(page: PageTree) -> Discussion:
@@ -111,8 +115,9 @@ def find_discussion(page: PageTree) -> Discussion:
 
 
 def _stated_discussion(stated: Sequence[JsonLdPost]) -> Discussion:
-    """Return the discussion of posts that the page does not display; it has no elements in the page."""
+    """Return the discussion that the data of a page state; it has no elements in the page."""
     discussion = Discussion(bodies=[build_body(post) for post in stated])
+    discussion.is_displayed = all(post.is_visible for post in stated)
     discussion.containers = [PostContainer(body) for body in discussion.bodies]
     discussion.posts = tuple(
         Post(
@@ -145,7 +150,7 @@ def _find_remarks(discussion: Discussion) -> list[PostContainer]:
     for post, one in zip(discussion.posts, discussion.containers, strict=True):
         sizes[one.shape] += len(post.text)
     main = max(sizes, key=lambda shape: sizes[shape], default="")
-    if "comment" in main.lower():
+    if "comment" in main.lower() or main in _OPENING_SHAPES:
         return []
     return [one for one in discussion.containers if one.shape != main and "comment" in one.shape.lower()]
 

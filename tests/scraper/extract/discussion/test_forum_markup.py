@@ -145,6 +145,24 @@ def test_opening_post_in_a_custom_element() -> None:
     assert [(post.author, post.score) for post in posts] == [("ann1", 1), ("ann2", 2), ("ann3", 3)]
 
 
+def test_short_replies_to_a_declared_opening_post_have_headings() -> None:
+    def part(kind: str, number: int, text: str, inner: str = "") -> str:
+        return (
+            f'<div itemscope itemtype="http://schema.org/{kind}" id="post_{number}">'
+            f'<span itemprop="author">ann{number}</span> '
+            f'<time itemprop="datePublished" datetime="2024-05-0{number}T10:00:00Z">May</time>'
+            f'<div itemprop="text">{text}</div>{inner}</div>'
+        )
+
+    replies = part("Comment", 2, "Yes, it is sold out.") + part("Comment", 3, "Thank you very much.")
+    markdown = read_page(forum_page(part("DiscussionForumPosting", 1, SENTENCE.format(n=1) * 3, replies))).markdown
+    assert [line[:11] for line in markdown.splitlines() if "###" in line] == [
+        "### #1 · an",
+        "### #2 · an",
+        "### #3 · an",
+    ]
+
+
 def test_only_remark_of_a_page_is_kept() -> None:
     remark = (
         '<ul><li class="comment" id="c1"><span class="comment-copy">Thank you.</span> <a class="comment-user">Mo</a> '

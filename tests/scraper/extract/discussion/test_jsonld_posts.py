@@ -78,8 +78,20 @@ def test_no_discussion_is_made_of_other_data(data: Any) -> None:
 def test_a_discussion_that_the_page_displays_is_not_repeated() -> None:
     body = "".join(f"<p>{text}</p>" for text in (_QUESTION, _ANSWER, _OTHER, _REMARK, WORDS))
     document = _read(_qa_page(), body)
-    assert document.discussion == ()
+    assert [post.author for post in document.discussion] == ["ann", "bob", "eve", "dan"]
     assert document.markdown.count(_ANSWER) == 1
+    assert "### #1" not in document.markdown
+
+
+def test_likes_are_the_score() -> None:
+    likes = {
+        "@type": "InteractionCounter",
+        "interactionType": "https://schema.org/LikeAction",
+        "userInteractionCount": 7,
+    }
+    reply = _comment("Comment", _OTHER, "bob", 2) | {"interactionStatistic": [likes]}
+    document = _read(_comment("DiscussionForumPosting", _QUESTION, "ann", 1) | {"comment": [reply]}, f"<p>{WORDS}</p>")
+    assert [post.score for post in document.discussion] == [None, 7]
 
 
 def test_deeply_nested_comments_end_at_a_limit() -> None:
