@@ -140,8 +140,10 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
             found[container.element] = container
             used.update(label.element for label in (container.author, container.date) if label is not None)
             used.update(container.stamps)
-    order = {element: number for number, element in enumerate(_in_order(found))}
-    return sorted(found.values(), key=lambda one: order[one.element])
+        # A date may have parts, such as a long and a short form.
+        used.update(label.element for label in labels if label.is_date and label.element.getparent() in used)
+    elements = labels[0].element.getroottree().getroot().iter() if found else ()
+    return [found[element] for element in elements if element in found]
 
 
 def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
@@ -150,14 +152,6 @@ def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candida
     return typed.value >= _MIN_TYPED * best.value and not any(
         elements <= one.elements for one in candidates if one.shape.name[0] != "@"
     )
-
-
-def _in_order(elements: Iterable[Element]) -> list[Element]:
-    members = set(elements)
-    if not members:
-        return []
-    root = next(iter(members)).getroottree().getroot()
-    return [element for element in root.iter() if element in members]
 
 
 def _covers(outer: _Candidate, inner: _Candidate) -> bool:
@@ -286,7 +280,7 @@ def _judge(
         is_post and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
     ):
         return None
-    if not is_first and not _may_follow(shape, found):
+    if not is_first and (not _may_follow(shape, found) or _are_parts(containers, found)):
         return None
     if not is_reply and cards.are_beside(elements, may_be_all=is_post):
         return None
@@ -346,10 +340,8 @@ def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLa
 def _holds_several(container: Element, labels: Sequence[AuthorDateLabel]) -> bool:
     """Return True if an element holds a question and its answer, by the words or classes of two authors' labels."""
     authors = [label for label in labels if not label.is_date]
-    if len({label.text for label in authors}) < 2:
-        return False
     signed: dict[str, str] = {}
-    for label in authors:
+    for label in authors if len({label.text for label in authors}) > 1 else ():
         if word := read_signing_word(label.element.text) or _read_part(container, label.element):
             signed.setdefault(word, label.text)
     return len(signed) > 1 and len(set(signed.values())) > 1
@@ -369,6 +361,17 @@ def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
     if not _are_inside(shape.members, found):
         return True
     return "comment" in shape.name.lower() and not any("comment" in one.shape.lower() for one in found.values())
+
+
+def _are_parts(containers: Sequence[PostContainer], found: Mapping[Element, PostContainer]) -> bool:
+    """Return True if elements inside of posts are parts of these posts, not comments on them."""
+    outer = [next((found[one] for one in part.element.iterancestors() if one in found), None) for part in containers]
+    if not any(outer):
+        return False
+    complete = sum(one.author is not None and one.date is not None for one in containers)
+    authors = [one.author.text if one is not None and one.author else "" for one in outer]
+    own = [one.author.text if one.author else None for one in containers]
+    return complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own)
 
 
 def _is_one_remark(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:

@@ -145,10 +145,26 @@ def test_opening_post_in_a_custom_element() -> None:
     assert [(post.author, post.score) for post in posts] == [("ann1", 1), ("ann2", 2), ("ann3", 3)]
 
 
+def test_boxes_about_authors_and_lists_of_readers_who_like_a_post_are_no_posts() -> None:
+    def post(number: int) -> str:
+        date = f'<time datetime="2024-05-0{number}T10:00:00Z"><span class="date">May {number}, 2024</span></time>'
+        name = f'<a href="/user/{number}">ann{number}</a>'
+        return (
+            f'<article class="cPost" id="c{number}"><h3 class="author">{name}</h3>{date}'
+            f'<aside class="comment_author"><strong>{name}</strong><ul><li>Scholar</li>'
+            f'<li><time datetime="2020-01-0{number}">January {number}, 2020</time></li></ul></aside>'
+            f'<div class="comment_wrap">{date}<div class="content">{SENTENCE.format(n=number)}</div>'
+            f'<ul class="reactionsbar"><li><a href="/user/bob">bob{number}</a></li></ul></div></article>'
+        )
+
+    posts = read_posts(forum_page(post(1) + post(2) + post(3)))
+    assert [(post.author, post.text) for post in posts] == [(f"ann{n}", SENTENCE.format(n=n)) for n in (1, 2, 3)]
+
+
 def test_short_replies_to_a_declared_opening_post_have_headings() -> None:
     def part(kind: str, number: int, text: str, inner: str = "") -> str:
         return (
-            f'<div itemscope itemtype="http://schema.org/{kind}" id="post_{number}">'
+            f'<div itemscope itemtype="http://schema.org/{kind}">'
             f'<span itemprop="author">ann{number}</span> '
             f'<time itemprop="datePublished" datetime="2024-05-0{number}T10:00:00Z">May</time>'
             f'<div itemprop="text">{text}</div>{inner}</div>'
