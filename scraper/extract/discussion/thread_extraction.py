@@ -279,7 +279,7 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
         thread = build_thread(discussion)
         place = _leave_list(attached[0], root)
         headline = attached[0].find(".//h1")
-        if headline is not None and text_of(headline) not in text_of(discussion.bodies[0]):
+        if headline is not None and not any(text_of(headline) in text_of(body) for body in discussion.bodies):
             headline.tail = None
             place.addprevious(headline)
         place.addprevious(thread)
