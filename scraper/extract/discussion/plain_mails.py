@@ -23,12 +23,12 @@ _HEADER = re.compile(
     r"(?:[^\n]+\n){0,30}\n",
     re.MULTILINE,
 )
-_FOOTER = re.compile(r"\n\^ permalink [^\n]*\s*\Z")
+_FOOTER = re.compile(r"\n\^ permalink [^\n]*\Z")
 _MIN_MAILS, _MAX_BLOCKS = 2, 4
 """Minimum mails of a thread, and maximum `pre` of a page with one mail."""
 
 _FIELDS = re.compile(
-    r"\s*(?:\[[^\n]*\n\s*)?(?:[A-Z][A-Za-z-]{1,20}:[ \t][^\n]*\n(?:[ \t]+[^\n]+\n|\[[^\n]*\]\n)*){3,30}\n"
+    r"\s*(?:\[[^\n]*\n\s*)?(?:[A-Z][A-Za-z-]{1,20}:[ \t][^\n]*\n(?:[ \t][^\n]+\n|\[[^\n]*\]\n)*){3,30}\n"
 )
 """Header in the `pre` itself, with continued lines and lines of links."""
 _FIELD = re.compile(
@@ -37,7 +37,7 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _ADDRESS = re.compile(r"[\s\"]*[<(\[][^<>\[\]]*(?:@|\bat\b|\(\))[^<>\[\]]*[>)\]].*|[\s\"]*\S+@\S+.*")
-_LINKS_BELOW = re.compile(r"\n\s*\[[^\n]*\]\s*\Z")
+_LINKS_BELOW = re.compile(r"\n[ \t]*+\[[^\n]*\]\Z")
 _MAX_ABOVE = 40
 """Elements above a mail that are searched for its header."""
 _MAX_HEADER, _MAX_DATE = 3_000, 100
@@ -92,7 +92,7 @@ def _read_thread_mail(block: Element, header: re.Match[str]) -> _Mail:
         block,
         header["sender"],
         f"{header['day']} {header['time']}",
-        _FOOTER.sub("", written).strip("\n"),
+        _FOOTER.sub("", written.rstrip()).strip("\n"),
         f"{header['day']}T{header['time']}Z",
     )
 
@@ -128,7 +128,7 @@ def _read_single_mail(block: Element) -> _Mail | None:
     inner = _FIELDS.match(text)
     if inner is not None:
         sender, date = _read_fields(inner[0])
-        written = _LINKS_BELOW.sub("", text[inner.end() :])
+        written = _LINKS_BELOW.sub("", text[inner.end() :].rstrip())
         return _Mail(block, sender, date, written) if sender and date else None
     above = list(takewhile(lambda one: one.tag not in HEADINGS, islice(_iter_above(block), _MAX_ABOVE)))
     lines = "\n".join(reversed([_first_line(one) for one in above]))

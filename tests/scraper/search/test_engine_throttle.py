@@ -26,8 +26,10 @@ async def test_one_request_per_engine_runs_at_a_time() -> None:
 
 async def test_engines_do_not_wait_for_each_other() -> None:
     spacing = EngineThrottle()
+    begun = []
     async with spacing.turn("mojeek"), asyncio.timeout(30), spacing.turn("bing"):
-        pass
+        begun.append("bing")
+    assert begun == ["bing"]
 
 
 async def test_a_request_waits_for_the_pause_after_the_last() -> None:

@@ -49,6 +49,7 @@ def test_time_grows_linearly_with_the_lines_of_headers() -> None:
     assert_linear(lambda html: reader.read(page(html)), lambda size: _thread(2) + f"<pre>{_LINE * size}</pre>", 10_000)
 
 
+_FOLDED = "\n        word"
 _QUOTE = "&gt; We could call the new method by the name of the thing that it\n&gt; measures, or not.\n"
 _BODY = (
     f"Bob wrote:\n{_QUOTE}&gt;&gt; Why?\n\nThe name is not clear to me. It should be the word that all other kettle\n"
@@ -127,3 +128,14 @@ def test_time_grows_linearly_with_the_lines_of_a_mail() -> None:
         return _PIPERMAIL.replace("Regards", f"{'&gt;' * 30}x\n---\n a  a\n" * size)
 
     assert_linear(lambda html: reader.read(page(html)), archived, 3_000)
+
+
+def test_time_grows_linearly_with_the_lines_of_an_unfinished_header() -> None:
+    fields = "From: a\nDate: b\nTo: c"
+    assert_linear(lambda html: reader.read(page(html)), lambda size: f"<pre>{fields}{_FOLDED * size}\nx</pre>", 20_000)
+
+
+def test_time_grows_linearly_with_the_empty_lines_of_a_mail() -> None:
+    fields = "From: a &lt;a@example.org&gt;\nDate: 4 May 2014\nTo: c\n\ntext"
+    blank = "\n"
+    assert_linear(lambda html: reader.read(page(html)), lambda size: f"<pre>{fields}{blank * size}x</pre>", 50_000)
