@@ -15,11 +15,11 @@ from unittest import mock
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, run
 from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import snapshot_of
-from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import hidden_elements
-from scraper.extract.page.css_rules import HiddenByRules
-from scraper.extract.page.page_tree import build_page_tree
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
+from scraper.html.dom.xpath import text_of
+from scraper.html.page import hidden_elements
+from scraper.html.page.css_rules import HiddenByRules
+from scraper.html.page.page_tree import build_page_tree
 
 _SOURCES = ("wcxb", "pages-lang")
 _QUICK = 10

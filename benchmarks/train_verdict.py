@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.verdict.pages import LabeledPage, saved_pages, snapshot_of
-from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import main_content, page_tree
 from scraper.extract.verdict import shell_score
 from scraper.extract.verdict.verdict import LONG_WORDS, PageSignals
+from scraper.html.dom.xpath import text_of
+from scraper.html.page import main_content, page_tree
 
 FOLDS = 4
 _STEPS = 40

@@ -30,8 +30,8 @@ from benchmarks.documents.scans import measure_recognition
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
 from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
+from scraper.documents.model import ParseRequest
 from scraper.errors import ScraperError
-from scraper.extract.documents.model import ParseRequest
 from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser

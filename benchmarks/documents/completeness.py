@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures, print_table
 from benchmarks.documents import letters
-from scraper.extract.documents.completeness import count_written_letters
+from scraper.documents.completeness import count_written_letters
 
 _EMPTY_CODES = ("empty", "ocr_needed")
 _REFUSALS = ("encrypted", "too_large")

@@ -23,8 +23,8 @@ from unittest import mock
 from benchmarks.common.command_line import Figures, print_table
 from benchmarks.documents import corpus as sets
 from benchmarks.documents.score import fact_holds, scores, table_score, xml_relations
-from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.pdf import (
+from scraper.documents.model import ParseRequest
+from scraper.documents.pdf import (
     blocks,
     lattice_tables,
     liteparse_loader,

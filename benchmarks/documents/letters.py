@@ -20,8 +20,8 @@ from xml.etree import ElementTree
 
 from pypdf import PdfReader
 
-from scraper.extract.documents.completeness import count_letters
-from scraper.extract.documents.pdf import liteparse_items, pdfium_text
+from scraper.documents.completeness import count_letters
+from scraper.documents.pdf import liteparse_items, pdfium_text
 
 SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".odp")
 _MAX_PAGES = 1_000

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from lxml import html
 
 from browsers.model import Snapshot
+from scraper.documents.dispatcher import dispatch as read_document
+from scraper.documents.model import ParseRequest
 from scraper.errors import MalformedDocumentError, ScraperError
 from scraper.extract import reader
-from scraper.extract.documents.dispatcher import dispatch as read_document
-from scraper.extract.documents.model import ParseRequest
-from scraper.extract.page.css_rules import find_hidden_by_rules
+from scraper.html.page.css_rules import find_hidden_by_rules
 from scraper.urls import parse_target
 from tests.scraper.process import Program
 

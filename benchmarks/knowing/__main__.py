@@ -42,15 +42,15 @@ from benchmarks.knowing.questions import (
 )
 from benchmarks.knowing.sources import measure_sources
 from benchmarks.tokens import count_list_tokens
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_headings import find_headings
 from scraper.model import Document, Reading
 from scraper.render.page_excerpts import fit_excerpts
 from scraper.render.research_report import join_excerpts
+from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import WEIGHTS, score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
-from scraper.search_model import PageExcerpts
+from scraper.text import token_estimate
+from scraper.text.markdown_headings import find_headings
 
 BUDGETS = (300, 500, 1_500)
 _QUESTIONS = 270

@@ -12,12 +12,12 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing.records import saved_page
-from scraper.extract.fields import extraction_recipes
-from scraper.extract.fields.extraction_recipes import ExtractionRecipe
-from scraper.extract.fields.field_names import FieldName
-from scraper.extract.fields.named_values import NamedValueFinder
-from scraper.extract.fields.place_finder import ValuePlaceFinder
-from scraper.extract.text.sanitize import name_key
+from scraper.facts.fields import extraction_recipes
+from scraper.facts.fields.extraction_recipes import ExtractionRecipe
+from scraper.facts.fields.field_names import FieldName
+from scraper.facts.fields.named_values import NamedValueFinder
+from scraper.facts.fields.place_finder import ValuePlaceFinder
+from scraper.text.sanitize import name_key
 
 _FAR = 7
 """Distance in the list of sites to one of another kind."""

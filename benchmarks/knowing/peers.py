@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.peers.launch import peer_folder, peer_python
-from scraper.extract.text import token_estimate
+from scraper.text import token_estimate
 
 _ENVIRONMENT = "knowing"
 

@@ -18,13 +18,13 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures
 from benchmarks.common.corpora import corpus_folder
 from browsers.model import Snapshot
-from scraper.extract.fields.model import MIN_RECORDS
-from scraper.extract.fields.record_columns import read_rows
-from scraper.extract.fields.record_list_rating import RecordList
-from scraper.extract.fields.record_lists import find_lists
-from scraper.extract.fields.text_leaves import ElementTexts
-from scraper.extract.page import page_tree
-from scraper.extract.text.sanitize import name_key
+from scraper.facts.fields.model import MIN_RECORDS
+from scraper.facts.fields.record_columns import read_rows
+from scraper.facts.fields.record_list_rating import RecordList
+from scraper.facts.fields.record_lists import find_lists
+from scraper.facts.fields.text_leaves import ElementTexts
+from scraper.html.page import page_tree
+from scraper.text.sanitize import name_key
 
 _SCRIPT = re.compile(r"<script[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
 _URL = "http://page.example/"

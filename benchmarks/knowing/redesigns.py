@@ -20,9 +20,9 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.knowing.examples import FieldCounts, load_sites
 from benchmarks.knowing.peers import PeerProcess
 from benchmarks.knowing.records import saved_page
-from scraper.extract.dom.xpath import Element
-from scraper.extract.fields import extraction_recipes
-from scraper.extract.fields.place_finder import ValuePlaceFinder
+from scraper.facts.fields import extraction_recipes
+from scraper.facts.fields.place_finder import ValuePlaceFinder
+from scraper.html.dom.xpath import Element
 
 DEGREES = ("names", "tags", "moved")
 _REAL_FIELDS = ("title", "author", "yields", "first_ingredient", "first_step")

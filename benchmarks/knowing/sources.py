@@ -14,9 +14,9 @@ import yaml
 
 from benchmarks.common.command_line import Figures, print_table
 from browsers.model import Snapshot
+from scraper.documents.video import read_watch_page
 from scraper.engines.model import SearchQuery
 from scraper.engines.sources.registry import SOURCES
-from scraper.extract.documents.video import read_watch_page
 from tests.scraper.engines.sources.recorded_answers import RECORDED
 
 _FILES = {"crates": "crates_io"}

@@ -31,10 +31,10 @@ from benchmarks.reader.unseen_models import UnseenModels
 from benchmarks.training.pages import samples
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.extract.dom import parsing
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.tree_converter import TreeConverter
-from scraper.extract.page import page_tree
+from scraper.html.dom import parsing
+from scraper.html.page import page_tree
 
 Answers = list[tuple[str, float]]
 """Markdown and milliseconds of each page."""

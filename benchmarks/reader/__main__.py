@@ -30,7 +30,7 @@ from benchmarks.training.pages import Sample, samples
 from benchmarks.training.table import snapshot_of, word_f1
 from scraper.extract import reader
 from scraper.extract.content.extraction import extract_content
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
 from scraper.workers.child import COLLECT_AFTER
 
 _QUICK = 8

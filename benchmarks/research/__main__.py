@@ -35,18 +35,19 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.peers.launch import peer_python
 from benchmarks.research.questions import Page, Question, is_inside, pages_of, questions_of
 from browsers.model import Snapshot
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.errors import ScraperError
 from scraper.extract import reader
-from scraper.extract.text import token_estimate as tokens
-from scraper.extract.text.terms import split_terms
 from scraper.model import Document, Reading
 from scraper.render import batch
 from scraper.render import research_report as render
 from scraper.render.page import BODY_BUDGET
-from scraper.render.research_report import PAGE_TOKENS
+from scraper.render.research_report import PAGE_TOKENS, ResearchReport
 from scraper.retrieval import passage_selection
+from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import select_distinct_passages
-from scraper.search_model import PageExcerpts, ResearchReport, SearchAnswer, SearchResult
+from scraper.text import token_estimate as tokens
+from scraper.text.terms import split_terms
 
 _QUESTIONS = 200
 _QUICK_QUESTIONS = 60

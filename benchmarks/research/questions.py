@@ -31,7 +31,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from benchmarks.common.corpora import corpus_folder
-from scraper.extract.text.token_estimate import estimate
+from scraper.text.token_estimate import estimate
 
 MIN_TOKENS = 2_500
 QUESTIONS_PER_PAGE = 4

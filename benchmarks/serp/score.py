@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
-from scraper.extract.text import date_parsing
+from scraper.text import date_parsing
 
 TOP = 10
 _SLACK = 3

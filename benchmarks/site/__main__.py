@@ -31,9 +31,9 @@ from benchmarks.site.resuming import rate_resuming
 from benchmarks.site.saved_sites import Question, SavedSite, load_sites
 from benchmarks.site.scrapy_peer import open_scrapy, rate_scrapy
 from scraper.model import Document
+from scraper.site.model import SiteMap
 from scraper.site.page_ranking import rank_pages
 from scraper.site.site_mapper import SiteMapper
-from scraper.site_model import SiteMap
 from tests.site.traps.sites import HARD_SITES, PROGRAM_SITES, TRAP_SITES
 
 Sites = dict[str, tuple[SavedSite, list[Question]]]

@@ -14,9 +14,9 @@ from typing import Any
 from benchmarks.site.page_noise import EDITS, add_noise, edit_page
 from browsers.model import Snapshot
 from scraper.extract.reader import read
-from scraper.extract.text.page_changes import PageComparison, compare_pages
+from scraper.site.model import BlockChange
 from scraper.site.page_change_tracker import compare_readings
-from scraper.site_model import BlockChange
+from scraper.site.page_changes import PageComparison, compare_pages
 
 NOISY_PAGES = 12
 _MOMENTS = (1_000, 2_000, 3_000, 4_000)

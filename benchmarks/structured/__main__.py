@@ -22,7 +22,7 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.structured import raw_syntaxes as plain
 from benchmarks.structured import score
 from browsers.model import Snapshot
-from scraper.extract import structured
+from scraper.facts import structured
 from scraper.model import StructuredData
 
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")

@@ -18,8 +18,8 @@ from scraper.extract.content import hashed_features
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.feature_matrix import compute_columns, stack_columns
 from scraper.extract.content.page_statistics import PageStatistics, split_words
-from scraper.extract.content.segmentation import segment_body
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
+from scraper.html.page.segmentation import segment_body
 
 FOLDS = 4
 KEEP = 0.5

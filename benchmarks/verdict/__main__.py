@@ -25,8 +25,8 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.peers.launch import is_set_up, peer_python
 from benchmarks.verdict.pages import LabeledPage, saved_pages, search_engine_pages, snapshot_of, text_of
 from benchmarks.verdict.synthetic_pages import synthetic_pages, test_site_pages
-from scraper.extract.page import page_tree
 from scraper.extract.verdict import verdict
+from scraper.html.page import page_tree
 from tests.site.running import running_site
 
 _OURS = "search-mcp"

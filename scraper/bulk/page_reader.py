@@ -25,7 +25,7 @@ from scraper.bulk.model import JobPage, JobSpec, OutputRow, PageFailure, PageOut
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
 from scraper.extract import worker_jobs
-from scraper.extract.fields.model import FieldRequest, PageFields
+from scraper.facts.fields.model import FieldRequest, PageFields
 from scraper.model import CachePolicy, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.fields import check_fields, check_page_type, extract_fields

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_finding
 from scraper.errors import ScraperError
 from scraper.model import REFRESH, ReadRequest
-from scraper.search_model import SearchRequest
+from scraper.search.request import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
 

@@ -60,7 +60,7 @@ def read_recipe(argument: str) -> str:
         UsageError: There is no valid recipe.
     """
     # Imported late: only jobs and calls with a recipe need it.
-    from scraper.extract.fields import extraction_recipes
+    from scraper.facts.fields import extraction_recipes
     from scraper.reading.stored_recipes import RECIPE_ID, id_of
 
     if RECIPE_ID.fullmatch(argument) and not Path(argument).exists():

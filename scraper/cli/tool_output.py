@@ -21,7 +21,7 @@ from scraper.settings import SettingsError, setting_table
 from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
-    from scraper.extract.fields.model import PageFields
+    from scraper.facts.fields.model import PageFields
     from scraper.tools.model import ToolAnswer
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -165,7 +165,7 @@ def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.extract.text.markdown_structure import KEEP_WHOLE, cut_markdown
+        from scraper.text.markdown_structure import KEEP_WHOLE, cut_markdown
 
         assert answer.reading is not None
         text, length = answer.reading.document.markdown, flags.get("length")
@@ -204,8 +204,8 @@ def as_table(pages: Iterable[PageFields], output: Path) -> str:
 
 def _warn_about_rows(answer: ToolAnswer) -> None:
     """Print the errors and warnings of pages to stderr: a table has no place for them."""
-    from scraper.extract.text.sanitize import clean_line
     from scraper.render.untrusted_text import error_sentence
+    from scraper.text.sanitize import clean_line
 
     for url, found in answer.fields:
         for note in (error_sentence(found),) if isinstance(found, ScraperError) else found.warnings:

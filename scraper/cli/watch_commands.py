@@ -28,8 +28,8 @@ from scraper.settings import Settings
 from scraper.urls import parse_address
 
 if TYPE_CHECKING:
+    from scraper.site.model import PageChange
     from scraper.site.page_change_tracker import PageChangeTracker
-    from scraper.site_model import PageChange
     from scraper.store.record_logs import RecordLogs
 
 

@@ -9,7 +9,7 @@ from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
 from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.extract.dom.xpath import Element
+from scraper.html.dom.xpath import Element
 from scraper.urls import is_web_url
 
 _NAME = "baidu"

@@ -12,7 +12,7 @@ from scraper.engines.common.layout_parser import ResultLayout, css
 from scraper.engines.common.locales import parse_locale
 from scraper.engines.common.request_builder import form_request, page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
-from scraper.extract.dom.xpath import element_selector
+from scraper.html.dom.xpath import element_selector
 
 _NAME = "duckduckgo"
 _HTML = "https://html.duckduckgo.com/html/"

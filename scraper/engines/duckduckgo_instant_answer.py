@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, VisitLimits
-from scraper.extract.text.sanitize import clean_line
-from scraper.search_model import InstantAnswer, RelatedTopic
+from scraper.engines.answers import InstantAnswer, RelatedTopic
+from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
 
 _ADDRESS = "https://api.duckduckgo.com/"

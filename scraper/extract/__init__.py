@@ -1,1 +1,1 @@
-"""Extract text, Markdown, metadata and structured data from a snapshot: pure functions without I/O."""
+"""Read a page into Markdown: content, discussions and verdict. Pure functions without I/O."""

@@ -8,14 +8,14 @@ from itertools import chain, islice
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import parse_html
-from scraper.extract.dom.urls import UrlResolver
-from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown import converter
-from scraper.extract.text import date_parsing
-from scraper.extract.text.markdown_headings import find_headings
-from scraper.extract.text.sanitize import clean, clean_line
+from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.urls import UrlResolver
+from scraper.html.dom.xpath import Element, text_of
 from scraper.model import Document, Link
+from scraper.text import date_parsing
+from scraper.text.markdown_headings import find_headings
+from scraper.text.sanitize import clean, clean_line
 
 MAX_ENTRIES = 500
 """Entries of one feed that are read."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from browsers.model import Snapshot
-from scraper.extract.dom.parsing import parse_html
-from scraper.extract.dom.urls import UrlResolver
-from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.page import hidden_elements
-from scraper.extract.page.page_tree import find_base_url
-from scraper.extract.text.sanitize import clean_line
+from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.urls import UrlResolver
+from scraper.html.dom.xpath import Element, text_of
+from scraper.html.page import hidden_elements
+from scraper.html.page.page_tree import find_base_url
+from scraper.text.sanitize import clean_line
 
 MAX_LINKS = 20_000
 """Different URLs of one page."""

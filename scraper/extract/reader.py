@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from browsers.model import Snapshot
-from scraper.extract import jsonld_article, key_facts, plaintext, timeout_fallback
+from scraper.extract import plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import extract_content
 from scraper.extract.discussion import plain_mails, thread_extraction
 from scraper.extract.markdown import converter
-from scraper.extract.metadata import metadata
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
-from scraper.extract.page import page_tree
-from scraper.extract.text import language, markdown_structure, sanitize
-from scraper.extract.text.markdown_headings import find_headings
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
+from scraper.facts import key_facts
+from scraper.facts.metadata import jsonld_article, metadata
+from scraper.html.page import page_tree
 from scraper.model import Document, ReadingComparison
+from scraper.text import language, markdown_structure, sanitize
+from scraper.text.markdown_headings import find_headings
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""

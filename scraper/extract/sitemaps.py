@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.extract.text.sanitize import clean_line
+from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
 
 MAX_BYTES = 52_428_800

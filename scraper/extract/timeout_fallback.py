@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from browsers.model import Snapshot
-from scraper.extract.dom.parsing import is_binary
-from scraper.extract.dom.tags import BLOCKS, VOID
-from scraper.extract.page.css_visibility import hides_text, parse_declarations
-from scraper.extract.text import sanitize
+from scraper.html.dom.parsing import is_binary
+from scraper.html.dom.tags import BLOCKS, VOID
+from scraper.html.page.css_visibility import hides_text, parse_declarations
 from scraper.model import Document, Verdict, VerdictKind
+from scraper.text import sanitize
 
 MAX_CHARACTERS = 8_000_000
 """Characters of HTML; two seconds of work. The rest is cut off."""

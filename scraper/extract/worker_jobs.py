@@ -14,9 +14,9 @@ from browsers.model import Snapshot
 from scraper.model import Document, ReadingComparison, StructuredData
 
 if TYPE_CHECKING:
-    from scraper.extract.fields.model import FieldRequest, PageFields
     from scraper.extract.outlinks import Outlinks
     from scraper.extract.sitemaps import SitemapFile
+    from scraper.facts.fields.model import FieldRequest, PageFields
 
 
 def read(snapshot: Snapshot) -> Document:
@@ -41,22 +41,23 @@ def compare_reading(snapshot: Snapshot) -> ReadingComparison:
 
 
 def extract_structured(snapshot: Snapshot) -> StructuredData:
-    """Return all structured data of a page; see `scraper.extract.structured.extract`."""
-    from scraper.extract import structured
+    """Return all structured data of a page; see `scraper.facts.structured.extract`."""
+    from scraper.extract.discussion.thread_extraction import find_discussion
+    from scraper.facts import structured
 
-    return structured.extract(snapshot)
+    return structured.extract(snapshot, lambda page: [post.as_object() for post in find_discussion(page).posts])
 
 
 def extract_basic_structured(snapshot: Snapshot) -> StructuredData:
-    """Return JSON-LD, OpenGraph and fetched JSON; see `scraper.extract.structured.extract_basic`."""
-    from scraper.extract import structured
+    """Return JSON-LD, OpenGraph and fetched JSON; see `scraper.facts.structured.extract_basic`."""
+    from scraper.facts import structured
 
     return structured.extract_basic(snapshot)
 
 
 def extract_fields(snapshots: Sequence[Snapshot], request: FieldRequest) -> tuple[PageFields, ...]:
-    """Return the requested values of each page; see `scraper.extract.fields.extraction.extract`."""
-    from scraper.extract.fields import extraction
+    """Return the requested values of each page; see `scraper.facts.fields.extraction.extract`."""
+    from scraper.facts.fields import extraction
 
     return extraction.extract(snapshots, request)
 

@@ -17,11 +17,9 @@ from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough, 
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
-from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.sniff import DocumentKind
-from scraper.extract.documents.video import Video, find_watch_url, read_watch_page
-from scraper.extract.text.markdown_headings import find_headings
-from scraper.extract.text.sanitize import clean_line
+from scraper.documents.model import ParseRequest
+from scraper.documents.sniff import DocumentKind
+from scraper.documents.video import Video, find_watch_url, read_watch_page
 from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles
@@ -38,6 +36,8 @@ from scraper.reading.fetcher import Fetcher, markdown_size
 from scraper.reading.visitor import VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
+from scraper.text.markdown_headings import find_headings
+from scraper.text.sanitize import clean_line
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.values.text import format_clock
 

@@ -15,8 +15,8 @@ from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
+from scraper.documents.sniff import is_document
 from scraper.extract import worker_jobs
-from scraper.extract.documents.sniff import is_document
 from scraper.model import Reading, ReadingComparison, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts

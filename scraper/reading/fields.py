@@ -11,7 +11,7 @@ from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.extract import worker_jobs
-from scraper.extract.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
+from scraper.facts.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import visit_outcome
 from scraper.reading.response_reader import run_in_worker
 from scraper.reading.stored_recipes import StoredRecipes

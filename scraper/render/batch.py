@@ -8,9 +8,6 @@ from datetime import datetime
 from typing import TypeVar
 
 from scraper.errors import ScraperError
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import TextCut, cut_markdown
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
@@ -21,6 +18,9 @@ from scraper.render.untrusted_text import (
     error_object,
     error_sentence,
 )
+from scraper.text import token_estimate
+from scraper.text.markdown_structure import TextCut, cut_markdown
+from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from scraper.errors import ScraperError
-from scraper.extract.text.sanitize import clean
 from scraper.model import Reading
 from scraper.render.page import as_markdown
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence, mark_untrusted
+from scraper.text.sanitize import clean
 
 _MAX_SESSION_S = 120
 

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_headings import find_headings
-from scraper.extract.text.markdown_structure import TextCut
-from scraper.extract.text.sanitize import clean, clean_line
 from scraper.model import Document, Reading
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
+from scraper.text import token_estimate
+from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import TextCut
+from scraper.text.sanitize import clean, clean_line
 
 PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 """Line before each page in the Markdown of a document, with the page number."""

@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from scraper.errors import ScraperError
-from scraper.extract.fields.model import PageFields
-from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean_line
+from scraper.facts.fields.model import PageFields
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET
 from scraper.render.untrusted_text import (
@@ -22,6 +20,8 @@ from scraper.render.untrusted_text import (
     full_url,
     mark_untrusted,
 )
+from scraper.text import token_estimate
+from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
 _MAX_URL = 2_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scraper.extract.text import token_estimate
+from scraper.text import token_estimate
 from scraper.values.text import truncate
 
 

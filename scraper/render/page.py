@@ -6,9 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import Document, Reading
 from scraper.render.json_truncation import compact_json, truncate_json
 from scraper.render.untrusted_text import (
@@ -19,6 +16,9 @@ from scraper.render.untrusted_text import (
     full_url,
     mark_untrusted,
 )
+from scraper.text import token_estimate
+from scraper.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
+from scraper.text.sanitize import clean_line
 from scraper.urls import MAX_URL_CHARS
 from scraper.values.text import format_duration
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from scraper.errors import ScraperError
-from scraper.extract.text import token_estimate
-from scraper.extract.text.page_changes import mark_words
-from scraper.extract.text.sanitize import clean_line
 from scraper.render.json_answers import ChangedBlock, ChangedPage, ChangesAnswer
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, error_sentence, mark_untrusted
-from scraper.site_model import BlockChange, PageChange
+from scraper.site.model import BlockChange, PageChange
+from scraper.site.page_changes import mark_words
+from scraper.text import token_estimate
+from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
 Outcome = PageChange | ScraperError

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from scraper.extract.text import token_estimate
-from scraper.extract.text.language import detect_language
-from scraper.extract.text.markdown_structure import TextCut
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence
-from scraper.search_model import PageExcerpts
+from scraper.retrieval.model import PageExcerpts
+from scraper.text import token_estimate
+from scraper.text.language import detect_language
+from scraper.text.markdown_structure import TextCut
+from scraper.text.sanitize import clean_line
 
 NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import TextCut
-from scraper.extract.text.sanitize import clean_line
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.untrusted_text import (
@@ -19,8 +18,11 @@ from scraper.render.untrusted_text import (
     error_sentence,
     mark_untrusted,
 )
+from scraper.retrieval.model import Excerpt, PageExcerpts
 from scraper.retrieval.text_fragments import link_to_quotation
-from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchResult
+from scraper.text import token_estimate
+from scraper.text.markdown_structure import TextCut
+from scraper.text.sanitize import clean_line
 
 RULE = "\n\n---\n\n"
 """Separator of the sections of a report."""
@@ -44,6 +46,16 @@ _MAX_HINT = 400
 _MAX_ERROR = 500
 _JSON_TOKENS = 40
 """Tokens of the field names of a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchReport:
+    """Results of a search for a question, and excerpts of the best pages."""
+
+    question: str
+    search: SearchAnswer
+    pages: tuple[PageExcerpts, ...] = ()
+    """Pages that were tried, in the order of the results."""
 
 
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean_line
+from scraper.engines.answers import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
 from scraper.render.page import iso_date
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted
-from scraper.search_model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
+from scraper.text import token_estimate
+from scraper.text.sanitize import clean_line
 from scraper.values.text import format_duration
 
 ANSWER_BUDGET = 6_000

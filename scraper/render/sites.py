@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scraper.extract.text import token_estimate
-from scraper.extract.text.sanitize import clean_line
 from scraper.render.json_answers import CrawlAnswer, CrawledRow, LeftOutItem, MappedPage, SiteMapAnswer
 from scraper.render.research_report import join_excerpts
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, mark_untrusted
-from scraper.search_model import PageExcerpts
-from scraper.site_model import CrawlReport, ExcludedUrls, SiteMap, SitePage
+from scraper.retrieval.model import PageExcerpts
+from scraper.site.model import CrawlReport, ExcludedUrls, SiteMap, SitePage
+from scraper.text import token_estimate
+from scraper.text.sanitize import clean_line
 from scraper.urls import host_of
 
 RankedPages = Sequence[tuple[SitePage, float]]

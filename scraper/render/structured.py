@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import StructuredData
 from scraper.render.json_truncation import TruncatedJson, compact_json, truncate_json
 from scraper.render.page import BODY_BUDGET, characters_for
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
+from scraper.text.sanitize import clean_line
 
 SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 """Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scraper.extract.text.terms import split_markdown_terms
+from scraper.text.terms import split_markdown_terms
 
 _SHINGLE_WORDS = 5
 """Words of a shingle. Runs of five words are rarely equal by chance."""

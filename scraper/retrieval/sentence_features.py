@@ -10,9 +10,9 @@ from importlib import resources
 
 import numpy as np
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_terms, stem
 from scraper.retrieval.answer_types import find_answer_type, is_definition, rate_answer
 from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, inverse_frequencies
+from scraper.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_terms, stem
 
 _MAX_TERMS = 40
 """Terms of a question. Of a longer one, the rarest on the pages count."""

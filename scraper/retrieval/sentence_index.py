@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.text.terms import split_markdown_terms, split_terms, stem
 from scraper.retrieval.sentences import Sentence
+from scraper.text.terms import split_markdown_terms, split_terms, stem
 
 _HEADINGS = 3
 """Innermost headings above a sentence whose words count for it."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.extract.text.markdown_headings import find_headings
-from scraper.extract.text.markdown_structure import AtomicBlock, find_atomic_blocks, is_table_row
+from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, is_table_row
 
 MAX_CHARACTERS = 600
 """Characters of a unit. One sentence in a hundred is longer; it is split at a pause."""

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from scraper.extract.text.terms import split_terms
+from scraper.text.terms import split_terms
 
 _EXACT_CHARACTERS = 48
 """Characters. A longer quotation is identified by its first and its last words."""

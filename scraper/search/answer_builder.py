@@ -8,13 +8,13 @@ from datetime import datetime
 from types import MappingProxyType
 
 from scraper import errors
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.engines.common.query_operators import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
 from scraper.search.engine_query import EngineQueryResult
 from scraper.search.engine_throttle import BLOCKING_REASONS
 from scraper.search.filters import ResultFilters
 from scraper.search.fusion import EngineRanking, MergedResult, fuse_rankings, merge_duplicates
 from scraper.search.query_terms import extract_content_words
-from scraper.search_model import SearchAnswer, SearchResult
 
 FEW_RESULTS = 3
 """Results. With fewer, the answer contains a hint."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scraper.engines.common.query_operators import host_of_domain
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text.sanitize import clean, clean_line
+from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import suggest
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms
+from scraper.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms
 
 _PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
 _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+")

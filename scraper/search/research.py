@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
+from scraper.engines.answers import SearchAnswer
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.extract.text import token_estimate
-from scraper.extract.text.markdown_structure import cut_markdown
 from scraper.model import CachePolicy, Reading, ReadRequest
 from scraper.reading.batch import PageOutcome, read_with_replacements
 from scraper.render import research_report as render
-from scraper.render.research_report import PAGE_TOKENS
+from scraper.render.research_report import PAGE_TOKENS, ResearchReport
+from scraper.retrieval.model import Excerpt, PageExcerpts
 from scraper.retrieval.passage_selection import (
     LINK_TOKENS,
     MAX_CHARACTERS,
@@ -23,7 +23,9 @@ from scraper.retrieval.passage_selection import (
     PassageSelection,
     select_distinct_passages,
 )
-from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchRequest
+from scraper.search.request import SearchRequest
+from scraper.text import token_estimate
+from scraper.text.markdown_structure import cut_markdown
 from scraper.workers import WorkerFailedError, WorkerPool
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
+from scraper.engines.answers import SearchAnswer
 from scraper.engines.common.query_operators import CATEGORIES, SOURCE_CATEGORIES
 from scraper.engines.model import Engine, SearchQuery
 from scraper.search import argument_validation
@@ -25,7 +26,7 @@ from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_al
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
 from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
 from scraper.search.filters import MAX_RESULT_AGE, ResultFilters
-from scraper.search_model import SearchAnswer, SearchRequest
+from scraper.search.request import SearchRequest
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from scraper.extract.text.terms import inverse_document_frequency
 from scraper.site.page_ranking import split_stems, url_words
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate, UrlKind
+from scraper.text.terms import inverse_document_frequency
 
 _STOP_BELOW = 0.12
 """Value from 0 to 1. The crawl ends if the best URL has less."""

@@ -11,10 +11,10 @@ import ada_url
 
 from scraper.extract.outlinks import Outlink
 from scraper.reading.robots import RobotsRules
+from scraper.site.model import ExcludedUrls
 from scraper.site.page_ranking import split_stems
 from scraper.site.url_normalization import is_action, is_file
 from scraper.site.url_patterns import find_section, is_looping
-from scraper.site_model import ExcludedUrls
 
 _MIN_MAZE_PAGES = 6
 """Pages of a section, and link texts, that are compared before it may be a maze."""

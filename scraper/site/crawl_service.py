@@ -23,9 +23,9 @@ from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.duplicate_pages import MIN_COPY_WORDS
 from scraper.site.frontier import CrawlFrontier
+from scraper.site.model import CrawlReport, CrawlRequest, SitePage
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.web_site_reader import WebSiteReader
-from scraper.site_model import CrawlReport, CrawlRequest, SitePage
 from scraper.store.index_service import CONTENT_CHARS, ID_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord

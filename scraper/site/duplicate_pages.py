@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from scraper.extract.text.minhash import SketchIndex
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_equivalence import UrlEquivalenceRules
 from scraper.site.url_normalization import page_key
 from scraper.site.url_patterns import PathWords, SessionIdSegments
+from scraper.text.minhash import SketchIndex
 
 COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""

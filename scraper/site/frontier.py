@@ -18,12 +18,12 @@ from scraper.site.crawl_priority import CrawlPriority
 from scraper.site.crawl_scope import FORBIDDEN, CrawlScope, ExclusionCounter, MazeDetector
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.duplicate_pages import DuplicateDetector
+from scraper.site.model import ExcludedUrls
 from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host
 from scraper.site.url_patterns import find_section
-from scraper.site_model import ExcludedUrls
 
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""

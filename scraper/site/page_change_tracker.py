@@ -19,15 +19,15 @@ import ada_url
 
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.extract.text.page_blocks import shares_blocks
-from scraper.extract.text.page_changes import PageComparison, compare_pages
 from scraper.model import REFRESH, Reading, ReadRequest
 from scraper.reading.batch import read_all
 from scraper.reading.fetcher import Fetcher
 from scraper.site.crawled_page import Soft404Page, link_texts
+from scraper.site.model import PageChange
+from scraper.site.page_blocks import shares_blocks
+from scraper.site.page_changes import PageComparison, compare_pages
 from scraper.site.site_discovery import build_missing_url
 from scraper.site.url_normalization import page_key
-from scraper.site_model import PageChange
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import parse_target
 

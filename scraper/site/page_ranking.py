@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import ada_url
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
+from scraper.site.model import SitePage
 from scraper.site.url_normalization import find_language
-from scraper.site_model import SitePage
+from scraper.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 
 _SATURATION = 0.6
 """Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""

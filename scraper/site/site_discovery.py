@@ -16,10 +16,10 @@ from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsDecision, RobotsRules, disallowed_error, name_rule
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
+from scraper.site.model import ExcludedUrls
 from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import site_host
-from scraper.site_model import ExcludedUrls
 
 MAX_LISTED = 50_000
 """URLs from sitemaps and feeds that a crawl stores."""

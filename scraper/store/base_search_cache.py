@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from scraper.coordination.protocols import Cooldown
-from scraper.search_model import SearchAnswer
+from scraper.engines.answers import SearchAnswer
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
 from scraper.store.serialization import load_answer, serialize_result
 from scraper.store.write_behind import WriteBehindQueue

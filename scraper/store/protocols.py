@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scraper.coordination.protocols import Cooldown
+from scraper.engines.answers import SearchAnswer
 from scraper.model import CachedPageSummary, PageHits, Reading
-from scraper.search_model import SearchAnswer
 
 CLOCK_SKEW_S = 60.0
 """Seconds. If an entry is dated further in the future, the clock was wrong, so its age is unknown."""

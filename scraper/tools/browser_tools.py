@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import PageScreenshots
 from scraper.render.browse import StepReport, steps_as_markdown
 from scraper.render.untrusted_text import display_url
 from scraper.settings import Settings
+from scraper.text.sanitize import clean_line
 from scraper.tools.cached_resources import picture_uri
 from scraper.tools.model import (
     PROFILE,

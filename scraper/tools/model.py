@@ -21,7 +21,7 @@ from scraper.values.text import ECHO_CHARS, suggest, truncate
 from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, ObjectValue, StringValue, ValueType
 
 if TYPE_CHECKING:
-    from scraper.extract.fields.model import PageFields
+    from scraper.facts.fields.model import PageFields
     from scraper.model import Reading
     from scraper.services import Services
 

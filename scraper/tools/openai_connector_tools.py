@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scraper import errors
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import Reading, ReadRequest
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import MAX_LENGTH, piece_of, published
 from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
-from scraper.search_model import SearchRequest
+from scraper.search.request import SearchRequest
+from scraper.text.sanitize import clean_line
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool
 from scraper.tools.search_tools import is_blocked
 from scraper.values.types import StringValue

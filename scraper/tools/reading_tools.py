@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.extract.text.sanitize import clean_line
 from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import page_excerpts as render_quotes
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
+from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts
-from scraper.search_model import PageExcerpts
 from scraper.settings import Settings
+from scraper.text.sanitize import clean_line
 from scraper.tools.model import (
     FORMAT,
     PROFILE,

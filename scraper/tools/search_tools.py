@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scraper import errors
+from scraper.engines.answers import SearchAnswer
 from scraper.engines.common.query_operators import CATEGORIES
 from scraper.engines.names import DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.model import CachePolicy
@@ -14,7 +15,7 @@ from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
 from scraper.search.filters import MAX_RESULT_AGE
-from scraper.search_model import SearchAnswer, SearchRequest
+from scraper.search.request import SearchRequest
 from scraper.settings import Settings
 from scraper.tools.model import (
     FORMAT,

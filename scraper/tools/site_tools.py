@@ -13,12 +13,12 @@ from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.render import page_changes as render_changes
 from scraper.render import sites as render
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
+from scraper.retrieval.model import PageExcerpts
 from scraper.search.research import add_excerpts
-from scraper.search_model import PageExcerpts
 from scraper.settings import Settings
+from scraper.site.model import CrawlRequest
 from scraper.site.page_ranking import rank_pages
 from scraper.site.url_normalization import find_language
-from scraper.site_model import CrawlRequest
 from scraper.tools.model import (
     FORMAT,
     Parameter,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.extract.fields.model import MAX_FIELDS, FieldRequest, PageFields
+from scraper.facts.fields.model import MAX_FIELDS, FieldRequest, PageFields
 from scraper.render import fields as render_fields
 from scraper.render import structured as render_structured
 from scraper.render.json_answers import StructuredAnswer
@@ -99,7 +99,7 @@ def _check(arguments: Any) -> None:
         _check_example(arguments["example"])
     if arguments["recipe"] is not None:
         # Imported late: the list of tools is built before anything heavy is loaded.
-        from scraper.extract.fields import extraction_recipes
+        from scraper.facts.fields import extraction_recipes
         from scraper.reading.stored_recipes import id_of
 
         recipe = json.dumps(arguments["recipe"], ensure_ascii=False)

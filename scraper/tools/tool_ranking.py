@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from scraper.extract.text.terms import ENGLISH_STOP_WORDS, fold_text, inverse_document_frequency, split_terms, stem
+from scraper.text.terms import ENGLISH_STOP_WORDS, fold_text, inverse_document_frequency, split_terms, stem
 
 _TRIGRAM_WEIGHT = 0.5
 """Weight of spelling similarity relative to BM25; both are scaled to their best score.

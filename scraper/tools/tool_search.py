@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.extract.text.sanitize import clean_line
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
+from scraper.text.sanitize import clean_line
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region

@@ -29,9 +29,12 @@ RESULT, RAISED, FAULT, MEMORY = range(4)
 
 _TRUSTED_PREFIXES = (
     "scraper.model.",
-    "scraper.search_model.",
     "scraper.errors.",
     "scraper.extract.",
+    "scraper.facts.",
+    "scraper.documents.",
+    "scraper.text.",
+    "scraper.html.",
     "scraper.retrieval.",
     "scraper.engines.",
     "browsers.model.",

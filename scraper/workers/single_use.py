@@ -20,9 +20,9 @@ from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMem
 from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, read_cpu_s, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 
-JOB = "scraper.extract.documents.confined_job:parse"
+JOB = "scraper.documents.confined_job:parse"
 """Function of the job: `function(data, request, confine)`, which returns a JSON object."""
-PRELOAD = ("scraper.extract.documents.confined_job:warm_up",)
+PRELOAD = ("scraper.documents.confined_job:warm_up",)
 """Functions that a process calls before it waits for its document, to load their modules."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

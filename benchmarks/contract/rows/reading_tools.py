@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.contract.rows.row import Check, Row, require
 from benchmarks.contract.rows.testbed import Testbed
-from tests.scraper.extract.documents.builders import docx
+from tests.scraper.documents.builders import docx
 
 _PAGE_KEYS = {
     "url", "title", "content", "method", "truncated", "tokens_estimated", "author", "published_date",

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.contract.rows.row import Check, Row, require
 from benchmarks.contract.rows.testbed import Testbed
-from scraper.extract.text.token_estimate import estimate
+from scraper.text.token_estimate import estimate
 from tests.site.engine_pages import EngineRow
 
 _QUERY = "wave energy"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element
-from scraper.extract.text.sanitize import clean_line
+from scraper.html.dom.xpath import Element
+from scraper.text.sanitize import clean_line
 
 MAX_TITLE = 400
 """Characters of a title."""

@@ -12,7 +12,7 @@ from scraper.engines.common import dom_text
 from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import MAX_ROWS, EngineRow, is_ad_link, is_labeled_as_ad
-from scraper.extract.dom.xpath import Element, element_selector
+from scraper.html.dom.xpath import Element, element_selector
 from scraper.urls import split_url
 
 ElementSelect: TypeAlias = Callable[[Element], list[Element]]

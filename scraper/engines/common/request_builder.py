@@ -13,7 +13,7 @@ from scraper.engines.common import query_operators
 from scraper.engines.common.layout_parser import ElementSelect
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
-from scraper.extract.dom.xpath import element_selector
+from scraper.html.dom.xpath import element_selector
 
 _INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60

@@ -10,9 +10,9 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.engines.common import dom_text
-from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element, element_selector, text_of
-from scraper.extract.page import page_tree
+from scraper.html.dom import parsing
+from scraper.html.dom.xpath import Element, element_selector, text_of
+from scraper.html.page import page_tree
 from scraper.urls import is_web_url, join_url, split_url
 
 _WITHOUT_TEXT = (

@@ -10,8 +10,8 @@ from datetime import datetime
 from scraper.engines.common import dom_text
 from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.model import EngineResult
-from scraper.extract.dom.xpath import Element
-from scraper.extract.text import date_parsing
+from scraper.html.dom.xpath import Element
+from scraper.text import date_parsing
 
 _AD_LINK = re.compile(
     r"//(?:www\.)?bing\.com/(?:aclick|aclk)\b|//duckduckgo\.com/y\.js|/aclk\?|/aclick\?|baidu\.php\?url=|//yabs\.|"

@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 from scraper.engines.common import dom_text
 from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
 from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS
-from scraper.extract.dom.xpath import Element, element_selector
+from scraper.html.dom.xpath import Element, element_selector
 from scraper.urls import is_web_url
 
 _MAX_ANCESTORS = 42

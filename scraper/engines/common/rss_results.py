@@ -11,9 +11,9 @@ from scraper.engines.common import dom_text
 from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
-from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element, element_selector
-from scraper.extract.text.date_parsing import parse_date
+from scraper.html.dom import parsing
+from scraper.html.dom.xpath import Element, element_selector
+from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 
 MAX_ITEMS = 200

@@ -16,7 +16,7 @@ from scraper.engines.common.layout_parser import is_engine_page
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, is_ad_link, is_labeled_as_ad
 from scraper.engines.common.row_location import LinkCandidate, locate_rows
-from scraper.extract.dom.xpath import Element, classes_of, element_selector
+from scraper.html.dom.xpath import Element, classes_of, element_selector
 from scraper.urls import split_url
 
 MAX_LINKS = 1_500

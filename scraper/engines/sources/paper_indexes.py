@@ -22,7 +22,7 @@ from scraper.engines.sources.source_builder import (
     url_with,
     xml_parser,
 )
-from scraper.extract.dom.xpath import Element
+from scraper.html.dom.xpath import Element
 
 
 def _datacite_url(query: SearchQuery) -> str:

@@ -19,7 +19,7 @@ from scraper.engines.sources.source_builder import (
     make_source,
     url_with,
 )
-from scraper.extract.dom.xpath import Element
+from scraper.html.dom.xpath import Element
 
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 _ARXIV_ERROR = "/api/errors"

@@ -19,9 +19,9 @@ from scraper.engines.common import dom_text
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
-from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element
-from scraper.extract.text import date_parsing
+from scraper.html.dom import parsing
+from scraper.html.dom.xpath import Element
+from scraper.text import date_parsing
 from scraper.urls import is_web_url
 
 RESULT_COUNT = 10

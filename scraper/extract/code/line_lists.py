@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import BLOCKS
-from scraper.extract.dom.xpath import Element, pad_names, text_of
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import BLOCKS
+from scraper.html.dom.xpath import Element, pad_names, text_of
 
 _CODE_LIST = re.compile(r" (?:linenums|dp-\w+|code|(?:code|source|highlight)[-_]?(?:lines?|list)) ")
 """Class of a list whose items are lines, or of the element around it, as pretty printers write them."""

@@ -11,9 +11,9 @@ from lxml import etree
 
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
 from scraper.extract.code.line_lists import normalize_line_lists
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, classes_of, element_selector, text_of
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.xpath import Element, classes_of, element_selector, text_of
 
 _MAX_LABEL = 24
 _MIN_NUMBERED_LINES = 3

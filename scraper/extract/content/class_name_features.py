@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.text.word_patterns import compile_any_of
+from scraper.html.dom.tags import HEADINGS
+from scraper.text.word_patterns import compile_any_of
 
 TAGS = {
     tag: number

@@ -16,12 +16,12 @@ from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.expected_f1 import estimate_f1
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
-from scraper.extract.content.segmentation import Elements, Segments, segment_body
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import CELLS
-from scraper.extract.dom.xpath import Element
-from scraper.extract.page import main_content
-from scraper.extract.page.page_tree import PageHead, PageTree
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import CELLS
+from scraper.html.dom.xpath import Element
+from scraper.html.page import main_content
+from scraper.html.page.page_tree import PageHead, PageTree
+from scraper.html.page.segmentation import Elements, Segments, segment_body
 
 _MAX_DESCRIPTION = 500
 _FEW_BLOCKS = 12

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import analyze_class_names
-from scraper.extract.content.segmentation import Segments
+from scraper.html.page.segmentation import Segments
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]

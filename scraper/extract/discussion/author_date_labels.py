@@ -14,8 +14,8 @@ from lxml import etree
 
 from scraper.extract.discussion.author_names import MAX_NAME, clean_name, may_be_signed, read_name, read_signed_name
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
-from scraper.extract.dom.xpath import Element, classes_of, text_of
-from scraper.extract.text import date_parsing
+from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.text import date_parsing
 
 MAX_LABELS = 100_000
 """Maximum number of labels. A thread of 10,000 posts has four per post."""

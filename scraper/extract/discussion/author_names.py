@@ -6,9 +6,9 @@ import copy
 import re
 
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.text.sanitize import clean_line
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, text_of
+from scraper.text.sanitize import clean_line
 
 MAX_NAME = 60
 """Characters of a name."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from scraper.extract.content.segmentation import segment_body
-from scraper.extract.dom import parsing
-from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.page.page_tree import PageTree
-from scraper.extract.syntaxes import jsonld
-from scraper.extract.syntaxes.jsonld import JsonLdItem, read_names, type_names
+from scraper.facts.syntaxes import jsonld
+from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names, type_names
+from scraper.html.dom import parsing
+from scraper.html.dom.xpath import Element, text_of
+from scraper.html.page.page_tree import PageTree
+from scraper.html.page.segmentation import segment_body
 
 _TYPE = re.compile(r"[\"'](?:https?://schema\.org/)?(?:QAPage|DiscussionForumPosting)[\"']")
 _ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment")

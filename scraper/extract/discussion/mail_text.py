@@ -9,7 +9,7 @@ from textwrap import dedent
 
 from lxml import etree
 
-from scraper.extract.dom.xpath import Element
+from scraper.html.dom.xpath import Element
 
 MAIL_SIGNATURE = re.compile(r"\n-- ?\n(?s:.*)\Z")
 _QUOTE_MARK = re.compile(r">\s?")

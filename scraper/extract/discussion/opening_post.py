@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from scraper.extract.discussion.author_date_labels import AuthorDateLabel
 from scraper.extract.discussion.post_containers import PostContainer
-from scraper.extract.dom.xpath import Element
+from scraper.html.dom.xpath import Element
 
 _TOPIC_NAME = re.compile("discussion|topic|thread|question|post-?listing", re.IGNORECASE)
 """Class or id around an opening post. Most articles above comments have none of these names."""

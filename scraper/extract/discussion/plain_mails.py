@@ -13,10 +13,10 @@ from itertools import islice, takewhile
 
 from scraper.extract.discussion.mail_text import MAIL_SIGNATURE, build_mail_text
 from scraper.extract.discussion.post_dates import find_post_date
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element, text_of
-from scraper.extract.text import date_parsing
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element, text_of
+from scraper.text import date_parsing
 
 _HEADER = re.compile(
     r"^From: (?P<sender>[^\n]{1,200}?) @ (?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d) UTC\b[^\n]*\n"

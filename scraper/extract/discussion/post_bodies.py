@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, takewhile
 
-from scraper.extract.content.segmentation import segment_body
 from scraper.extract.discussion.author_date_labels import is_quote
 from scraper.extract.discussion.mail_text import MAIL_SIGNATURE
 from scraper.extract.discussion.post_containers import PostContainer
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element, classes_of, text_of
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.html.page.segmentation import segment_body
 
 # With `IGNORECASE`, a search takes several times as long: these are for names in lower case.
 _BODY_NAME = re.compile(

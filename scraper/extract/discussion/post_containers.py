@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.discussion.author_names import read_signing_word
 from scraper.extract.discussion.related_cards import RelatedCards, are_priced
-from scraper.extract.dom.xpath import Element, depth_of, text_of
+from scraper.html.dom.xpath import Element, depth_of, text_of
 
 _MAX_WIDE = 150
 """Labels. An element with more of them contains a thread, and so do its ancestors."""

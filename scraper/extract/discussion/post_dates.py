@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from functools import lru_cache
 
-from scraper.extract.text import date_parsing
+from scraper.text import date_parsing
 
 _MAX_CHARS = 120
 _MAX_SPACED = 3 * _MAX_CHARS

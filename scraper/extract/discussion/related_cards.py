@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import islice
 from urllib.parse import urldefrag, urlsplit
 
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element, text_of
 from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3

@@ -17,12 +17,12 @@ from scraper.extract.discussion.jsonld_posts import JsonLdPost, build_body, read
 from scraper.extract.discussion.opening_post import find_opening_post
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, text_of, text_selector
-from scraper.extract.page.page_tree import PageTree
-from scraper.extract.text import date_parsing
-from scraper.extract.text.sanitize import clean, clean_line
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, text_of, text_selector
+from scraper.html.page.page_tree import PageTree
 from scraper.model import Post
+from scraper.text import date_parsing
+from scraper.text.sanitize import clean, clean_line
 
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from scraper.extract.code.blocks import detect_code_language, extract_code
 from scraper.extract.code.fences import fence
-from scraper.extract.dom.urls import UrlResolver
-from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, TreeConverter
-from scraper.extract.math import tex_delimiters
-from scraper.extract.math.formulas import is_display, is_normalized
+from scraper.html.dom.urls import UrlResolver
+from scraper.html.dom.xpath import Element, text_of
+from scraper.html.math import tex_delimiters
+from scraper.html.math.formulas import is_display, is_normalized
 
 Tags = frozenset[str]
 """Tags around an element, and the pseudo tags `_inline` and `_noformat`."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, element_selector, find_by_class, pad_names, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, element_selector, find_by_class, pad_names, text_of
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 _REMOVED_CLASSES = frozenset(

@@ -10,8 +10,6 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code import normalization
-from scraper.extract.dom.tags import BLOCKS, UNREADABLE
-from scraper.extract.dom.xpath import Element, attribute_selector, collect_names, text_of
 from scraper.extract.markdown import callout_rules, list_rules
 from scraper.extract.markdown.base_rules import CodeRules, MarkdownRules, MathRules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
@@ -19,10 +17,12 @@ from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, esc
 from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
-from scraper.extract.math import formulas, tex_delimiters
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
-from scraper.extract.text.sanitize import join_lines
+from scraper.html.dom.tags import BLOCKS, UNREADABLE
+from scraper.html.dom.xpath import Element, attribute_selector, collect_names, text_of
+from scraper.html.math import formulas, tex_delimiters
 from scraper.model import Image, Link
+from scraper.text.sanitize import join_lines
 
 
 class FootnoteRules(MarkdownRules):

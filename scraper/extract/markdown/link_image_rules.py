@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.urls import find_image_source, is_balanced
-from scraper.extract.dom.xpath import Element, classes_of, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, Tags, edge_whitespace
 from scraper.extract.markdown.tree_converter import SoupTag
-from scraper.extract.text.sanitize import clean_line
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.urls import find_image_source, is_balanced
+from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.text.sanitize import clean_line
 
 MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""

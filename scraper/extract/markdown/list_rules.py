@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import LISTS
-from scraper.extract.dom.xpath import Element, text_of
 from scraper.extract.markdown.base_rules import MarkdownRules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import LISTS
+from scraper.html.dom.xpath import Element, text_of
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""

@@ -9,10 +9,10 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
-from scraper.extract.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
-from scraper.extract.dom.xpath import Element, element_selector, text_of
 from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
+from scraper.html.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
+from scraper.html.dom.xpath import Element, element_selector, text_of
 
 _MAX_COLSPAN = 50
 _MAX_ROWSPAN = 200

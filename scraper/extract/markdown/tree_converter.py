@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 from markdownify import MarkdownConverter
 
-from scraper.extract.dom.tags import BLOCKS
-from scraper.extract.dom.xpath import Element, text_of
+from scraper.html.dom.tags import BLOCKS
+from scraper.html.dom.xpath import Element, text_of
 
 _HEADING = re.compile(r"h\d+")
 _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")

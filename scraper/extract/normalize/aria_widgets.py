@@ -9,9 +9,9 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, attribute_selector, classes_of, element_selector, text_of
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.xpath import Element, attribute_selector, classes_of, element_selector, text_of
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
 _ACTION_LABEL = re.compile(

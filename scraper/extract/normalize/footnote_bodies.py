@@ -8,9 +8,9 @@ from itertools import islice, takewhile
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import HEADINGS, LISTS
-from scraper.extract.dom.xpath import Element, element_selector, text_of
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.xpath import Element, element_selector, text_of
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())

@@ -14,8 +14,6 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.xpath import Element, collect_names, element_selector, text_of
 from scraper.extract.normalize.footnote_bodies import (
     build_definition,
     find_note_block,
@@ -23,6 +21,8 @@ from scraper.extract.normalize.footnote_bodies import (
     split_notes,
     strip_label,
 )
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, collect_names, element_selector, text_of
 
 MAX_NOTES = 2_000
 """Links of a page that are examined as footnote marks."""

@@ -8,9 +8,10 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.extract.dom.parsing import remove
-from scraper.extract.dom.tags import CELLS, EMPHASIS, HEADINGS
-from scraper.extract.dom.xpath import Element, find_by_class, pad_names, text_of
+from scraper.facts.metadata.title import KICKER_CLASS, KICKERS
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.tags import CELLS, EMPHASIS, HEADINGS
+from scraper.html.dom.xpath import Element, find_by_class, pad_names, text_of
 
 _NUMBER = re.compile(
     r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
@@ -37,16 +38,11 @@ _HOVER_TAGS = frozenset({"span", "div", "small", "aside"})
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
-_KICKERS = tuple("kicker overline eyebrow topline roofline dachzeile spitzmarke surtitle antetitulo dateline".split())
-KICKER_CLASS = re.compile(rf"[\s_-](?:{'|'.join(_KICKERS)})[\s_-]")
-"""Classes of the topic above a headline or before a lead."""
-
-
 def separate_kickers(root: Element, class_names: str) -> None:
     """Insert a space after kickers, which style sheets display as lines of their own."""
     padded = pad_names(class_names)
     # The words are found in a tenth of the time of the expression, and most pages have none of them.
-    if not any(word in padded for word in _KICKERS) or not KICKER_CLASS.search(padded):
+    if not any(word in padded for word in KICKERS) or not KICKER_CLASS.search(padded):
         return
     for kicker, _ in find_by_class(root, KICKER_CLASS):
         if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from scraper.extract.dom.xpath import Element, attribute_selector, element_selector, text_of
-from scraper.extract.page.page_tree import PageHead
-from scraper.extract.text.terms import count_words
+from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of
+from scraper.html.page.page_tree import PageHead
+from scraper.text.terms import count_words
 
 FEATURES = (
     "bias",

@@ -11,14 +11,14 @@ import copy
 import re
 
 from browsers.model import Snapshot
-from scraper.extract.dom.xpath import attribute_selector, element_selector, text_of
-from scraper.extract.page.main_content import remove_boilerplate
-from scraper.extract.page.page_tree import PageTree
-from scraper.extract.text.terms import count_words
-from scraper.extract.text.word_patterns import compile_any_of
 from scraper.extract.verdict import shell_score
 from scraper.extract.verdict.block_signatures import PHRASES, SIGNATURES
+from scraper.html.dom.xpath import attribute_selector, element_selector, text_of
+from scraper.html.page.main_content import remove_boilerplate
+from scraper.html.page.page_tree import PageTree
 from scraper.model import Verdict, VerdictKind
+from scraper.text.terms import count_words
+from scraper.text.word_patterns import compile_any_of
 
 THIN_WORDS = 40
 """Words. A page with fewer visible words has no content."""

@@ -21,12 +21,12 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from scraper.extract.documents.model import ParsedDocument
-from scraper.extract.documents.pdf.markdown_writer import escape_text, join_pages
-from scraper.extract.documents.pdf.text_assembly import join_lines
+from scraper.documents.model import ParsedDocument
+from scraper.documents.pdf.markdown_writer import escape_text, join_pages
+from scraper.documents.pdf.text_assembly import join_lines
 from scraper.extract.markdown.plain_text import strip_markdown
-from scraper.extract.text.language import detect_language
-from scraper.extract.text.sanitize import clean
+from scraper.text.language import detect_language
+from scraper.text.sanitize import clean
 
 TESSERACT_COMMAND = "tesseract"
 _MAX_LANGUAGES = 8

@@ -17,14 +17,14 @@ from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.caching.read_through import MemoryCache
 from scraper.call_context import Deadline
-from scraper.extract.documents.dispatcher import has_fallback_reader
-from scraper.extract.documents.model import ParsedDocument, ParseRequest
-from scraper.extract.documents.sniff import DocumentKind, sniff_kind
-from scraper.extract.text.markdown_headings import find_headings
+from scraper.documents.dispatcher import has_fallback_reader
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visitor import VisitJob
+from scraper.text.markdown_headings import find_headings
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.single_use import SingleUseProcesses

@@ -21,7 +21,6 @@ from starlette.routing import Route
 
 from scraper.background_tasks import run_in_background
 from scraper.errors import InternalError, OverloadedError
-from scraper.extract.text.sanitize import clean_line
 from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
@@ -29,6 +28,7 @@ from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, T
 from scraper.server.http.disconnect_middleware import disconnect_future
 from scraper.server.http.request_body import read_body
 from scraper.server.rest import openapi
+from scraper.text.sanitize import clean_line
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.urls import guess_urls
 from scraper.values.text import suggest

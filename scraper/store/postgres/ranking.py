@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache
 
-from scraper.extract.text.terms import inverse_document_frequency
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, COUNTED_WORDS, fingerprint, make_owner_mark, make_window_mark
 from scraper.store.postgres.schema import Connection
 from scraper.store.postgres.tsquery import TsQuery, make_word_condition
 from scraper.store.sqlite.ranking import BM25_B, BM25_K1, COUNT_LIMIT, RANKED_LIMIT
+from scraper.text.terms import inverse_document_frequency
 
 SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""

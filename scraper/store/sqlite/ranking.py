@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from scraper.extract.text.terms import inverse_document_frequency
 from scraper.store.fulltext.query import CacheQuery
+from scraper.text.terms import inverse_document_frequency
 
 if TYPE_CHECKING:
     from apsw import FTS5ExtensionApi

@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from benchmarks.documents.left_out import RULES, Rule, _gain
-from tests.scraper.extract.documents.builders import drawn_pdf, line, parse, text_at
+from tests.scraper.documents.builders import drawn_pdf, line, parse, text_at
 
 PAGE = [
     text_at(60, 60, "Towns", 18),

@@ -6,8 +6,8 @@ from benchmarks.documents.random_documents.content import random_documents
 from benchmarks.documents.random_documents.model import Cell, Table
 from benchmarks.documents.random_documents.word import write_docx
 from benchmarks.documents.score import scores
-from scraper.extract.documents.dispatcher import dispatch
-from scraper.extract.documents.model import ParseRequest
+from scraper.documents.dispatcher import dispatch
+from scraper.documents.model import ParseRequest
 
 
 def test_spanning_cells_leave_empty_positions() -> None:

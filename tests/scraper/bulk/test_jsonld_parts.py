@@ -6,7 +6,7 @@ import pytest
 
 from browsers.model import Snapshot
 from scraper.bulk.page_reader import extract_json_ld_part
-from scraper.extract import structured
+from scraper.facts import structured
 
 THING = '{"@type": "Thing", "name": "a < b", "url": "/thing"}'
 PAGES = {

@@ -15,8 +15,8 @@ from browsers.model import Snapshot, Timing
 from scraper import errors
 from scraper.bulk.model import Format, JobPage, JobRate, JobSpec
 from scraper.bulk.page_reader import JobPageReader
-from scraper.extract.fields import extraction
-from scraper.extract.fields.model import FieldRequest
+from scraper.facts.fields import extraction
+from scraper.facts.fields.model import FieldRequest
 from scraper.model import CachePolicy, Document, Reading, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.workers import WorkerPool

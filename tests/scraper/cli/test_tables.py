@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scraper.cli.tool_output import as_table, is_table
-from scraper.extract.fields.model import PageFields
+from scraper.facts.fields.model import PageFields
 
 
 def test_only_csv_and_json_lines_are_tables() -> None:

@@ -15,7 +15,7 @@ import pytest
 from scraper.cli import watch_commands
 from scraper.cli.watch_commands import WatchedPage
 from scraper.errors import BlockedBySiteError, HostDownError
-from scraper.site_model import PageChange
+from scraper.site.model import PageChange
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import alive
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scraper.extract.dom import parsing
 from scraper.extract.markdown import converter
 from scraper.extract.markdown.converter import ConvertedMarkdown
+from scraper.html.dom import parsing
 
 URL = "https://example.com/dir/page"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.extract.page.page_tree import build_page_tree
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
+from scraper.html.page.page_tree import build_page_tree
 from scraper.model import Document, Verdict
 
 URL = "https://example.com/dir/page"

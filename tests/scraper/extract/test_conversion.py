@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.dom import parsing
 from scraper.extract.markdown import converter
+from scraper.html.dom import parsing
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.conversion import converted
 

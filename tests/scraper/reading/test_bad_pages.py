@@ -11,7 +11,8 @@ from browsers.http.charset import decode
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import reader, structured, worker_jobs
+from scraper.extract import reader, worker_jobs
+from scraper.facts import structured
 from scraper.model import Document, StructuredData
 from scraper.reading import response_reader
 from scraper.reading.response_reader import RenderDecider

@@ -21,8 +21,8 @@ from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool
 from scraper.workers.single_use import SingleUseProcesses
-from tests.scraper.extract.documents import builders
-from tests.scraper.extract.documents.builders import drawn_pdf, text_at
+from tests.scraper.documents import builders
+from tests.scraper.documents.builders import drawn_pdf, text_at
 from tests.scraper.reading.fakes import CountingPages, ScriptedBrowsers, ScriptedWorkers
 
 PDF = drawn_pdf(*([text_at(60, 300, f"This is what stands on page {n} of it")] for n in (1, 2, 3)))

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from scraper.errors import FetchTimeoutError, HttpStatusError, OverloadedError
-from scraper.extract.text import token_estimate
 from scraper.render import untrusted_text
 from scraper.render.batch import BatchItem, as_json, as_markdown
+from scraper.text import token_estimate
 from tests.scraper.render.readings import reading
 
 REGION = "7f3a9c21"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scraper.errors import NetworkError, ScraperError
-from scraper.extract.fields.model import PageFields
+from scraper.facts.fields.model import PageFields
 from scraper.render.fields import pages_as_markdown
 
 BAD = NetworkError("The server did not answer.", target="https://a.example/bad")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from scraper.extract.text.token_estimate import estimate
 from scraper.model import Document, Reading
 from scraper.render.page_excerpts import fit_excerpts, page_as_json
+from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import select_passages
-from scraper.search_model import PageExcerpts
+from scraper.text.token_estimate import estimate
 
 URL = "https://site.example/"
 MATCHING = "\n\n".join(f"The ferry number {number} lands at the pier when the tide is low." for number in range(80))

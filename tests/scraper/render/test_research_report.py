@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from scraper import errors
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.render import research_report
-from scraper.search_model import Excerpt, PageExcerpts, ResearchReport, SearchAnswer, SearchResult
+from scraper.render.research_report import ResearchReport
+from scraper.retrieval.model import Excerpt, PageExcerpts
 from tests.scraper.render.readings import READ_AT, reading
 
 REGION = "0123456789ab"
@@ -203,7 +205,7 @@ class TestCompare:
 
 
 def research_tokens() -> int:
-    from scraper.extract.text.token_estimate import estimate
     from scraper.render.research_report import join_excerpts as content
+    from scraper.text.token_estimate import estimate
 
     return estimate(content(BRIEF.pages[0], linked=True))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from scraper.extract.text.token_estimate import estimate
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.render import search
 from scraper.render.search import as_json, as_markdown
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
-from scraper.search_model import SearchAnswer, SearchResult
+from scraper.text.token_estimate import estimate
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROW = SearchResult("First\u200b title", "https://a.example/", "A snippet.", ("mojeek", "bing"), 0.0325)

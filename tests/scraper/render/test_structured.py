@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from scraper.extract.text import token_estimate
 from scraper.model import StructuredData
 from scraper.render import structured as render
 from scraper.render.json_truncation import truncate_json
+from scraper.text import token_estimate
 
 URL = "https://shop.example/kettle"
 FACTS = {

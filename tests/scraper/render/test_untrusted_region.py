@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.fields.model import PageFields
+from scraper.facts.fields.model import PageFields
 from scraper.model import StructuredData
 from scraper.render import document, fields, page, structured
 from scraper.render.document import DocumentPart

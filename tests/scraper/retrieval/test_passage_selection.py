@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.text import token_estimate
+from scraper.retrieval.model import Excerpt
 from scraper.retrieval.passage_selection import LINK_TOKENS, QUOTE_TOKENS, select_passages
-from scraper.search_model import Excerpt
+from scraper.text import token_estimate
 
 FILLER = "The weather over the bay was calm and nobody had anything to report that day. "
 FERRY = "The night ferry to Borkum carries bicycles free of charge between October and March."

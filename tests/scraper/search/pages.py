@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from scraper import errors
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.model import Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.search.request import SearchRequest
 from scraper.search.searcher import Searcher
-from scraper.search_model import SearchAnswer, SearchRequest, SearchResult
 from tests.scraper.render.readings import READ_AT, reading
 
 

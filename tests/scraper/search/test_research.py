@@ -9,15 +9,15 @@ import pytest
 
 from browsers import Browsers
 from scraper import errors
-from scraper.extract.text import token_estimate
 from scraper.model import CachePolicy, Reading
 from scraper.reading.fetcher import Fetcher
 from scraper.render import research_report as render
+from scraper.render.research_report import ResearchReport
 from scraper.search.research import Researcher, ResearchQuery
 from scraper.search.searcher import Searcher
-from scraper.search_model import ResearchReport
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
+from scraper.text import token_estimate
 from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, Listed, url_of
 

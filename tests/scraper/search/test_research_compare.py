@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from scraper import errors
-from scraper.extract.text import token_estimate
 from scraper.model import Reading
 from scraper.render import research_report as render
 from scraper.search.research import find_excerpts_of_pages
+from scraper.text import token_estimate
 from scraper.workers import WorkerPool
 from tests.scraper.search.pages import Library, url_of
 from tests.scraper.search.test_research import ANSWER, QUESTION, page

@@ -7,8 +7,8 @@ import pytest
 from browsers import Browsers
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.fetcher import Fetcher
+from scraper.search.request import SearchRequest
 from scraper.search.searcher import Searcher
-from scraper.search_model import SearchRequest
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore
 from scraper.workers import WorkerPool

@@ -17,8 +17,8 @@ from scraper import errors
 from scraper.engines.model import Engine
 from scraper.model import REFRESH, CachePolicy
 from scraper.search import searcher as searcher_module
+from scraper.search.request import SearchRequest
 from scraper.search.searcher import Searcher
-from scraper.search_model import SearchRequest
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope
 from tests.scraper.search.fakes import FakeBrowsers, InlineWorkers, engine

@@ -21,8 +21,8 @@ from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
 from scraper.model import REFRESH
 from scraper.search import searcher as searcher_module
+from scraper.search.request import SearchRequest
 from scraper.search.searcher import Searcher
-from scraper.search_model import SearchRequest
 from scraper.settings import Settings
 from scraper.workers import WorkerPool
 from tests.scraper.engines.sources.answers import BODIES as MADE

@@ -10,13 +10,13 @@ from benchmarks.site.offline_reader import OfflineReader
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.extract.outlinks import Outlink, Outlinks
-from scraper.extract.text.minhash import Sketch, split_words
 from scraper.model import Document, Link
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.crawler import Crawler
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts
+from scraper.text.minhash import Sketch, split_words
 from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
 
 START = "https://site.example/"

@@ -9,7 +9,7 @@ import pytest
 
 from scraper.services import Services
 from scraper.site import crawl_service
-from scraper.site_model import CrawlRequest
+from scraper.site.model import CrawlRequest
 from tests.scraper.site.test_hostile_servers import names, opened
 from tests.scraper.tools.calls import call_tool
 from tests.site.traps.made_site import MadeSite, link, redirect

@@ -12,7 +12,7 @@ import pytest
 from scraper import errors
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.site_model import CrawlRequest
+from scraper.site.model import CrawlRequest
 from scraper.store import index_service
 from scraper.tools.model import ToolCall
 from tests.scraper.tools.calls import call_tool, data_of

@@ -15,7 +15,7 @@ from scraper import errors
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler, web_site_reader
-from scraper.site_model import CrawlRequest
+from scraper.site.model import CrawlRequest
 from tests.growth import full_size
 from tests.scraper.bulk.test_crawl import DELAY_S, Delayed
 from tests.scraper.site.test_page_change_tracker import compare

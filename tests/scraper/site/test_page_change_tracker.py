@@ -17,7 +17,7 @@ from scraper import errors
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import page_change_tracker
-from scraper.site_model import PageChange
+from scraper.site.model import PageChange
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.tools.calls import call_tool, data_of
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, missing, redirect

@@ -13,7 +13,7 @@ from scraper import errors
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.site import crawler
-from scraper.site_model import CrawlRequest
+from scraper.site.model import CrawlRequest
 from tests.scraper.site.test_crawl_service import cancel_after
 from tests.scraper.site.test_page_change_tracker import Journal, compare
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres

@@ -13,9 +13,9 @@ from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document
 from scraper.site import sitemap_reader
 from scraper.site.crawl_scope import ExclusionCounter
+from scraper.site.model import SiteMap
 from scraper.site.site_mapper import SiteMapper
 from scraper.site.site_reader import LoadedPage
-from scraper.site_model import SiteMap
 
 ORIGIN = "https://site.example"
 

@@ -12,7 +12,7 @@ from scraper.bulk.run import run_bulk
 from scraper.reading import robots
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.site_model import CrawlRequest
+from scraper.site.model import CrawlRequest
 from tests.scraper.bulk.jobs import rows_in
 from tests.scraper.site.test_hostile_servers import SILENT, names, opened
 from tests.scraper.tools.calls import call_tool

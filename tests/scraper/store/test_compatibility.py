@@ -28,7 +28,7 @@ from scraper.store.login_profiles import LoginProfiles, ProfileInfo
 from scraper.store.protocols import CacheScope, PageEntry
 from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from tests.scraper.cli.in_process import command_output
-from tests.scraper.extract.fields.test_extraction_recipes import LAMP, LAMP_VALUES, by_recipe
+from tests.scraper.facts.fields.test_extraction_recipes import LAMP, LAMP_VALUES, by_recipe
 from tests.scraper.store.conftest import DAY_S
 from tests.scraper.store.patience import store_of
 from tests.scraper.store.postgres_server import PostgresServer

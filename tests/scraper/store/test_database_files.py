@@ -16,9 +16,9 @@ import apsw
 import pytest
 
 from scraper.coordination.protocols import Cooldown
+from scraper.engines.answers import SearchAnswer
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.search_model import SearchAnswer
 from scraper.settings import Settings
 from scraper.store.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError

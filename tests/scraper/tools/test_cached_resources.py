@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scraper.extract.text.token_estimate import estimate
+from scraper.text.token_estimate import estimate
 from scraper.tools import cached_resources
 from tests.scraper.stored_texts import KeptApp, kept_app
 

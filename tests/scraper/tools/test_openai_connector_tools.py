@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.errors import InvalidUrlError
 from scraper.model import Document, Reading
-from scraper.search_model import SearchAnswer, SearchResult
 from scraper.services import Services
 from scraper.tools import registry
 from scraper.tools.model import ToolAnswer, ToolCall

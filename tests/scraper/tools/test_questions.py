@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.text.token_estimate import estimate
 from scraper.services import Services
+from scraper.text.token_estimate import estimate
 from scraper.tools.model import ToolAnswer
 from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from scraper.extract.text.token_estimate import estimate
 from scraper.services import Services
 from scraper.settings import Settings
+from scraper.text.token_estimate import estimate
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.scraper.process import until
 from tests.scraper.tools.calls import call_tool

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from scraper.extract.text.token_estimate import estimate
+from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.search.searcher import Searcher
-from scraper.search_model import SearchAnswer, SearchResult
 from scraper.services import Services
+from scraper.text.token_estimate import estimate
 from scraper.tools.model import ToolAnswer
 from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site

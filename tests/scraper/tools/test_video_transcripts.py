@@ -12,7 +12,7 @@ from aiohttp import web
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools.model import ToolAnswer
-from tests.scraper.extract.documents.test_video import page, track, transcript
+from tests.scraper.documents.test_video import page, track, transcript
 from tests.scraper.tools.calls import call_tool
 from tests.site.certificate import server_identity
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.extract.documents.model import ParseRequest
+from scraper.documents.model import ParseRequest
 from scraper.workers import NoWorkerError, WorkerPool, sandbox, single_use
 from tests.scraper.workers import jobs
 

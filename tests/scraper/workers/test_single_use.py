@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from scraper.extract.documents.model import ParseRequest
+from scraper.documents.model import ParseRequest
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.sandbox import SandboxLimits
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
-from tests.scraper.extract.documents.builders import docx, drawn_pdf, epub, odf, text_at, xlsx
+from tests.scraper.documents.builders import docx, drawn_pdf, epub, odf, text_at, xlsx
 
 PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
 

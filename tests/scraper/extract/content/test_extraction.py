@@ -5,9 +5,9 @@ import pytest
 from lxml import etree
 
 from scraper.extract.content.extraction import prune_tree
-from scraper.extract.content.segmentation import segment_body
 from scraper.extract.normalize import footnotes
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
+from scraper.html.page.segmentation import segment_body
 from tests.scraper.extract.snapshots import page
 
 

@@ -9,8 +9,8 @@ from scraper.extract.content import hashed_features
 from scraper.extract.content.block_classifier import load_bundled_classifier
 from scraper.extract.content.feature_matrix import compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import segment_body
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
+from scraper.html.page.segmentation import segment_body
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP

@@ -17,9 +17,9 @@ from scraper.extract.content.block_selection import select_blocks, suppress_foot
 from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
-from scraper.extract.dom.tags import HEADINGS
-from scraper.extract.dom.xpath import text_of
-from scraper.extract.page import page_tree
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import text_of
+from scraper.html.page import page_tree
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page as snapshot_of
 

@@ -20,8 +20,8 @@ from scraper.extract.content.neural_net import (
     build_neighborhood,
 )
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import segment_body
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
+from scraper.html.page.segmentation import segment_body
 from tests.scraper.extract.content.trees import build_statistics
 from tests.scraper.extract.snapshots import page
 from tests.scraper.extract.test_reader import SOUP

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.page_statistics import PageDescription, PageStatistics
-from scraper.extract.content.segmentation import Segments, segment_body
-from scraper.extract.page import page_tree
+from scraper.html.page import page_tree
+from scraper.html.page.segmentation import Segments, segment_body
 from tests.scraper.extract.snapshots import page
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scraper.extract import reader
 from scraper.extract.discussion.thread_extraction import find_discussion
-from scraper.extract.page.page_tree import build_page_tree
+from scraper.html.page.page_tree import build_page_tree
 from scraper.model import Document, Post
 from tests.scraper.extract.snapshots import page
 

@@ -6,7 +6,7 @@ import pytest
 
 from scraper.extract.discussion.post_dates import find_post_date
 from scraper.extract.discussion.thread_extraction import find_discussion
-from scraper.extract.page.page_tree import build_page_tree
+from scraper.html.page.page_tree import build_page_tree
 from scraper.model import Post
 from tests.scraper.extract.snapshots import page
 

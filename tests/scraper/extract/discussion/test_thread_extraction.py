@@ -6,7 +6,7 @@ import pytest
 
 from scraper.extract import reader
 from scraper.extract.discussion.thread_extraction import find_discussion, format_heading
-from scraper.extract.page.page_tree import PageTree, build_page_tree
+from scraper.html.page.page_tree import PageTree, build_page_tree
 from scraper.model import Post
 from tests.growth import assert_linear
 from tests.scraper.extract.discussion.forum_pages import SENTENCE, forum_page, forum_post, read_page, read_posts

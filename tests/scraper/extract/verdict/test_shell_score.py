@@ -7,8 +7,8 @@ import math
 
 from lxml import etree
 
-from scraper.extract.page.page_tree import PageHead, ScriptElement
 from scraper.extract.verdict.shell_score import FEATURES, measure
+from scraper.html.page.page_tree import PageHead, ScriptElement
 from tests.scraper.soon import soon
 
 _PROSE = "The ferry left in the morning with all that the island needs for a week, and came back empty. " * 4

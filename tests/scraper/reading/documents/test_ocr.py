@@ -12,7 +12,7 @@ import pytest_asyncio
 from PIL import Image, ImageDraw, ImageFont
 
 from scraper import errors
-from scraper.extract.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.reading.documents.ocr import PageImage, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.documents.parser import OCR_TIME_WARNING, DocumentParser
 from scraper.workers.single_use import SingleUseProcesses

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from scraper import errors
-from scraper.extract.documents.model import ParseRequest
+from scraper.documents.model import ParseRequest
 from scraper.reading.documents.parser import DocumentParser
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.single_use import SingleUseProcesses

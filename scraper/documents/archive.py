@@ -1,0 +1,144 @@
+"""Archive reader: lists the files of zip and tar archives, and reads the documents in a zip file."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import lzma
+import re
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+
+from scraper.documents.embedded import EmbeddedFile, read_embedded
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.safe_zip import ZipParts
+from scraper.documents.tables import pipe_table
+from scraper.errors import MalformedDocumentError, ScraperError
+from scraper.text.sanitize import clean_line
+
+MAX_LISTED = 500
+"""Entries of an archive that are listed."""
+MAX_INFLATED_BYTES = 64_000_000
+"""Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
+_XZ_MEMORY_BYTES = 128 << 20
+_MAX_NAME_CHARS = 200
+_DOCUMENT_NAMES = (
+    ".pdf", ".docx", ".docm", ".doc", ".xlsx", ".xlsm", ".xls", ".xlsb", ".pptx", ".pptm", ".ppsx", ".ppt", ".odt",
+    ".ods", ".odp", ".rtf", ".epub", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst", ".adoc",
+    ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
+)  # fmt: skip
+_METADATA_FOLDER = "__MACOSX/"
+_GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)
+"""RFC 1952, 2.3: the name follows the header directly if its flag is the only one before it."""
+_SIGNATURES = (
+    (b"PK", "zip"), (b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"7z\xbc\xaf", "7z"),
+    (b"Rar!", "rar"), (b"\x28\xb5\x2f\xfd", "zstd"),
+)  # fmt: skip
+
+
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the list of names and sizes in the archive, and the documents of a zip file.
+
+    Raises:
+        MalformedDocumentError: A zip file has no complete list of its files.
+    """
+    kind = next((name for signature, name in _SIGNATURES if data.startswith(signature)), "tar")
+    head = f"Archive ({kind}, {len(data):,} bytes). Its files are listed, not extracted."
+    sections: list[str] = []
+    warnings: tuple[str, ...] = ()
+    if kind == "zip":
+        entries = _zip_entries(data)
+        sections, warnings = read_embedded(_documents(data), request)
+        if sections:
+            head = f"Archive ({kind}, {len(data):,} bytes). The documents in it follow the list of its files."
+            warnings += _warn_of_unread(entries or [])
+    else:
+        content = _decompress(data, kind)
+        entries = _tar_entries(content)
+        if entries is None and content:
+            return ParsedDocument("archive", f"{head}\n\n{_describe_single_file(data, content)}")
+    if entries is None and kind == "zip":
+        raise MalformedDocumentError("The zip file is damaged, or was cut off: it has no complete list of its files.")
+    if entries is None:
+        return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here: unpack it first.")
+    rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:MAX_LISTED]]
+    parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
+    parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
+    if len(entries) > MAX_LISTED:
+        warnings = (f"Only the first {MAX_LISTED:,} entries are shown.", *warnings)
+    return ParsedDocument("archive", "\n\n".join([*parts, *sections]), warnings=warnings)
+
+
+def _documents(data: bytes) -> Iterator[EmbeddedFile]:
+    """Yield the documents of a zip archive by the endings of their names; others have a problem."""
+    try:
+        parts = ZipParts(data)
+    except ScraperError:
+        return
+    for name in parts.names:
+        if _is_document(name):
+            try:
+                yield EmbeddedFile(name, parts.read(name))
+            except ScraperError as error:
+                yield EmbeddedFile(name, b"", problem=str(error))
+
+
+def _is_document(name: str) -> bool:
+    return name.lower().endswith(_DOCUMENT_NAMES) and not name.startswith(_METADATA_FOLDER)
+
+
+def _warn_of_unread(entries: list[tuple[str, int]]) -> tuple[str, ...]:
+    """Return a warning about the files of a zip archive that are not documents by the endings of their names."""
+    names = [name for name, _ in entries if not name.endswith("/") and not name.startswith(_METADATA_FOLDER)]
+    unread = [name for name in names if not _is_document(name)]
+    if not unread:
+        return ()
+    first = clean_line(unread[0], _MAX_NAME_CHARS)
+    return (f"{len(unread):,} of {len(names):,} files are listed but not read, such as {first}: unpack them first.",)
+
+
+def _zip_entries(data: bytes) -> list[tuple[str, int]] | None:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return [(entry.filename, entry.file_size) for entry in archive.infolist()]
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error):
+        return None
+
+
+def _tar_entries(content: bytes) -> list[tuple[str, int]] | None:
+    if content[257:262] != b"ustar":
+        return None
+    entries: list[tuple[str, int]] = []
+    try:
+        with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive, contextlib.suppress(tarfile.TarError):
+            entries.extend((member.name, member.size) for member in archive)  # Stops where a truncated archive ends.
+    except (tarfile.TarError, ValueError, OSError, EOFError):
+        return None
+    return entries
+
+
+def _describe_single_file(data: bytes, content: bytes) -> str:
+    gzip_name = _GZIP_NAME.match(data)
+    name = f" {clean_line(gzip_name[1].decode('latin-1'), _MAX_NAME_CHARS)}" if gzip_name else ""
+    at_least = "at least " if len(content) >= MAX_INFLATED_BYTES else ""
+    return f"It holds one file{name} of {at_least}{len(content):,} bytes."
+
+
+def _decompress(data: bytes, kind: str) -> bytes:
+    """Return the first decompressed bytes; empty if the data are damaged or of another compression."""
+    if kind == "tar":
+        return data
+    try:
+        if kind == "gzip":
+            return zlib.decompressobj(wbits=31).decompress(data, MAX_INFLATED_BYTES)
+        if kind == "bzip2":
+            return bz2.BZ2Decompressor().decompress(data, MAX_INFLATED_BYTES)
+        if kind == "xz":
+            return lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES).decompress(data, MAX_INFLATED_BYTES)
+    except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
+        pass
+    return b""

@@ -1,0 +1,90 @@
+"""Job of a single-use process: load the reader of a document, enter the sandbox, then parse the document."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from scraper.documents.dispatcher import Reader, dispatch, find_reader, list_readers
+from scraper.documents.model import ParseRequest
+from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
+from scraper.errors import ScraperError
+
+_ENCODINGS = (
+    "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
+    "cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 cp949 cp950 cp437 cp737 cp775 "
+    "cp850 cp852 cp855 cp857 cp862 cp864 cp866 johab big5 big5hkscs gb18030 gbk gb2312 euc_jp euc_kr "
+    "shift_jis iso2022_jp iso2022_kr hz iso8859_1 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 "
+    "iso8859_7 iso8859_8 iso8859_9 iso8859_10 iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 "
+    "koi8_r koi8_u mac_roman mac_cyrillic quopri_codec base64_codec unicode_escape raw_unicode_escape"
+).split()
+"""Python loads the module of an encoding when it is first used; a confined process could not."""
+_PDFIUM_ENCODINGS = ("ascii", "cp1252", "latin_1", "utf_8", "utf_16_le")
+"""Encodings that the first reader of PDF files needs. Loading all of them takes 1 % of the CPU time of a long PDF."""
+
+_STANDARD_MODULES = ("base64", "contextvars", "heapq", "locale", "logging", "platform", "string")
+"""Modules that the standard library imports inside of functions, such as heapq in `Counter.most_common`."""
+
+_RENDERER = "scraper.documents.pdf.page_image"
+_DETAIL_CHARS = 2_000
+
+
+def parse(data: bytes, request: Mapping[str, Any], confine: Callable[[], None]) -> dict[str, Any]:
+    """Return the document as `{"parsed": ...}`, a page as `{"picture": ...}`, or the reason as `{"error": ...}`.
+
+    Modules are loaded before `confine` removes all access to files.
+    """
+    try:
+        parse_request = ParseRequest(**{**request, "pages": tuple(request["pages"])})
+        if parse_request.picture_of:
+            renderer = importlib.import_module(_RENDERER)
+            renderer.warm_up()
+            confine()
+            return {"picture": renderer.render_page(data, parse_request)}
+        _load_reader(data, parse_request)
+        confine()
+        return {"parsed": dispatch(data, parse_request).as_json()}
+    except ScraperError as error:
+        return {"error": error.code, "message": str(error), "next_step": error.next_step}
+    except MemoryError:
+        return {"error": "out_of_memory"}
+    except RecursionError:
+        return {"error": "malformed", "message": "The document nests deeper than any document does."}
+    except Exception as error:  # The process ends here: an error that is not sent is lost.
+        return {"error": "fault", "detail": _format_traceback(error)}
+    except BaseException as error:  # A panic of a native reader.
+        return {"error": "crash", "detail": _format_traceback(error)}
+
+
+def warm_up() -> None:
+    """Load the modules that most documents need, in a process that waits for a document."""
+    _load_standard_modules()
+    importlib.import_module(find_reader(DocumentKind.PDF).__module__).warm_up()
+
+
+def _load_reader(data: bytes, request: ParseRequest) -> None:
+    """Import the reader of this document and all modules that it imports later."""
+    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
+    has_one_reader = kind is DocumentKind.PDF and not (request.more_care or request.plain_reader)
+    _load_standard_modules(_PDFIUM_ENCODINGS if has_one_reader else _ENCODINGS)
+    _load(find_reader(kind, use_fallback=request.plain_reader), request)
+    for reader in list_readers() if kind in CONTAINER_FORMATS else ():
+        _load(reader, request)
+
+
+def _load(reader: Reader, request: ParseRequest) -> None:
+    warm_up_reader = getattr(importlib.import_module(reader.__module__), "warm_up", None)
+    if warm_up_reader is not None:
+        warm_up_reader(request)
+
+
+def _load_standard_modules(encodings: Sequence[str] = _ENCODINGS) -> None:
+    for name in (*_STANDARD_MODULES, *(f"encodings.{encoding}" for encoding in encodings)):
+        importlib.import_module(name)
+
+
+def _format_traceback(error: BaseException) -> str:
+    """Return the end of an error's traceback; it is logged and never shown to users."""
+    return "".join(traceback.format_exception(error))[-_DETAIL_CHARS:]

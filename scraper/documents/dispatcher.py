@@ -1,0 +1,123 @@
+"""Read a document: detect its format, load the reader for it, and normalize its result."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import cast
+
+from scraper.documents.model import (
+    HIDDEN_TEXT_WARNING,
+    MAX_CHARACTERS,
+    TRUNCATION_WARNING,
+    ParsedDocument,
+    ParseRequest,
+)
+from scraper.documents.sniff import DocumentKind, sniff_kind
+from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, ScraperError, UnsupportedTypeError
+from scraper.extract.markdown.plain_text import strip_markdown
+from scraper.text.markdown_structure import clean_markdown
+from scraper.text.sanitize import clean_line
+
+Reader = Callable[[bytes, ParseRequest], ParsedDocument]
+"""Read one format; raise `ScraperError` if the document cannot be read."""
+
+_READERS: Mapping[DocumentKind, str] = {
+    DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf.reader:read",
+    DocumentKind.XLSX: "sheets:read", DocumentKind.XLSB: "sheets:read", DocumentKind.XLS: "sheets:read",
+    DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "epub:read", DocumentKind.ODT: "odf.reader:read",
+    DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
+    DocumentKind.CSV: "text_formats:read_csv", DocumentKind.JSON: "text_formats:read_json",
+    DocumentKind.XML: "text_formats:read_xml", DocumentKind.NOTEBOOK: "text_formats:read_notebook",
+    DocumentKind.MARKDOWN: "text_formats:read_markdown",
+    DocumentKind.TEXT: "text_formats:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
+    DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
+    DocumentKind.DOC: "ole.doc:read", DocumentKind.PPT: "ole.ppt:read", DocumentKind.MSG: "ole.msg:read",
+    DocumentKind.IWORK: "iwork:read", DocumentKind.TRANSCRIPT: "video:read",
+}  # fmt: skip
+"""Module and function of each format."""
+_FALLBACK_READERS: Mapping[DocumentKind, str] = {
+    DocumentKind.PDF: "pdf.fallback_reader:read",
+    DocumentKind.DOCX: "docx.fallback_reader:read",
+}
+_UNREADABLE: Mapping[DocumentKind, ScraperError] = {
+    DocumentKind.LOCKED_OFFICE: EncryptedDocumentError(
+        "This is an Office document that is locked with a password, which cannot be opened here.",
+        next_step="Save it without a password, or look for another copy.",
+    ),
+    DocumentKind.BINARY: UnsupportedTypeError(
+        "The file is of a kind that is not read: its bytes are neither text nor a known document.",
+        next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read. "
+        "Export other documents as PDF, for example by `soffice --convert-to pdf FILE`.",
+    ),
+    DocumentKind.EMPTY: NoContentError(
+        "The file is empty.", next_step="There is nothing to read in it: check the address."
+    ),
+}
+_MAX_METADATA_CHARS = 300
+OCR_ADVICE = (
+    "Look for another edition. The operator can let text in pictures be read: "
+    "`apt install tesseract-ocr tesseract-ocr-deu` (each language is a package)."
+)
+
+
+def has_fallback_reader(kind: DocumentKind) -> bool:
+    """Return True if another reader exists that may succeed where the first one failed."""
+    return kind in _FALLBACK_READERS
+
+
+def find_reader(kind: DocumentKind, *, use_fallback: bool = False) -> Reader:
+    """Import and return the reader of a format; `use_fallback` has no effect if the format has no fallback reader.
+
+    Raises:
+        ScraperError: No reader exists; the message says what to do.
+    """
+    if kind in _UNREADABLE:
+        raise copy(_UNREADABLE[kind])  # A raised exception holds its traceback.
+    path = _FALLBACK_READERS.get(kind, _READERS[kind]) if use_fallback else _READERS[kind]
+    module, _, name = path.partition(":")
+    return cast(Reader, getattr(importlib.import_module(f"scraper.documents.{module}"), name))
+
+
+def list_readers() -> list[Reader]:
+    """Import and return the readers of all formats."""
+    return [find_reader(kind) for kind in _READERS]
+
+
+def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Read a document, sanitize and truncate its Markdown, and derive the plain text from it.
+
+    Raises:
+        OcrNeededError: All pages are images of text, or their letters cannot be seen.
+        NoContentError: There is no text.
+        ScraperError: The document cannot be read; the message says why and what to do.
+    """
+    kind = sniff_kind(data, media_type=request.media_type, name=request.name)
+    parsed = find_reader(kind, use_fallback=request.plain_reader)(data, request)
+    markdown, _ = clean_markdown(parsed.markdown)
+    if not markdown.strip():
+        if parsed.ocr_pages and request.keep_pictures:
+            return parsed
+        if parsed.ocr_pages:
+            raise OcrNeededError(
+                "The document holds pictures of pages without any letters: it was scanned.", next_step=OCR_ADVICE
+            )
+        if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
+            raise OcrNeededError(
+                "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
+                next_step="Such text is not read here. Look for another edition.",
+            )
+        raise NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
+    warnings = parsed.warnings
+    if len(markdown) > MAX_CHARACTERS:
+        warnings, markdown = (*warnings, TRUNCATION_WARNING), markdown[:MAX_CHARACTERS]
+    return replace(
+        parsed,
+        markdown=markdown,
+        text=strip_markdown(markdown),
+        title=clean_line(parsed.title or "", _MAX_METADATA_CHARS) or None,
+        author=clean_line(parsed.author or "", _MAX_METADATA_CHARS) or None,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )

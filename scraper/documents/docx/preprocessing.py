@@ -1,0 +1,243 @@
+"""Write computed text into a Word document: numbers, formulas, text boxes, check boxes.
+
+mammoth, which reads the document afterwards, does not compute it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from scraper.documents.docx.numbering import Numbering, NumberingLevel, find_style_numbering
+from scraper.documents.docx.omml import convert_to_latex
+from scraper.documents.docx.xml_names import (
+    SPACE,
+    M,
+    W,
+    get_child_value,
+    is_enabled,
+    text_element,
+    text_of_paragraph,
+    w,
+)
+from scraper.documents.office_markup import ITEM_NUMBER
+from scraper.html.dom.xpath import Element
+from scraper.text.sanitize import clean_line
+
+FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
+"""Placeholder with the number of a formula, chart or picture, whose characters would be escaped as Markdown."""
+
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_CELL_BREAKS = re.compile(r"[\s|]+(?:-{3}[\s|]+)*")
+_BRACKETS = re.compile(r"[\[\]()\s]+")
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
+_MAX_STYLE_DEPTH = 10
+_LEVELS = {str(level): level + 1 for level in range(9)}
+"""Heading level by value of `w:outlineLvl`, from 0; 9 means body text."""
+_MAX_HEADING_CHARS = 250
+"""Characters. A longer paragraph is text, even if its level would put it into a table of contents."""
+
+
+def write_computed_text(
+    body: Element, styles: Mapping[str, Element], numbering: Numbering, charts: Mapping[str, str]
+) -> list[str]:
+    """Change a body in place; return the formulas, charts and picture descriptions of its placeholders, by number.
+
+    Text that Word hides is removed. `charts` is the Markdown of charts by relationship ID.
+    """
+    _unwrap_runs(body)
+    _move_text_boxes(body)
+    _join_drop_capitals(body)
+    _write_check_boxes(body)
+    formulas = _replace_formulas(body)
+    _describe_drawings(body, charts, formulas)
+    for run in list(body.iter(W + "r")):
+        if is_enabled(run, "rPr", "vanish") and (parent := run.getparent()) is not None:  # Word does not display it.
+            parent.remove(run)
+    _write_numbers(body, styles, numbering)
+    return formulas
+
+
+def get_outline_level(paragraph: Element) -> int | None:
+    """Return the outline level, from 1, that a paragraph sets itself, or None."""
+    level = _LEVELS.get(get_child_value(paragraph, "pPr", "outlineLvl") or "")
+    return level if level is not None and len(text_of_paragraph(paragraph)) <= _MAX_HEADING_CHARS else None
+
+
+def _unwrap_runs(body: Element) -> None:
+    """Put the runs of fields, of directed text, and of ruby text with its reading in place of their frames."""
+    for ruby in list(body.iter(W + "ruby")):
+        run, base = ruby.getparent(), ruby.find(W + "rubyBase")
+        if run is not None and base is not None:
+            for inner in list(base):
+                run.addprevious(inner)
+            reading = "".join(text.text or "" for text in ruby.iterfind(f"{W}rt//{W}t"))
+            run.replace(ruby, text_element(f"({reading})"))
+    for frame in list(body.iter(W + "fldSimple", W + "bdo", W + "dir")):
+        for inner in list(frame):
+            frame.addprevious(inner)
+        if (parent := frame.getparent()) is not None:
+            parent.remove(frame)
+
+
+def _move_text_boxes(body: Element) -> None:
+    """Move the paragraphs of text boxes after the paragraph that anchors them."""
+    for alternatives in list(body.iter(_MC + "AlternateContent")):
+        for fallback in alternatives.findall(_MC + "Fallback"):
+            if next(alternatives.iter(W + "txbxContent"), None) is not None:
+                alternatives.remove(fallback)
+    anchors: dict[Element, Element] = {}
+    for box in list(body.iter(W + "txbxContent")):
+        anchor = _outermost_paragraph(box)
+        if anchor is None or (parent := anchor.getparent()) is None:
+            continue
+        after = anchors.get(anchor, anchor)
+        for block in list(box):
+            parent.insert(parent.index(after) + 1, block)
+            after = block
+        anchors[anchor] = after
+        if (holder := box.getparent()) is not None:
+            holder.remove(box)
+
+
+def _outermost_paragraph(element: Element) -> Element | None:
+    """Return the outermost paragraph around an element, within its table cell."""
+    found = None
+    for ancestor in element.iterancestors():
+        if ancestor.tag == W + "p":
+            found = ancestor
+        elif ancestor.tag in (W + "tc", W + "body") and found is not None:
+            break
+    return found
+
+
+def _join_drop_capitals(body: Element) -> None:
+    """Move a drop capital, which Word stores as a paragraph of its own, to the start of its text."""
+    for frame in list(body.iter(W + "framePr")):
+        paragraph = next(frame.iterancestors(W + "p"), None)
+        if frame.get(W + "dropCap") not in ("drop", "margin") or paragraph is None:
+            continue
+        text, parent = paragraph.getnext(), paragraph.getparent()
+        if text is None or text.tag != W + "p" or parent is None:
+            continue
+        start = 0 if text.find(W + "pPr") is None else 1
+        text.insert(start, w("r", text_element(text_of_paragraph(paragraph).strip())))
+        parent.remove(paragraph)
+
+
+def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[str]) -> None:
+    """Insert the data of charts and the descriptions of pictures at their positions."""
+    for drawing in list(body.iter(W + "drawing")):
+        run = next(drawing.iterancestors(W + "r"), None)
+        if run is None or next(drawing.iterancestors(_MC + "Fallback"), None) is not None:
+            continue
+        properties = next(drawing.iter(_WP + "docPr"), None)
+        # A second paragraph says that a program wrote the description.
+        written = "" if properties is None else str(properties.get("descr", "")).strip().partition("\n\n")[0]
+        description = clean_line(written, _MAX_HEADING_CHARS)
+        texts = [charts.get(str(chart.get(_R_ID)), "") for chart in drawing.iter(_C + "chart")]
+        in_cell = next(drawing.iterancestors(W + "tc"), None) is not None
+        text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
+        picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
+        if text or picture:
+            formulas.append(f"\n\n{text}\n\n" if text and not in_cell else text or picture)
+            run.addnext(w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
+
+
+def _write_check_boxes(body: Element) -> None:
+    """Write check boxes of old and new forms as `- [x]` and `- [ ]`."""
+    for control in list(body.iter(W + "sdt")):
+        content = control.find(W + "sdtContent")
+        box = control.find(f"{W}sdtPr/{_W14}checkbox")
+        if box is None or content is None or (properties := box.getparent()) is None:
+            continue
+        checked = box.find(_W14 + "checked")
+        mark = "- [x] " if checked is not None and checked.get(_W14 + "val") in ("1", "true") else "- [ ] "
+        properties.remove(box)
+        for index, text in enumerate(content.iter(W + "t")):
+            text.text = mark if not index else ""
+            text.set(SPACE, "preserve")
+        for symbol in list(content.iter(W + "sym")):
+            _replace(symbol, text_element(mark))
+            mark = ""
+    for field in list(body.iter(W + "checkBox")):
+        ticked = is_enabled(field, "checked") or (field.find(W + "checked") is None and is_enabled(field, "default"))
+        run = next(field.iterancestors(W + "r"), None)
+        if run is not None:
+            run.addprevious(w("r", text_element("- [x] " if ticked else "- [ ] ")))
+
+
+def _replace_formulas(body: Element) -> list[str]:
+    """Replace formulas by placeholders; return their LaTeX."""
+    formulas: list[str] = []
+    for formula in list(body.iter(M + "oMath")):
+        parent = formula.getparent()
+        if parent is None:
+            continue
+        is_block = parent.tag == M + "oMathPara" and next(formula.iterancestors(W + "tc"), None) is None
+        delimiter = "$$" if is_block else "$"
+        text = convert_to_latex(formula)
+        formulas.append(f"{delimiter}{text}{delimiter}" if text else "")
+        _replace(formula, w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1")))
+    for group in list(body.iter(M + "oMathPara")):
+        if (parent := group.getparent()) is not None:
+            for run in group.findall(W + "r"):
+                group.addprevious(run)
+            parent.remove(group)
+    return formulas
+
+
+def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numbering) -> None:
+    """Write the numbers of headings before their text; list items are counted by their lists."""
+    for paragraph in body.iter(W + "p"):
+        properties = paragraph.find(W + "pPr")
+        style = get_child_value(properties, "pStyle")
+        level = _numbering_level(properties, style, styles)
+        if level is None:
+            continue
+        label, count = numbering.count(level)
+        if get_outline_level(paragraph) or _is_heading(style, styles):
+            own_numbering = None if properties is None else properties.find(W + "numPr")
+            if properties is not None and own_numbering is not None:  # It would become a list item.
+                properties.remove(own_numbering)
+            label = f"{label.rstrip('.')} " if label else ""
+        elif count is not None:
+            label = ITEM_NUMBER.format(count)
+        elif label:
+            label += " "
+        if label and text_of_paragraph(paragraph).strip():
+            paragraph.insert(0 if properties is None else 1, w("r", text_element(label)))
+
+
+def _numbering_level(
+    properties: Element | None, style: str | None, styles: Mapping[str, Element]
+) -> NumberingLevel | None:
+    list_id = get_child_value(properties, "numPr", "numId")
+    if list_id is not None:
+        level = get_child_value(properties, "numPr", "ilvl") or "0"
+        return None if list_id == "0" else NumberingLevel(list_id, int(level) if level.isdigit() else 0)
+    return find_style_numbering(style, styles)
+
+
+def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
+    for _ in range(_MAX_STYLE_DEPTH):
+        element = styles.get(style or "")
+        if element is None:
+            return False
+        if _HEADING.match(get_child_value(element, "name") or ""):
+            return True
+        if get_child_value(element, "pPr", "outlineLvl") in _LEVELS:
+            return True
+        style = get_child_value(element, "basedOn")
+    return False
+
+
+def _replace(old: Element, new: Element) -> None:
+    new.tail = old.tail
+    old.addprevious(new)
+    if (parent := old.getparent()) is not None:
+        parent.remove(old)

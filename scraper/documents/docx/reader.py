@@ -1,0 +1,258 @@
+"""Word reader: converts a preprocessed document with mammoth, and its HTML to Markdown."""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+import mammoth
+from lxml import etree
+
+from scraper.documents.completeness import add_missing_lines
+from scraper.documents.docx.numbering import Numbering, convert_to_bullets
+from scraper.documents.docx.preprocessing import FORMULA_PLACEHOLDER, get_outline_level, write_computed_text
+from scraper.documents.docx.xml_names import (
+    OMITTED_ELEMENTS,
+    W,
+    get_child_value,
+    text_element,
+    text_of_paragraph,
+    visible_texts,
+    w,
+)
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_charts import format_chart
+from scraper.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, html_to_markdown
+from scraper.documents.ooxml_parts import find_relations
+from scraper.documents.review_comments import ReviewComments
+from scraper.documents.safe_zip import ZipParts, first_text
+from scraper.errors import MalformedDocumentError
+from scraper.html.dom.xpath import Element
+
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
+_PARTS = re.compile(
+    r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
+)
+"""Parts that mammoth needs in addition to the text; pictures are left out, so that it opens none."""
+_MAIN = "word/document.xml"
+_STYLES = "word/styles.xml"
+_LISTS = "word/numbering.xml"
+_COMMENTS = "word/comments.xml"
+_NOTES = ("word/footnotes.xml", "word/endnotes.xml")
+_MARGINS = re.compile(r"word/(?:header|footer)\d*\.xml")
+_MAX_LEVEL = 6
+_MAX_CHARTS = 100
+_CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
+_CODE_STYLE = "CodeByItsLetters"
+_HEADING_STYLE = "HeadingByItsLevel"
+
+_SMALLEST = (
+    "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'>"
+    "<w:body><w:p><w:r><w:t>a</w:t></w:r></w:p></w:body></w:document>"
+)
+_MAMMOTH_ERRORS = (
+    KeyError, ValueError, TypeError, AttributeError, IndexError, OSError, zipfile.BadZipFile, ExpatError,
+)  # fmt: skip
+"""Errors that mammoth raises for damaged files."""
+
+
+def warm_up(request: ParseRequest | None = None) -> None:
+    """Load the modules that mammoth imports late."""
+    read(_zip({_MAIN: _SMALLEST.encode()}), request or ParseRequest())
+
+
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the text of a Word file.
+
+    Raises:
+        MalformedDocumentError: The file is damaged.
+    """
+    parts = ZipParts(data)
+    main = _find_main_part(parts)
+    document = parts.xml(main)
+    root = parts.xml_or_none(_STYLES)
+    styles = {} if root is None else {str(style.get(W + "styleId")): style for style in root.iter(W + "style")}
+    lines = [line for part in (document, *map(parts.xml_or_none, _NOTES)) if part is not None for line in _lines(part)]
+    lists = parts.xml_or_none(_LISTS)
+    comments = _mark_comments(document, parts)
+    formulas = write_computed_text(document, styles, Numbering.of(lists), _read_charts(parts, main))
+    _apply_code_style(document)
+    _apply_heading_styles(document, styles)
+    rewritten = {main: document, _STYLES: _reduce_styles(styles)}
+    if lists is not None:
+        convert_to_bullets(lists)
+        rewritten[_LISTS] = lists
+    for name in parts.names:
+        if name not in rewritten and _PARTS.fullmatch(name) and (part := parts.xml_or_none(name)) is not None:
+            rewritten[name] = part
+    try:
+        result: Any = mammoth.convert_to_html(
+            io.BytesIO(_zip({name: _to_bytes(rewritten[name]) for name in parts.names if name in rewritten})),
+            style_map=_style_map(styles, document),
+            convert_image=lambda _: [],  # Ignore images: neither their bytes nor their targets are read.
+            external_file_access=False,
+        )
+    except _MAMMOTH_ERRORS as error:
+        raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
+    text = html_to_markdown(str(result.value), request.url)
+    text = comments.insert(FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
+    text, warnings = add_missing_lines(text, lines)
+    core = parts.xml_or_none("docProps/core.xml")
+    title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
+    return ParsedDocument("docx", text or _read_margins(parts), title=title, author=author, warnings=warnings)
+
+
+def _lines(root: Element) -> Iterator[str]:
+    """Yield the visible text of each paragraph, apart from that of paragraphs inside of it."""
+    for paragraph in root.iter(W + "p"):
+        if next(paragraph.iterancestors(*OMITTED_ELEMENTS), None) is None:
+            yield "".join(visible_texts(paragraph))
+
+
+def _read_margins(parts: ZipParts) -> str:
+    """Return headers and footers: the text of a document that has no other."""
+    roots = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
+    return "\n\n".join(
+        dict.fromkeys(line for root in roots if root is not None for line in _lines(root) if line.strip())
+    )
+
+
+def _find_main_part(parts: ZipParts) -> str:
+    relations = parts.xml_or_none("_rels/.rels")
+    for relation in relations if relations is not None else ():
+        if str(relation.get("Type", "")).endswith("/officeDocument"):
+            target = parts.resolve("", str(relation.get("Target", "")))
+            if target in parts:
+                return target
+    if _MAIN not in parts:
+        raise MalformedDocumentError("The Word file contains no document.")
+    return _MAIN
+
+
+def _read_charts(parts: ZipParts, main: str) -> dict[str, str]:
+    """Return the Markdown of charts by relationship."""
+    return {name: format_chart(parts, part) for name, part in find_relations(parts, main, "chart")[:_MAX_CHARTS]}
+
+
+def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
+    """Put a placeholder at the end of each commented passage; return the comments in that order."""
+    comments = ReviewComments()
+    root, states = parts.xml_or_none(_COMMENTS), parts.xml_or_none("word/commentsExtended.xml")
+    if root is None:
+        return comments
+    resolved = {
+        state.get(_W15 + "paraId")
+        for state in (states.iter(_W15 + "commentEx") if states is not None else ())
+        if state.get(_W15 + "done") in ("1", "true")
+    }
+    found = {}
+    for comment in root.iter(W + "comment"):
+        paragraphs = list(comment.iter(W + "p"))
+        text = " ".join(map(text_of_paragraph, paragraphs))
+        is_resolved = any(paragraph.get(_W14 + "paraId") in resolved for paragraph in paragraphs)
+        author, date = str(comment.get(W + "author", "")), str(comment.get(W + "date", ""))
+        found[comment.get(W + "id")] = (author, date, text, is_resolved)
+    for reference in list(body.iter(W + "commentReference")):
+        parent, comment_id = reference.getparent(), reference.get(W + "id")
+        if parent is not None and comment_id in found:
+            author, date, text, is_resolved = found[comment_id]
+            parent.replace(reference, text_element(comments.add(author, date, text, is_resolved=is_resolved)))
+    return comments
+
+
+def _reduce_styles(styles: Mapping[str, Element]) -> Element:
+    """Return names and lists of the styles: with all properties mammoth takes ten times as long."""
+    root = w("styles")
+    for style in styles.values():
+        reduced = etree.SubElement(root, W + "style", {str(key): str(value) for key, value in style.attrib.items()})
+        reduced.extend(copy.copy(child) for name in ("name", "basedOn") for child in style.findall(W + name)[:1])
+        numbering = style.find(f"{W}pPr/{W}numPr")
+        if numbering is not None:
+            reduced.append(w("pPr", copy.copy(numbering)))
+    return root
+
+
+def _zip(files: Mapping[str, bytes]) -> bytes:
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return file.getvalue()
+
+
+def _to_bytes(root: Element) -> bytes:
+    return etree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _style_map(styles: Mapping[str, Element], root: Element) -> str:
+    """Map styles to headings, one level lower if the document has a title."""
+    used = {get_child_value(properties, "pStyle") for properties in root.iter(W + "pPr")}
+    names = {get_child_value(styles[style], "name") or "" for style in used if style is not None and style in styles}
+    lower = int(any(name.lower() == "title" for name in names))
+    lines = [f"p[style-name='{name}'] => h1:fresh" for name in ("Title", "title")]
+    for level in range(1, 10):
+        tag = f"h{min(level + lower, _MAX_LEVEL)}:fresh"
+        lines += [f"p[style-name='{name} {level}'] => {tag}" for name in ("heading", "Heading")]
+        lines.append(f"p.{_HEADING_STYLE}{level} => {tag}")
+    lines += [f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE_STYLES]
+    lines.append(f"p.{_CODE_STYLE} => pre:separator('\\n')")
+    for style in sorted(filter(None, used)):
+        level_of_style = _heading_level(style, styles) if re.fullmatch(r"[\w-]+", style) else None
+        if level_of_style is not None:
+            lines.append(f"p.{style} => h{min(level_of_style + lower, _MAX_LEVEL)}:fresh")
+    return "\n".join(lines)
+
+
+def _heading_level(style: str | None, styles: Mapping[str, Element]) -> int | None:
+    """Return the level of a style by its name, its outline level or the style it is based on; None for text."""
+    for _ in range(10):
+        element = styles.get(style or "")
+        if element is None:
+            return None
+        named = re.fullmatch(r"heading ([1-9])", get_child_value(element, "name") or "", re.IGNORECASE)
+        outline = get_child_value(element, "pPr", "outlineLvl")
+        if named or outline in set("012345678"):
+            return int(named[1]) if named else int(outline or 0) + 1
+        style = get_child_value(element, "basedOn")
+    return None
+
+
+def _apply_code_style(document: Element) -> None:
+    """Apply the code style to paragraphs in a monospaced font that look like code."""
+    for paragraph in document.iter(W + "p"):
+        runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
+        fonts = [run.find(f"{W}rPr/{W}rFonts") for run in runs]
+        if (
+            runs
+            and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)
+            and CODE_CHARACTERS.search(text_of_paragraph(paragraph))
+        ):
+            _set_style(paragraph, _CODE_STYLE)
+
+
+def _apply_heading_styles(document: Element, styles: Mapping[str, Element]) -> None:
+    """Give paragraphs with their own outline level a style for it, which overrides theirs."""
+    for paragraph in document.iter(W + "p"):
+        level = get_outline_level(paragraph)
+        style = get_child_value(paragraph, "pPr", "pStyle") or ""
+        name = get_child_value(styles.get(style), "name") or ""
+        if level is not None and style != _CODE_STYLE and name.lower() != "title":
+            _set_style(paragraph, f"{_HEADING_STYLE}{level}")
+
+
+def _set_style(paragraph: Element, style: str) -> None:
+    properties = paragraph.find(W + "pPr")
+    if properties is None:
+        properties = w("pPr")
+        paragraph.insert(0, properties)
+    name = properties.find(W + "pStyle")
+    if name is None:
+        name = w("pStyle")
+        properties.insert(0, name)
+    name.set(W + "val", style)

@@ -1,0 +1,30 @@
+"""Reader of web pages that were requested as documents; same result as `fetch`."""
+
+from __future__ import annotations
+
+from browsers.http.charset import decode
+from browsers.model import Snapshot
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_markup import remove_internal_links
+from scraper.extract import reader
+
+_BASE_URL = "http://file.invalid/"
+"""Base URL for links in a local file; relative links lead nowhere."""
+_DEGRADED_WARNING = "The page is larger or more complex than the limits: its end may be missing."
+
+
+def warm_up(request: ParseRequest | None = None) -> None:
+    """Load the modules that the page reader imports late."""
+    read(
+        b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>", request or ParseRequest()
+    )
+
+
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the main content of a page."""
+    url = request.url or _BASE_URL
+    html = decode(data, request.media_type if "html" in request.media_type else "text/html")
+    document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))
+    markdown = document.markdown if request.url else remove_internal_links(document.markdown, _BASE_URL)
+    warnings = (_DEGRADED_WARNING,) if document.degraded else ()
+    return ParsedDocument("html", markdown, title=document.title, author=document.author, warnings=warnings)

@@ -1,0 +1,141 @@
+"""Read and write OpenDocument tables, with bounded repetition of rows and cells.
+
+A sheet may repeat an empty row a million times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scraper.documents.odf import xml_names as ns
+from scraper.documents.odf.xml_names import get_int_attribute
+from scraper.documents.office_markup import REPEATED_CHARS
+from scraper.html.dom.xpath import Element
+
+MAX_ROWS = 20_000
+MAX_COLUMNS = 500
+MAX_CELLS = 500_000
+"""Cells of one table, like `MAX_ROWS` and `MAX_COLUMNS`."""
+_MAX_REPEATS = 100
+"""Repetitions of a row or cell with content; empty ones at the end are dropped."""
+_MAX_DEPTH = 20
+_MAX_SPAN = 1_000
+_MAX_MERGED_CELLS = 200
+_ROW_GROUPS = frozenset(
+    {ns.TABLE + name for name in ("table-header-rows", "table-rows", "table-row-group", "table-columns")}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OdfCell:
+    """One cell and the rows and columns that it spans."""
+
+    text: str = ""
+    columns: int = 1
+    rows: int = 1
+    covered: bool = False
+    """Another cell spans it."""
+
+
+@dataclass(slots=True)
+class OdfGrid:
+    """The rows of a table."""
+
+    rows: list[list[OdfCell]] = field(default_factory=list)
+    has_more_rows: bool = False
+    """A row beyond the limits has text."""
+    has_more_columns: bool = False
+    """A cell beyond `MAX_COLUMNS` has text."""
+
+    def split_merged_cells(self) -> list[list[str]]:
+        """Return the texts by row; merged cells repeat short texts, unless they are large or as wide as the grid."""
+        texts = [[cell.text for cell in row] for row in self.rows]
+        width = max(map(len, texts), default=0)
+        for y, row in enumerate(self.rows):
+            for x, cell in enumerate(row):
+                is_merged = 1 < cell.columns * cell.rows <= _MAX_MERGED_CELLS and cell.columns < width
+                if not is_merged or not cell.text or len(cell.text) > REPEATED_CHARS:
+                    continue
+                end = min(x + cell.columns, MAX_COLUMNS)
+                for line in texts[y : y + cell.rows]:
+                    line.extend([""] * (end - len(line)))
+                    line[x:end] = [text or cell.text for text in line[x:end]]
+        return texts
+
+
+def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
+    """Read the cells of a table within the limits; a repeated row without text is read once."""
+    grid, remaining = OdfGrid(), MAX_CELLS
+    for row in _rows(table, 0):
+        cells, has_more_columns = _cells(row, text_of_cell)
+        has_text = has_more_columns or any(cell.text for cell in cells)
+        repeats = get_int_attribute(row, ns.TABLE + "number-rows-repeated", 1) if has_text else 1
+        for _ in range(min(_MAX_REPEATS, repeats)):
+            if len(grid.rows) >= MAX_ROWS or remaining <= 0:
+                if has_text:
+                    grid.has_more_rows = True
+                    return grid
+                break
+            grid.rows.append(cells)
+            grid.has_more_columns |= has_more_columns
+            remaining -= len(cells) + 1
+    return grid
+
+
+def write_table(rows: Sequence[Sequence[OdfCell]]) -> str:
+    """Return an HTML table whose first row is the header; the texts are HTML."""
+    rows = [row for row in rows if row]
+    if not any(cell.text for row in rows for cell in row):
+        return ""
+    body = []
+    headed = max(map(len, rows)) > 1
+    for at, row in enumerate(rows):
+        tag = "th" if headed and not at else "td"
+        cells = (
+            f'<{tag} colspan="{cell.columns}" rowspan="{cell.rows}">'
+            f"{_header_text(cell.text) if tag == 'th' else cell.text}</{tag}>"
+            for cell in row
+            if not cell.covered
+        )
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(body)}</table>"
+
+
+def _header_text(text: str) -> str:
+    """Return a header cell's text without bold, which all headers have."""
+    is_bold = text.startswith("<p><b>") and text.endswith("</b></p>") and text.count("<b>") == 1
+    return text[6:-8] if is_bold else text
+
+
+def _rows(table: Element, depth: int) -> Iterator[Element]:
+    for child in table:
+        if child.tag == ns.TABLE + "table-row":
+            yield child
+        elif child.tag in _ROW_GROUPS and depth < _MAX_DEPTH:
+            yield from _rows(child, depth + 1)
+
+
+def _cells(row: Element, text_of_cell: Callable[[Element], str]) -> tuple[list[OdfCell], bool]:
+    """Return the cells of a row, and True if one beyond the limit has text."""
+    cells: list[OdfCell] = []
+    has_more = False
+    for element in row:
+        if element.tag not in (ns.TABLE + "table-cell", ns.TABLE + "covered-table-cell"):
+            continue
+        free = MAX_COLUMNS - len(cells)
+        repeats = get_int_attribute(element, ns.TABLE + "number-columns-repeated", 1)
+        if element.tag == ns.TABLE + "covered-table-cell":
+            cells += [OdfCell(covered=True)] * min(repeats, free)
+            continue
+        cell = OdfCell(
+            text_of_cell(element),
+            max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-columns-spanned", 1))),
+            max(1, min(_MAX_SPAN, get_int_attribute(element, ns.TABLE + "number-rows-spanned", 1))),
+        )
+        shown = min(repeats, _MAX_REPEATS) if cell.text else repeats
+        has_more |= bool(cell.text) and shown > free
+        cells += [cell] * min(shown, free)
+    while cells and not cells[-1].text and not cells[-1].covered and cells[-1].rows == 1:
+        cells.pop()
+    return cells, has_more

@@ -1,0 +1,138 @@
+"""Write charts and text boxes of Office Open XML files as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from scraper.documents.ooxml_parts import find_related_parts, iter_sheet_parts
+from scraper.documents.safe_zip import ZipParts
+from scraper.documents.tables import pipe_table
+from scraper.errors import ScraperError
+from scraper.html.dom.xpath import Element
+
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_KIND = re.compile(r"(?<!\w)(\w+?)(?:3D)?Chart")
+_MAX_CHARTS = 100
+_MAX_POINTS = 500
+
+
+def read_charts(parts: ZipParts) -> dict[str, list[str]]:
+    """Return the charts and text boxes of a workbook by sheet name."""
+    charts: dict[str, list[str]] = {}
+    for name, part in iter_sheet_parts(parts):
+        for drawing in find_related_parts(parts, part, "drawing"):
+            texts = (format_chart(parts, chart) for chart in find_related_parts(parts, drawing, "chart")[:_MAX_CHARTS])
+            charts.setdefault(name, []).extend(filter(None, (*texts, *_read_text_boxes(parts.xml_or_none(drawing)))))
+    return charts
+
+
+def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
+    """Yield the paragraphs of the shapes that lie over a sheet."""
+    for paragraph in drawing.iter(_A + "p") if drawing is not None else ():
+        yield " ".join("".join(text.text or "" for text in paragraph.iter(_A + "t")).split())
+
+
+def format_chart(parts: ZipParts, name: str) -> str:
+    """Return title, type, titles of axes and data tables of a chart; empty if it cannot be read.
+
+    The title of the category axis is the header of the first column. A title that repeats the name of a series is left
+    out.
+    """
+    try:
+        root = parts.xml_or_none(name)
+    except ScraperError:
+        return ""
+    if root is None:
+        return ""
+    plots = [element for element in root.iter(_C + "*") if str(element.tag).endswith("Chart")]
+    title = _title(root.find(_C + "chart"))
+    if not plots:
+        return title
+    kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _KIND.search(str(plot.tag))))
+    axes = [axis for axis in root.iter(_C + "*") if str(axis.tag).endswith("Ax")]
+    category_axis = next(filter(_is_category_axis, axes), None)
+    heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
+    series = [one for plot in plots for one in plot.findall(_C + "ser")]
+    tables = list(_tables(series, _title(category_axis)))
+    known = {_name(one) for one in series} | ({_title(category_axis)} if tables else set())
+    values = [text for axis in axes if (text := _title(axis)) and text not in known]
+    return "\n\n".join(filter(None, (title, heading, f"Axes: {', '.join(values)}" if values else "", *tables)))
+
+
+def _is_category_axis(axis: Element) -> bool:
+    """Return True for an axis of categories or dates, and for the horizontal one of two axes of values."""
+    position = axis.find(_C + "axPos")
+    return str(axis.tag) in (_C + "catAx", _C + "dateAx") or (
+        position is not None and position.get("val") in ("b", "t")
+    )
+
+
+def _title(element: Element | None) -> str:
+    title = None if element is None else element.find(_C + "title")
+    return "" if title is None else " ".join("".join(text.text or "" for text in title.iter(_A + "t")).split())
+
+
+def _tables(series: Sequence[Element], category_title: str) -> Iterator[str]:
+    """Yield a table for each group of series with the same categories."""
+    columns = [(_points(one, "cat", "xVal"), column) for one in series for column in _columns(one)]
+    for labels, group in groupby(columns, key=itemgetter(0)):
+        found = [column for _, column in group]
+        indexes = sorted(set(labels).union(*(values for _, values in found)))[:_MAX_POINTS]
+        if indexes:
+            rows = [[labels.get(index, ""), *(values.get(index, "") for _, values in found)] for index in indexes]
+            yield pipe_table([[category_title, *(name for name, _ in found)], *rows])
+
+
+def _columns(series: Element) -> Iterator[tuple[str, dict[int, str]]]:
+    """Yield the name and the values of a series, and the sizes of its bubbles."""
+    name = _name(series)
+    yield name, _points(series, "val", "yVal")
+    if sizes := _points(series, "bubbleSize"):
+        yield f"{name} (size)".strip(), sizes
+
+
+def _name(series: Element) -> str:
+    return next(iter(_points(series, "tx").values()), series.findtext(f"{_C}tx/{_C}v", ""))
+
+
+def _points(series: Element, *names: str) -> dict[int, str]:
+    """Return the data points of the first of these children that has any, by number; missing points have none."""
+    for name in names:
+        levels = list(series.iterfind(f"{_C}{name}//{_C}lvl")) or list(series.iterfind(_C + name))
+        points = [_level_points(level) for level in reversed(levels)]
+        if any(points):
+            return _join_levels(points)
+    return {}
+
+
+def _level_points(level: Element) -> dict[int, str]:
+    found = {}
+    for position, point in enumerate(level.iter(_C + "pt")):
+        index = str(point.get("idx", position))
+        if index.isdecimal() and (text := point.findtext(_C + "v")) is not None:
+            found[int(index)] = _format_number(text)
+    return found
+
+
+def _join_levels(levels: Sequence[Mapping[int, str]]) -> dict[int, str]:
+    """Return the labels of the last level, each with the outer labels that hold until the next one."""
+    *outer, inner = levels
+    current = [""] * len(outer)
+    joined = {}
+    for index in sorted(set(inner).union(*outer)):
+        current = [level.get(index, before) for level, before in zip(outer, current, strict=True)]
+        if index in inner:
+            joined[index] = ", ".join(filter(None, (*current, inner[index])))
+    return joined
+
+
+def _format_number(number: str) -> str:
+    try:
+        value = float(number)
+    except ValueError:
+        return number
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else number

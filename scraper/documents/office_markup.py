@@ -1,0 +1,134 @@
+"""Convert the HTML that the readers of office formats build to Markdown."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+from lxml import etree
+
+from scraper.documents.model import ParseRequest
+from scraper.extract.markdown import converter
+from scraper.extract.markdown.table_rules import row_cells, table_rows
+from scraper.html.dom.parsing import parse_html
+from scraper.html.dom.xpath import Element, text_of
+
+ITEM_NUMBER = "\ue0f2{}\ue0f3"
+"""Template of the placeholder for the number of a list item, at the start of its text."""
+CODE_CHARACTERS = re.compile(r"[{}();=<>\[\]$#|]")
+"""Characters by which monospaced text counts as code."""
+MONOSPACED_FONT = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
+REPEATED_CHARS = 200
+"""Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by one.
+Longer texts appear once."""
+
+_BASE_URL = "http://file.invalid/"
+"""Base URL for links in a file; relative links lead nowhere."""
+_ITEM_NUMBER = re.compile("\\s*\ue0f2(-?\\d+)\ue0f3")
+_MAX_SPAN = 100
+_LABEL = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.){0,300}\]){0,2000}"
+"""Text of a link, which may hold brackets or a picture."""
+
+
+def warm_up(request: ParseRequest | None = None) -> None:
+    """Load the modules that the Markdown converter imports late."""
+    html_to_markdown("<p>a</p><table><tr><th>a</th><th>b</th></tr></table><math><mi>a</mi></math>", "")
+
+
+def html_to_markdown(html: str, url: str) -> str:
+    """Convert HTML blocks to Markdown; resolve links against `url`. Merged cells are split."""
+    root = parse_html(f"<html><body>{html}</body></html>").root
+    if root is None:
+        return ""
+    _flatten_inner_tables(root)
+    for table in list(root.iter("table")):
+        _split_merged_cells(table)
+    for item in root.iter("li"):
+        _set_item_number(item)
+    return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
+
+
+def remove_internal_links(text: str, base: str) -> str:
+    """Remove links into the file itself and, with a placeholder as base, all relative links; keep their text.
+
+    Pictures inside of the file keep their description.
+    """
+    own = re.escape(base) if base.endswith(".invalid/") else f"{re.escape(base)}#"
+    text = re.sub(rf"(?<!\!)\[({_LABEL})\]\({own}[^()\s]*\)", r"\1", text)
+    return re.sub(rf"!\[({_LABEL})\]\({own}[^()\s]*\)", r"(image: \1)", text)
+
+
+def _flatten_inner_tables(root: Element) -> None:
+    """Replace tables in cells by their text, unless the cell is alone in its table and only frames the inner one."""
+    cell_counts = {table: sum(len(row_cells(row)) for row in table_rows(table)) for table in root.iter("table")}
+    for table in list(cell_counts):
+        parent = table.getparent()
+        if parent is None or not any(cell_counts[outer] > 1 for outer in table.iterancestors("table")):
+            continue
+        texts = (" ".join(text_of(cell).split()) for row in table_rows(table) for cell in row_cells(row))
+        paragraph = etree.Element("p")
+        paragraph.text = " ".join(filter(None, texts))
+        paragraph.tail = table.tail
+        parent.replace(table, paragraph)
+
+
+def _split_merged_cells(table: Element) -> None:
+    below: dict[int, tuple[int, Element]] = {}
+    """Number of rows to fill and the cell, by column."""
+    for row in list(table_rows(table)):
+        column = 0
+        for cell in row_cells(row):
+            column = _fill_from_above(row, cell, column, below)
+            columns, rows = _pop_span(cell, "colspan"), _pop_span(cell, "rowspan")
+            for step in range(columns):
+                if step:
+                    cell.addnext(_copy_cell(cell))
+                if rows > 1:
+                    below[column + step] = (rows - 1, cell)
+            column += columns
+        _fill_from_above(row, None, column, below)
+
+
+def _fill_from_above(row: Element, before: Element | None, column: int, below: dict[int, tuple[int, Element]]) -> int:
+    while column in below:
+        remaining, cell = below.pop(column)
+        if remaining > 1:
+            below[column] = (remaining - 1, cell)
+        if before is None:
+            row.append(_copy_cell(cell))
+        else:
+            before.addprevious(_copy_cell(cell))
+        column += 1
+    return column
+
+
+def _pop_span(cell: Element, name: str) -> int:
+    value = cell.attrib.pop(name, "1")
+    return max(1, min(_MAX_SPAN, int(value))) if str(value).isdigit() else 1
+
+
+def _copy_cell(cell: Element) -> Element:
+    if len(text_of(cell)) > REPEATED_CHARS:
+        return etree.Element(str(cell.tag))
+    copied = copy.deepcopy(cell)
+    copied.tail = None
+    return copied
+
+
+def _set_item_number(item: Element) -> None:
+    """Move the number at the start of an item's text to its attribute."""
+    element = item
+    while not (element.text or "").strip() and len(element):
+        element = element[0]
+    match = _ITEM_NUMBER.match(element.text or "")
+    if match:
+        element.text = (element.text or "")[match.end() :]
+        item.set("value", match[1])
+
+
+def apply_format(html: str, *, bold: bool, italic: bool, struck: bool, raised: str) -> str:
+    """Wrap text in the HTML elements of its format; `raised` is `sup`, `sub` or empty."""
+    if not html.strip():
+        return html
+    tags = [tag for tag, is_set in (("b", bold), ("i", italic), ("s", struck), (raised, raised)) if is_set]
+    return "".join(f"<{tag}>" for tag in tags) + html + "".join(f"</{tag}>" for tag in reversed(tags))

@@ -1,0 +1,260 @@
+"""Build blocks from rows: paragraphs, list items, code and headings, also across page breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow
+from scraper.documents.pdf.text_assembly import group_adjacent, split_mark, text_of_row
+
+_LARGER = 0.9
+"""Points of font size by which a heading differs from the text after it."""
+_LOOSE = 1.25
+_USUAL_LEADING = 1.2
+_SHORT = 0.75
+"""Ratio to the column width. A shorter line that ends a sentence ends the paragraph."""
+_INDENT = 0.9
+_LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\u00b7]){4,}+\s*(\d{1,4}|[ivxlc]{1,7})$")
+"""Leader dots before a page number."""
+_CAPITALS = re.compile(r"(?:[IVX]{1,5}|\d{1,2})\.\s+(?:[^\W\d_]++[\s,:&-]*+)++$")
+_MAX_CAPITALS = 100
+_ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
+
+
+def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
+    """Yield the blocks of consecutive rows without a table between them."""
+    if not rows:
+        return
+    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+    leading = _leading(rows)
+    for group in group_adjacent(rows, lambda group, row: not _starts_block(group, row, left, right, leading)):
+        yield _block(group)
+
+
+def _leading(rows: Sequence[LayoutRow]) -> float:
+    """Return the line distance as a multiple of the font size.
+
+    It is the lower quartile, because paragraphs are further apart. Code has a smaller distance of its own.
+    """
+    shares = sorted(
+        (b.y0 - a.y0) / max(1.0, b.size)
+        for a, b in pairwise(rows)
+        if b.y0 > a.y0 and not (a.mono or b.mono) and abs(a.size - b.size) <= _LARGER
+    )
+    return shares[len(shares) // 4] if shares else _USUAL_LEADING
+
+
+def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
+    """Return True if a row begins a new block; `leading` is the line distance per font size."""
+    above = group[-1]
+    step = leading * row.size
+    distance = row.y0 - above.y0
+    text, first = text_of_row(row), text_of_row(group[0])
+    if is_capital_heading(first):
+        return not text.isupper() or distance > _LOOSE * step + 1.0
+    if is_capital_heading(text):
+        return True
+    if row.mono and above.mono:
+        return distance > 1.6 * step or distance < 0
+    if row.mono != above.mono or abs(row.size - above.size) > _LARGER or row.bold != above.bold or distance < 0:
+        return True
+    if distance > _LOOSE * step + 1.0 and distance > 1.3 * row.size:
+        return True
+    text_above = first if len(group) == 1 else text_of_row(above)
+    if _LEADER.search(text_above) or split_mark(text)[0] is not None:
+        return True
+    ended = _ENDS.search(text_above) is not None
+    if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
+        return True
+    if split_mark(first)[0] is not None:  # In a list.
+        return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
+    return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
+
+
+def is_capital_heading(text: str) -> bool:
+    """Return True for a section number and a title in capitals: journals set headings so in the size of their text."""
+    return text.isupper() and len(text) <= _MAX_CAPITALS and _CAPITALS.match(text) is not None
+
+
+def _block(rows: Sequence[LayoutRow]) -> LayoutBlock:
+    lines = tuple(map(text_of_row, rows))
+    size = max(row.size for row in rows)
+    if all(row.mono for row in rows) and is_code(rows):
+        return LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
+    if len(lines) == 1 and _LEADER.search(lines[0]):  # A line of a table of contents.
+        return LayoutBlock(BlockKind.ITEM, (_LEADER.sub(r" … \1", lines[0]),), size=size)
+    mark, content = split_mark(lines[0])
+    bold = all(row.bold for row in rows)
+    if mark is not None and content:
+        return LayoutBlock(BlockKind.ITEM, (content, *lines[1:]), size=size, bold=bold, label=mark)
+    return LayoutBlock(BlockKind.TEXT, lines, size=size, bold=bold)
+
+
+def is_code(rows: Sequence[LayoutRow]) -> bool:
+    """Return True if monospaced rows are code: several rows, or one with characters of code."""
+    return len(rows) > 1 or re.search(r"[{}();=<>\[\]$#|]", text_of_row(rows[0])) is not None
+
+
+def format_code(rows: Sequence[LayoutRow]) -> tuple[str, ...]:
+    """Return lines of code with their indents and inner spaces."""
+    left = min(row.x0 for row in rows)
+    widths = [(run.x1 - run.x0) / len(run.text) for row in rows for run in row.runs if len(run.text) > 2]
+    width = sorted(widths)[len(widths) // 2] if widths else 5.0
+    lines = []
+    for row in rows:
+        line = ""
+        for run in row.runs:
+            column = round((run.x0 - left) / max(width, 1.0))
+            line += " " * max(0, column - len(line)) + run.text
+        lines.append(line.rstrip())
+    return tuple(lines)
+
+
+_MOSTLY_MONO = 0.6
+"""Ratio of a document's letters in fonts of a fixed width. Above it, such a font is not a sign of code."""
+_CODE_SHARE = 0.25
+"""Ratio of lines with signs of code on a page of such a document that is code."""
+_CODE_SIGN = re.compile(r"[{}=<>\[\]$#|\\]|\w\(|;\s*$")
+
+
+def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
+    """Clear `mono` on pages of monospaced prose, so that it does not count as code.
+
+    Typescripts and the text layers of scans have such pages.
+    """
+    letters = sum(len(run.text) for page in pages for run in page.runs)
+    mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
+    if mono <= _MOSTLY_MONO * letters:
+        return list(pages)
+    return [page if _is_code_page(page) else _without_mono(page) for page in pages]
+
+
+def _is_code_page(page: LayoutPage) -> bool:
+    lines = [run.text for run in page.runs if run.mono]
+    return sum(_CODE_SIGN.search(line) is not None for line in lines) > _CODE_SHARE * len(lines)
+
+
+def _without_mono(page: LayoutPage) -> LayoutPage:
+    return replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
+
+
+_HEADING_SIZE_RATIO = 0.9
+"""Points by which a heading's font is larger than the body font."""
+_MAX_LARGE_CHARS = 200
+_MAX_BOLD_CHARS = 120
+_MAX_LEVEL = 5
+_CAPTION = re.compile(r"(?:figure|fig\.|table|tab\.|abbildung|abb\.|tabelle|chart|exhibit|source)\s*[\dIVX]", re.I)
+_FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,2}")
+"""A formula: no heading, though it is set larger than the text."""
+_STARTS = re.compile(r"[\d\W]*[^\W\d_]")
+_SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
+"""Section number and a short title, alone on a line."""
+_SENTENCE_END = re.compile(r"[.,;:]$")
+
+
+def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
+    """Return the blocks with headings marked as such; `body_size` is the font size of the body in points."""
+    sizes = {block.size for block in blocks if _is_large(block, body_size)}
+    groups = group_adjacent(sorted(sizes, reverse=True), lambda group, size: group[-1] - size <= 0.5)
+    levels = {size: min(index, _MAX_LEVEL) for index, group in enumerate(groups, 1) for size in group}
+    below = min(len(groups), _MAX_LEVEL) + 1
+    return [_mark_heading(block, levels, body_size, below) for block in blocks]
+
+
+def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
+    text = " ".join(block.lines)
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text) or _FORMULA.fullmatch(text):
+        return block
+    if _is_large(block, body_size):
+        return _as_heading(block, levels[block.size])
+    is_short_bold = block.bold and len(block.lines) <= 2 and 2 < len(text) <= _MAX_BOLD_CHARS
+    starts_heading = text[:1].isupper() or text[:1].isdigit() or not text[:1].isascii() or not text[:1].isalpha()
+    is_sentence = _SENTENCE_END.search(text) is not None
+    if (
+        is_short_bold
+        and starts_heading
+        and block.size >= body_size - 0.6
+        and not is_sentence
+        and not _CAPTION.match(text)
+    ):
+        return _as_heading(block, below)
+    if block.kind in (BlockKind.TEXT, BlockKind.ITEM) and is_capital_heading(f"{block.label} {text}".strip()):
+        return _as_heading(block, below)
+    numbered = _SECTION.match(text)
+    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not is_sentence:
+        return _as_heading(block, min(below + numbered[1].count(".") - 1, 6))
+    return block
+
+
+def _as_heading(block: LayoutBlock, level: int) -> LayoutBlock:
+    lines = block.lines
+    if block.kind is BlockKind.ITEM:
+        if not block.label:
+            return block
+        lines = (f"{block.label} {lines[0]}", *lines[1:])
+    return replace(block, kind=BlockKind.HEADING, lines=lines, level=level, label="")
+
+
+def _is_large(block: LayoutBlock, body_size: float) -> bool:
+    return (
+        (block.kind is BlockKind.TEXT or (block.kind is BlockKind.ITEM and block.label != ""))
+        and block.size > body_size + _HEADING_SIZE_RATIO
+        and sum(map(len, block.lines)) < _MAX_LARGE_CHARS
+        and any(_STARTS.match(line) for line in block.lines)
+        and not _CAPTION.match(block.lines[0])
+    )
+
+
+def join_tables(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+    """Join tables that continue at the top of the next page, on the page where they begin; drop a repeated header.
+
+    A page that is one whole table remains separate: a list over many pages would lose its page marks.
+    """
+    joined = [list(blocks) for blocks in pages]
+    for above, below in pairwise(joined):
+        if not above or len(below) < 2 or not above[-1].table or not below[0].table:
+            continue
+        table, rows = above[-1].table, below[0].table
+        if len(table[0]) == len(rows[0]):
+            above[-1] = replace(above[-1], table=table + (rows[1:] if rows[0] == table[0] else rows))
+            del below[0]
+    return joined
+
+
+def join_paragraphs(flows: Iterable[list[LayoutBlock]]) -> list[LayoutBlock]:
+    """Return the blocks of a page; join a paragraph that continues in the next column."""
+    joined: list[LayoutBlock] = []
+    for blocks in flows:
+        if joined and blocks and _is_unfinished(joined[-1], blocks[0]):
+            last = joined.pop()
+            blocks = [replace(last, lines=last.lines + blocks[0].lines), *blocks[1:]]
+        joined += blocks
+    return joined
+
+
+def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBlock]]:
+    """Join a word that a page break has split, on the page where it begins."""
+    joined = [list(blocks) for blocks in pages]
+    for above, below in pairwise(joined):
+        if not above or not below or not _is_unfinished(above[-1], below[0]):
+            continue
+        end = above[-1].lines[-1]
+        first, _, remainder = below[0].lines[0].partition(" ")
+        if not end.endswith(("-", "\u2010")) or not first[:1].islower():
+            continue
+        above[-1] = replace(above[-1], lines=(*above[-1].lines, first))
+        below[0] = replace(below[0], lines=(remainder, *below[0].lines[1:]))
+    return joined
+
+
+def _is_unfinished(block: LayoutBlock, following: LayoutBlock) -> bool:
+    """Return True if the paragraph's last line is incomplete and the next block continues it."""
+    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or following.kind is not BlockKind.TEXT:
+        return False
+    if abs(block.size - following.size) > 0.6 or block.bold != following.bold:
+        return False
+    end, start = block.lines[-1][-1:], following.lines[0][:1]
+    return start.islower() and end not in ".!?:" and len(block.lines) + len(following.lines) > 2

@@ -1,0 +1,270 @@
+"""Read a PDF with liteparse (PDFium) into pages of text runs and drawn lines."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from scraper.documents.model import ParseRequest
+from scraper.documents.pdf.boxes import Box
+from scraper.documents.pdf.formula_layout import write_formulas
+from scraper.documents.pdf.layout_model import LayoutPage, TagNode, TextRun, rotate_page
+from scraper.documents.pdf.liteparse_items import PdfItem, PdfWord, parse_pdf, read_items
+from scraper.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
+from scraper.documents.pdf.pdfium_text import PageText, read_document
+from scraper.documents.pdf.ruling_lines import extract_typed_lines, find_lines
+from scraper.documents.pdf.superscripts import write_superscripts
+from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
+from scraper.documents.pdf.word_spacing import separate_words
+from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+
+MAX_RUNS = 400_000
+"""Runs of all pages; a page of prose has a hundred."""
+
+_BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
+_MATH = re.compile(r"katex|mathjax|math|stix|xits|euclid|mt-?extra|^(?:\w+\+)?symbol", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_WIDE_SPACE = 0.55
+"""Multiple of the font size. Words of justified text are rarely further apart, cells of dense tables are."""
+_MAX_SLANT = 30.0
+"""Degrees. Slanted text of the examined files leans by 11 to 19."""
+_MAX_LINE_HEIGHT = 2.2
+"""Maximum height of the box of one line, as a multiple of the character height."""
+_MAX_ROTATED_RUNS = 500
+_MIN_HIDDEN_SHARE = 0.25
+"""Ratio of a word's box: that of PDFium is as high as its letters, that of liteparse as the line."""
+_MAX_TREE_NODES = 200_000
+_MAX_TREE_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PdfContent:
+    """Content of a PDF: its pages, metadata and form fields."""
+
+    pages: tuple[LayoutPage, ...]
+    """Pages that were read."""
+    page_count: int
+    """Pages of the whole file."""
+    title: str | None = None
+    author: str | None = None
+    encrypted: bool = False
+    failed_pages: tuple[int, ...] = ()
+    forms: Mapping[int, str] = field(default_factory=dict)
+    """Filled form fields, by page."""
+    is_xfa_form: bool = False
+    """True if the form content is XML (XFA), which is not in the pages."""
+    texts: Mapping[int, PageText] = field(default_factory=dict)
+    """Text of the pages as PDFium reads it, by page."""
+
+
+def load(data: bytes, request: ParseRequest) -> PdfContent:
+    """Return the pages of a file.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: PDFium cannot read it.
+    """
+    data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
+    try:
+        result = parse_pdf(request, data)
+    except Exception as error:  # liteparse raises errors of many kinds.
+        if "password" not in str(error).lower():
+            raise MalformedDocumentError(
+                "The file claims to be a PDF but cannot be read as one: it is damaged or was cut off.",
+                next_step="Try once more, or look for another copy.",
+            ) from None
+        password = "another password than the one given" if request.password else "a password"
+        raise EncryptedDocumentError(
+            f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
+        ) from None
+    native_pages = result.pages  # Each access copies all pages.
+    texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
+    remaining_runs = MAX_RUNS
+    pages = []
+    for page in native_pages:
+        text = texts.get(page.page_num)
+        items = read_items(page)
+        if text is not None and text.hidden:
+            items = [item for one in items for item in _remove_hidden(one, text)]
+        if text is not None and text.glyphs:
+            items = separate_words(items, text.glyphs)
+        if text is not None and text.superscripts:
+            items = write_superscripts(items, text.superscripts)
+        pages.append(_convert_page(page, items[:remaining_runs]))
+        remaining_runs -= len(pages[-1].runs)
+    meta = result.doc_meta
+    title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
+    return PdfContent(
+        tuple(pages),
+        result.total_pages or len(native_pages),
+        title=title,
+        author=author,
+        encrypted=bool(meta and meta.is_encrypted),
+        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
+        forms={page.page_num: format_form(fields) for page in native_pages if (fields := page.form_fields)},
+        is_xfa_form=result.form_type in XFA_FORMS,
+        texts=texts,
+    )
+
+
+def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
+    """Yield an item without its hidden words."""
+
+    def is_hidden(piece: PdfItem | PdfWord) -> bool:
+        box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
+        hidden = sum(box.overlap(other) for other in page.hidden)
+        return hidden > _MIN_HIDDEN_SHARE * box.overlap(box) and hidden > sum(map(box.overlap, page.visible))
+
+    kept = [word for word in item.words if not is_hidden(word)]
+    if len(kept) == len(item.words):
+        if item.words or not is_hidden(item):
+            yield item
+    elif kept:
+        text, last = " ".join(word.text for word in kept), kept[-1]
+        yield item._replace(text=text, x=kept[0].x, width=last.x + last.width - kept[0].x, words=tuple(kept))
+
+
+def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
+    angle = _find_text_angle(items)
+    texts, typed = extract_typed_lines(tuple(_convert_runs(items, angle)))
+    width, height = (
+        side if math.isfinite(side) and 0 < side < 100_000 else 800.0 for side in (page.width, page.height)
+    )
+    lines = find_lines(page.vector_graphics, width, height)
+    runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
+    rotated, tags = _find_rotated_runs(items, angle), _read_tags(page.structure_tree)
+    converted = LayoutPage(
+        page.page_num, width, height, runs, across, lines.down, tags, lines.box_across, lines.box_down, rotated
+    )
+    return rotate_page(converted, angle) if angle else converted
+
+
+def _convert_runs(items: Sequence[PdfItem], angle: int) -> Iterator[TextRun]:
+    """Yield the runs with the rotation of the page; drop stamps in the margin."""
+    for item in items:
+        text = item.text
+        if not text or text.isspace() or not _is_straight(item, angle):
+            continue
+        if not all(map(math.isfinite, (item.x, item.y, item.width, item.height))) or item.width <= 0:
+            continue
+        size = _font_size(item)
+        is_bold_name, mono, is_math = _read_font_name(item.font_name or "")
+        bold = is_bold_name or (item.font_weight or 0) >= _BOLD_WEIGHT
+        for part, x0, x1, words in _split_item(item, size):
+            part = part if part.isascii() else normalize_ligatures(part)
+            yield TextRun(
+                part, x0, item.y, x1, item.y + item.height, size, bold, mono, mono, item.mcid, -1, words, is_math
+            )
+
+
+@lru_cache(maxsize=256)
+def _read_font_name(name: str) -> tuple[bool, bool, bool]:
+    """Return True for a bold font, for a font of a fixed width, and for one made for formulas."""
+    return _BOLD.search(name) is not None, _MONO.search(name) is not None, _MATH.search(name) is not None
+
+
+def _font_size(item: PdfItem) -> float:
+    """Return the size in points, rounded to halves."""
+    return round(min(item.font_height or item.font_size or item.height, 1000.0) * 2) / 2
+
+
+def _is_straight(item: PdfItem, angle: int) -> bool:
+    """Return True for text with the rotation of the page, or slanted in place of an italic font.
+
+    PDFium reports a slant as a rotation. Text that is really rotated by that angle has a box as high as it is long.
+    """
+    if item.rotation == angle:
+        return True
+    slant = abs((item.rotation - angle + 180) % 360 - 180) if math.isfinite(item.rotation) else 0.0
+    if slant <= 1:
+        return True
+    height = item.height if angle % 180 == 0 else item.width
+    return slant < _MAX_SLANT and height < _MAX_LINE_HEIGHT * (item.font_height or item.font_size or height)
+
+
+def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, ...]:
+    """Return upright or slanted runs, such as headers of narrow columns, each placed by its lower end.
+
+    They are in the order in which the lines of one header are read.
+    """
+    found: list[tuple[float, TextRun]] = []
+    for item in items:
+        rotation = item.rotation % 360 if math.isfinite(item.rotation) else 0.0
+        if angle or _is_straight(item, angle) or 135 < rotation < 225 or item.text.isspace():
+            continue
+        upright = min(abs(rotation - 90), abs(rotation - 270)) < _MAX_SLANT
+        size = _font_size(item)
+        for piece in (item,) if upright or len(item.words) < 2 else item.words:
+            foot = piece.x + piece.width / 2 if upright else piece.x + size / 2
+            run = TextRun(piece.text, foot - size / 2, piece.y, foot + size / 2, piece.y + piece.height, size)
+            found.append((foot if rotation > 180 else -foot, run))
+    return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
+
+
+def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
+    """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
+    words = item.words if abs(item.rotation) <= _MAX_SLANT else ()
+    ends = tuple([(word.x, word.x + word.width) for word in words])
+    if len(words) < 2:
+        yield item.text, item.x, item.x + item.width, ends
+        return
+    breaks = [at for at, (a, b) in enumerate(pairwise(ends), 1) if b[0] - a[1] > _WIDE_SPACE * size]
+    if not breaks:
+        text = _separate_words(item, size) if item.text.count(" ") + 1 < len(words) else item.text
+        yield text, item.x, item.x + item.width, ends
+        return
+    for start, end in pairwise([0, *breaks, len(words)]):
+        yield " ".join(word.text for word in words[start:end]), ends[start][0], ends[end - 1][1], ends[start:end]
+
+
+def _separate_words(item: PdfItem, size: float) -> str:
+    """Return the text with spaces between words that are apart, such as a caption's label and its number."""
+    text, rest = "", item.text
+    for word, following in pairwise(item.words):
+        before, found, rest = rest.partition(word.text)
+        is_apart = following.x - word.x - word.width > SPACE * size and rest.startswith(following.text)
+        text += f"{before}{found} " if is_apart else before + found
+    return text + rest
+
+
+def _read_tags(tree: Any) -> tuple[TagNode, ...]:
+    """Return the structure tree, limited in size and depth."""
+    remaining = _MAX_TREE_NODES
+
+    def node(element: Any, depth: int) -> TagNode:
+        nonlocal remaining
+        remaining -= 1
+        has_room = depth < _MAX_TREE_DEPTH and remaining > 0
+        return TagNode(
+            element.element_type,
+            tuple(element.marked_content_ids),
+            tuple(node(child, depth + 1) for child in element.children) if has_room else (),
+            _span(element.attributes, "ColSpan"),
+            _span(element.attributes, "RowSpan"),
+            element.actual_text or "",
+        )
+
+    return tuple(node(root, 0) for root in tree.roots) if tree else ()
+
+
+def _span(attributes: Sequence[Any], name: str) -> int:
+    value = next((one.number_value for one in reversed(attributes) if one.name == name), None)
+    return min(100, max(1, int(value))) if value is not None and math.isfinite(value) else 1
+
+
+def _find_text_angle(items: Sequence[PdfItem]) -> int:
+    """Return the rotation of most of the page's text: 0, 90, 180 or 270 degrees."""
+    by_rotation: Counter[float] = Counter()
+    for item in items:
+        by_rotation[item.rotation] += len(item.text)
+    characters: Counter[int] = Counter()
+    for rotation, count in by_rotation.items():
+        characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
+    return characters.most_common(1)[0][0] if characters else 0

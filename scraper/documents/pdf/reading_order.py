@@ -1,0 +1,304 @@
+"""Find the reading order: split a page into flows of one column each, where its text is in columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from statistics import fmean
+
+from scraper.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
+
+_Span = tuple[float, float]
+
+_MIN_GUTTER = 5.5
+_GUTTER_SHARE = 0.75
+"""Multiple of the font size. A narrower gap is a wide space of justified text."""
+_FIXED_WIDTH_FACTOR = 1.7
+"""Two spaces between the sentences of a typescript are 1.2 of its size."""
+_MAX_DEPTH = 6
+_WORDS_A_LINE = 4
+"""Mean. With fewer words per line it is a table instead of columns of prose."""
+_FULL_LINE = 0.75
+_FULL_SHARE = 0.5
+_WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _MIN_NARROW_LINES = 3.2, 0.8, 10
+"""Long narrow columns are prose if nearly every line is full."""
+_MIN_ROWS = 4
+_TITLE = 1.25
+"""Ratio to the usual font size."""
+_TITLE_WORDS = 3
+_TITLE_WIDTH = 0.7
+_TITLE_LEADING = 0.6
+_MIN_OWN_LINES = 6
+_OWN_SHARE = 0.45
+_OWN_WORDS = 4
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_MIN_PROSE_LINES, _PROSE_SHARE = 3, 0.2
+_HALF = 0.48, 0.56
+"""Ratio to the width of the text: range in which the right one of two equal columns begins."""
+_WORDS_OF_NAMES, _NAMED_SHARE = 3, 0.85
+"""Mean words a line in a column of names, and ratio of its lines that are beside one of the next column."""
+_SAME_LINE = 0.2
+"""Multiple of the font size."""
+_MAX_SKIPPED = 3
+_MIN_COLUMN_WIDTH = 10
+"""Multiple of the font size."""
+
+
+def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[LayoutRow]]:
+    """Yield rows in reading order, in flows that are one column wide."""
+    if not runs:
+        return
+    rows = group_rows(runs)
+    left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
+    gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if _is_fixed_width(runs) else 1))
+    free = [_free_spans(row, (left, right)) for row in rows]
+    single: list[LayoutRow] = []
+    start = 0
+
+    @cache
+    def find_band(at: int) -> tuple[int, list[_Span]]:
+        return _find_band(rows, free, at, gutter)
+
+    while start < len(rows):
+        if _is_title(rows[start], rows[start - 1] if start and single else None, size, right - left):
+            single.append(rows[start])
+            start += 1
+            continue
+        skipped = _count_rows_above_columns(find_band, len(rows), start)
+        single += rows[start : start + skipped]
+        start += skipped
+        end, cuts = find_band(start)
+        columns = _find_columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
+        if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
+            first, end, columns = _find_halves(rows, start, end, cuts[0], (left, right))
+            single += rows[start:first]
+        if columns:
+            if single:
+                yield single
+                single = []
+            for column in _reading_order(columns):
+                yield from split_flows(column, depth + 1)
+        else:
+            single += rows[start:end]
+        start = end
+    if single:
+        yield single
+
+
+def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
+    """Return True if most letters are of a fixed width."""
+    return 2 * sum(len(run.text) for run in runs if run.fixed_width) > sum(len(run.text) for run in runs)
+
+
+def _find_halves(
+    rows: Sequence[LayoutRow], start: int, end: int, cut: _Span, page: _Span
+) -> tuple[int, int, list[list[TextRun]]]:
+    """Return the first row, the end and the columns of short lines in two halves, such as a list of names.
+
+    Columns of table cells are excluded: those have a header, numbers, or other widths. Without such rows, `start` and
+    `end` are returned unchanged.
+    """
+    inside = [index for index in range(start, end) if rows[index].x0 < cut[0] and rows[index].x1 > cut[1]]
+    if len(inside) < _MIN_ROWS or inside[-1] - inside[0] >= len(inside):
+        return start, end, []
+    columns = _columns(rows[inside[0] : inside[-1] + 1], [cut])
+    middle = (min(run.x0 for run in columns[1]) - page[0]) / (page[1] - page[0])
+    texts = [text_of_row(row) for column in columns for row in group_rows(column)]
+    if not _HALF[0] < middle < _HALF[1] or any(any(map(str.isdigit, text)) or is_label(text) for text in texts):
+        return start, end, []
+    if rows[inside[0]].bold or max(run.x1 for run in columns[0]) > cut[1]:
+        return start, end, []
+    return inside[0], inside[-1] + 1, columns
+
+
+def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float) -> bool:
+    """Return True for a title over all columns with wide word gaps, or its next line."""
+    if any(run.size < _TITLE * size for run in row.runs):
+        return False
+    if len(row.runs) >= _TITLE_WORDS and row.x1 - row.x0 > _TITLE_WIDTH * width:
+        return all(len(run.text.split()) == 1 for run in row.runs)
+    return (
+        above is not None
+        and all(abs(run.size - row.size) < 1 for run in above.runs)
+        and above.x1 - above.x0 > _TITLE_WIDTH * width
+        and row.y0 - above.y1 < _TITLE_LEADING * row.size
+    )
+
+
+def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:
+    """Return the runs of one element, column by column if it continues in the next column."""
+    if len(runs) < 2:
+        return list(runs)
+    groups: list[list[TextRun]] = []
+    end = 0.0
+    for run in sorted(runs, key=lambda run: run.x0):
+        if groups and run.x0 < end + _MIN_GUTTER:
+            groups[-1].append(run)
+            end = max(end, run.x1)
+        else:
+            groups.append([run])
+            end = run.x1
+    if len(groups) == 1 or not _breaks_back(groups):
+        return list(runs)
+    ordered = _reading_order(groups)
+    return [run for group in ordered for run in sorted(group, key=lambda run: (run.middle, run.x0))]
+
+
+def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
+    """Return True if each group begins above the one before it, or next to it and both have column width.
+
+    Words with wide gaps in a short line are next to each other too.
+    """
+    for before, after in pairwise(groups):
+        top, size = min(run.y0 for run in before), before[0].size
+        above = min(run.y0 for run in after) < top - 2
+        beside = min(run.y0 for run in after) < max(run.y0 for run in before) - 2
+        widths = (max(run.x1 for run in group) - min(run.x0 for run in group) for group in (before, after))
+        if not above and not (beside and min(widths) > _MIN_COLUMN_WIDTH * size):
+            return False
+    return True
+
+
+def _find_band(
+    rows: Sequence[LayoutRow], free: Sequence[list[_Span]], start: int, gutter: float
+) -> tuple[int, list[_Span]]:
+    """Return the end of the rows from `start` that share free strips between text, and these strips."""
+    common = free[start]
+    left, right = rows[start].x0, rows[start].x1
+    end = start + 1
+    while end < len(rows):
+        left, right = min(left, rows[end].x0), max(right, rows[end].x1)
+        shared = _intersect(common, free[end], gutter)
+        if not any(left <= span[0] + 1 and right >= span[1] - 1 for span in shared):
+            break
+        common, end = shared, end + 1
+    band = rows[start:end]
+    return end, [span for span in common if span[1] - span[0] >= gutter and _separates_text(span, band)]
+
+
+def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[_Span]]], count: int, start: int) -> int:
+    """Return the number of rows above the columns.
+
+    A short title shares chance gaps with the first lines below it.
+    """
+    end, _ = find_band(start)
+    for skipped in range(1, _MAX_SKIPPED + 1):
+        if start + skipped >= min(end, count):
+            break
+        further, cuts = find_band(start + skipped)
+        if cuts and further >= end + _MIN_ROWS:
+            return skipped
+    return 0
+
+
+def _separates_text(span: _Span, rows: Sequence[LayoutRow]) -> bool:
+    """Return True if there is text on both sides of a strip."""
+    before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
+    return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
+
+
+def _free_spans(row: LayoutRow, page: _Span) -> list[_Span]:
+    spans, at = [], page[0]
+    for run in row.runs:
+        if run.x0 > at:
+            spans.append((at, run.x0))
+        at = max(at, run.x1)
+    if at < page[1]:
+        spans.append((at, page[1]))
+    return spans
+
+
+def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -> list[_Span]:
+    overlaps = []
+    for a, b in one:
+        for c, d in other:
+            low, high = (a if a > c else c), (b if b < d else d)
+            if high - low >= min_width:
+                overlaps.append((low, high))
+    return overlaps
+
+
+def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+    """Return the columns of text between free strips; empty if the strips separate cells of tables or list labels.
+
+    If they separate both, as on a page with a table in a column, one strip is between columns.
+    """
+    columns = _columns(rows, cuts)
+    if _is_prose(rows, columns):
+        return columns
+    for cut in sorted(cuts, key=lambda cut: cut[0] - cut[1]) if len(cuts) > 1 else ():
+        columns = _columns(rows, [cut])
+        if all(columns) and _are_independent_columns([group_rows(column) for column in columns]):
+            return columns
+    return []
+
+
+def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+    columns: list[list[TextRun]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for run in row.runs:
+            columns[sum(cut[1] <= run.x0 + 1 for cut in cuts)].append(run)
+    return columns
+
+
+def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -> bool:
+    """Return True if columns contain prose instead of table cells or list labels."""
+    if len(rows) < _MIN_ROWS or any(not column for column in columns):
+        return False
+    lines = [group_rows(column) for column in columns]
+    if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
+        return False
+    if _are_independent_columns(lines):
+        return True
+    if any(_are_names_of_rows(one, other) for one, other in (*pairwise(lines), *pairwise(lines[::-1]))):
+        return False
+    texts = [text_of_row(line) for column in lines for line in column]
+    words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
+    widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
+    full_lines = fmean(
+        line.x1 - line.x0 > _FULL_LINE * width for column, width in zip(lines, widths, strict=True) for line in column
+    )
+    is_narrow = words >= _WORDS_A_NARROW_LINE and full_lines >= _NARROW_FULL_SHARE
+    if is_narrow and min(map(len, lines)) >= _MIN_NARROW_LINES:
+        return True
+    return words >= _WORDS_A_LINE and full_lines > _FULL_SHARE
+
+
+def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
+    """Return True if all columns have lines of prose, and most lines are beside no line of the next column."""
+    return all(map(_has_prose, columns)) and all(
+        _stands_alone(one, other) and _stands_alone(other, one) for one, other in pairwise(columns)
+    )
+
+
+def _has_prose(column: Sequence[LayoutRow]) -> bool:
+    width = max(line.x1 for line in column) - min(line.x0 for line in column)
+    full = (line for line in column if line.x1 - line.x0 > _FULL_LINE * width)
+    prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in full)
+    return prose >= max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column))
+
+
+def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
+    """Return True if a column has few words a line, and nearly all lines are beside one of the other column."""
+    words = fmean(len(text_of_row(line).split()) for line in one)
+    if words > _WORDS_OF_NAMES or len(one) > len(other):
+        return False
+    middles = [line.runs[0].middle for line in other]
+    beside = sum(any(abs(line.runs[0].middle - middle) <= _SAME_LINE * line.size for middle in middles) for line in one)
+    return beside >= _NAMED_SHARE * len(one)
+
+
+def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
+    beside = [line.runs[0].middle for line in other]
+    alone = sum(all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one)
+    return len(one) >= _MIN_OWN_LINES and alone >= _OWN_SHARE * len(one)
+
+
+def _reading_order(columns: list[list[TextRun]]) -> list[list[TextRun]]:
+    text = "".join(run.text for column in columns for run in column)
+    return columns[::-1] if is_right_to_left(text) else columns

@@ -1,0 +1,282 @@
+"""Blocks from the structure tree of a tagged PDF, if the tags cover the page and are meaningful."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scraper.documents.pdf.blocks import format_code, is_code
+from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TagNode, TextRun
+from scraper.documents.pdf.reading_order import order_by_columns
+from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
+
+_HEADINGS = {"H": 2, "Title": 1, "H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
+_TEXTS = frozenset("P Caption Note FENote TOCI Formula BibEntry Quote Figure Annot Normal Em Strong".split())
+_ROW_GROUPS = frozenset({"THead", "TBody", "TFoot"})
+_MIN_TAGGED = 0.97
+"""Ratio of the text outside the margins: untagged text there must be read too."""
+_MIN_IN_BLOCKS = 0.9
+"""Minimum ratio of the tagged text that is in block elements."""
+_MARGIN = 0.1
+_SAME_ROW = 0.45
+_MAX_PARAGRAPH_CHARS = 4_000
+"""Characters. A longer paragraph is a page that was tagged as a whole."""
+_MIN_BLOCKS = 2
+_MAX_COLUMNS = 100
+_MAX_ROWS = 2_000
+
+
+def read_tagged_blocks(page: LayoutPage) -> list[LayoutBlock] | None:
+    """Return the blocks of a page by its tags, or None if the tags do not cover the text in blocks."""
+    if not page.tags:
+        return None
+    tagged: dict[int, list[TextRun]] = defaultdict(list)
+    for run in page.runs:
+        if run.mark is not None:
+            tagged[run.mark].append(run)
+    reader = _TagReader(tagged, _find_owners(page.tags, tagged))
+    blocks = [block for node in page.tags for block in reader.blocks(node, 0)]
+    if len(blocks) < _MIN_BLOCKS or not _is_reliable(page, reader, blocks):
+        return None
+    return blocks
+
+
+def _is_reliable(page: LayoutPage, reader: _TagReader, blocks: Sequence[LayoutBlock]) -> bool:
+    inner = [run for run in page.runs if run.y0 > _MARGIN * page.height and run.y1 < (1 - _MARGIN) * page.height]
+    characters = sum(len(run.text) for run in inner)
+    tagged = sum(len(run.text) for run in inner if run.mark in reader.used)
+    has_blocks = reader.characters - reader.outside_blocks >= _MIN_IN_BLOCKS * reader.characters
+    longest = max((sum(map(len, block.lines)) for block in blocks if block.kind is BlockKind.TEXT), default=0)
+    return tagged >= _MIN_TAGGED * characters and has_blocks and longest <= _MAX_PARAGRAPH_CHARS
+
+
+class _TagReader:
+    """Traversal of one page; records the runs it used, and those outside of any block."""
+
+    def __init__(self, tagged: dict[int, list[TextRun]], owners: dict[int, int]) -> None:
+        self.used: set[int] = set()
+        self.characters = 0
+        self.outside_blocks = 0
+        self._tagged = tagged
+        self._owners = owners
+
+    def blocks(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        """Yield the blocks of an element."""
+        if node.kind in _HEADINGS:
+            yield from self._heading(node)
+        elif node.kind == "Table":
+            yield from self._table(node)
+        elif node.kind == "L":
+            yield from self._list(node, depth)
+        elif node.kind in _TEXTS or node.kind == "Code":
+            yield from self._texts(node, depth)
+        else:
+            yield from self._direct_text(node)
+            for child in node.children:
+                yield from self.blocks(child, depth)
+
+    def _heading(self, node: TagNode) -> Iterator[LayoutBlock]:
+        rows = _rows(self._runs(node))
+        lines = tuple(map(text_of_row, rows))
+        if any(lines):
+            yield LayoutBlock(BlockKind.HEADING, lines, size=max(row.size for row in rows), level=_HEADINGS[node.kind])
+
+    def _texts(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        """Yield a paragraph, and the blocks nested in it against the rules."""
+        inner = [child for child in node.children if _is_block(child)]
+        yield from self._paragraph(self._runs(node, without=inner), code=node.kind == "Code")
+        for child in inner:
+            yield from self.blocks(child, depth)
+
+    def _direct_text(self, node: TagNode) -> Iterator[LayoutBlock]:
+        """Yield text that is directly in an element that is not a block."""
+        runs = [run for mark in node.marks for run in self._take(mark, node)]
+        self.outside_blocks += sum(len(run.text) for run in runs)
+        yield from self._paragraph(runs, code=False)
+
+    def _paragraph(self, runs: Sequence[TextRun], *, code: bool) -> Iterator[LayoutBlock]:
+        rows = _rows(runs)
+        if not rows:
+            return
+        size, bold = max(row.size for row in rows), all(row.bold for row in rows)
+        if (code or all(row.mono for row in rows)) and is_code(rows):
+            yield LayoutBlock(BlockKind.CODE, format_code(rows), size=size)
+        else:
+            yield LayoutBlock(BlockKind.TEXT, tuple(map(text_of_row, rows)), size=size, bold=bold)
+
+    def _list(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        for item in node.children:
+            if item.kind == "L":
+                yield from self._list(item, depth + 1)
+            elif item.kind == "LI":
+                yield from self._item(item, depth)
+            else:
+                yield from self.blocks(item, depth)
+
+    def _item(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
+        inner = [list_ for list_ in _iter_descendants(node) if list_.kind in ("L", "Table")]
+        labels = [child for child in node.children if child.kind == "Lbl"]
+        label = "".join(run.text for child in labels for run in self._runs(child)).strip()
+        rows = _rows(self._runs(node, without=[*inner, *labels]))
+        lines = list(map(text_of_row, rows))
+        if label and lines and lines[0].startswith(label):
+            lines[0] = lines[0][len(label) :].strip()
+        if not any(lines) and label:  # The label contains the whole item.
+            mark, content = split_mark(label)
+            label, lines = mark or "", [content]
+        if any(lines):
+            number = label if any(map(str.isalnum, label)) else ""
+            size = max((row.size for row in rows), default=0.0)
+            yield LayoutBlock(BlockKind.ITEM, tuple(lines), size=size, level=min(depth, 8), label=number)
+        for child in inner:
+            yield from self.blocks(child, depth + 1)
+
+    def _table(self, node: TagNode) -> Iterator[LayoutBlock]:
+        for child in node.children:
+            if child.kind == "Caption":
+                yield from self._texts(child, 0)
+        rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
+        yield from self._direct_text(node)
+        grid = fill_spans(rows)
+        if any(any(row) for row in grid):
+            yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
+
+    def _cell(self, node: TagNode) -> TaggedCell:
+        rows = _rows(self._runs(node))
+        x0 = min((row.x0 for row in rows), default=None)
+        text = join_lines(map(text_of_row, rows))
+        return TaggedCell(text, node.column_span, node.row_span, x0, max((row.x1 for row in rows), default=None))
+
+    def _runs(self, node: TagNode, without: Sequence[TagNode] = ()) -> list[TextRun]:
+        """Return the runs of an element in drawing order."""
+        excluded = {id(inner) for inner in without}
+
+        def gather(part: TagNode) -> list[tuple[int, TagNode]]:
+            own = [(mark, part) for mark in part.marks]
+            inner = [mark for child in part.children if id(child) not in excluded for mark in gather(child)]
+            # Only the marked content IDs order an element's own text among that of its children.
+            return sorted(own + inner, key=lambda pair: pair[0]) if own and inner else own + inner
+
+        return order_by_columns([run for mark, part in gather(node) for run in self._take(mark, part)])
+
+    def _take(self, mark: int, node: TagNode) -> list[TextRun]:
+        if mark in self.used or self._owners.get(mark, id(node)) != id(node):
+            return []
+        runs = self._tagged.get(mark, [])
+        self.used.add(mark)
+        self.characters += sum(len(run.text) for run in runs)
+        return runs
+
+
+def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> dict[int, int]:
+    """Return the owners of marked content IDs that several elements claim.
+
+    An element over several pages lists its IDs on all of them, and each page counts from 0. IDs grow in element order,
+    so the owner is the element whose neighbors' IDs enclose them.
+    """
+    claims = [(mark, id(node)) for node in _iter_nodes(tags) for mark in node.marks if mark in tagged]
+    counts = Counter(mark for mark, _ in claims)
+    owners: dict[int, int] = {}
+    misfits: dict[int, int] = {}
+    before = -1
+    for index, (mark, owner) in enumerate(claims):
+        if counts[mark] == 1:
+            before = mark
+            continue
+        after = next((other for other, _ in claims[index + 1 : index + 50] if counts[other] == 1), mark)
+        misfit = (before > mark) + (after < mark)
+        if mark not in owners or misfit < misfits[mark]:
+            owners[mark], misfits[mark] = owner, misfit
+    return owners
+
+
+def _iter_nodes(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
+    for node in nodes:
+        yield node
+        yield from _iter_nodes(node.children)
+
+
+def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
+    """Split runs in their order into rows, with a new row where the height changes."""
+    groups = group_adjacent(
+        runs, lambda group, run: abs(run.middle - group[-1].middle) < _SAME_ROW * max(4.0, run.y1 - run.y0)
+    )
+    return [LayoutRow(tuple(sorted(group, key=lambda run: run.x0))) for group in groups]
+
+
+def _table_rows(node: TagNode) -> Iterator[TagNode]:
+    for child in node.children:
+        if child.kind == "TR":
+            yield child
+        elif child.kind in _ROW_GROUPS or child.kind == "NonStruct":
+            yield from _table_rows(child)
+
+
+def _is_block(node: TagNode) -> bool:
+    return node.kind in ("Table", "L", "P", "Code") or node.kind in _HEADINGS
+
+
+def _iter_descendants(node: TagNode) -> Iterator[TagNode]:
+    """Yield the elements inside of one, without descending into lists and tables."""
+    for child in node.children:
+        yield child
+        if child.kind not in ("L", "Table"):
+            yield from _iter_descendants(child)
+
+
+class TaggedCell(NamedTuple):
+    """One cell and the horizontal range of its text; None if it has no text."""
+
+    text: str
+    column_span: int
+    row_span: int
+    x0: float | None
+    x1: float | None
+
+
+def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
+    """Return the texts by row and column; a spanning cell's text is in its first position."""
+    width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
+    ranges = _column_ranges(rows, width)
+    grid: list[list[str]] = []
+    covered: set[tuple[int, int]] = set()
+    for number, row in enumerate(rows[:_MAX_ROWS]):
+        line: list[str] = []
+        missing = width - sum(cell.column_span for cell in row) - sum((number, x) in covered for x in range(width))
+        for cell in row:
+            while (number, len(line)) in covered:
+                line.append("")
+            while missing > 0 and cell.x0 is not None and _is_further_right(cell, len(line), ranges):
+                line.append("")
+                missing -= 1
+            covered |= {
+                (number + down, len(line) + right)
+                for down in range(1, min(cell.row_span, len(rows) - number))
+                for right in range(cell.column_span)
+            }
+            line += [cell.text, *[""] * (cell.column_span - 1)]
+        grid.append(line[:_MAX_COLUMNS])
+    return grid
+
+
+def _column_ranges(rows: Sequence[Sequence[TaggedCell]], width: int) -> list[tuple[float, float] | None]:
+    """Return the horizontal range of each column's text, from rows with all cells."""
+    ranges: list[tuple[float, float] | None] = [None] * width
+    for row in rows:
+        if len(row) != width:
+            continue
+        for index, cell in enumerate(row):
+            if cell.x0 is not None and cell.x1 is not None:
+                known = ranges[index] or (cell.x0, cell.x1)
+                ranges[index] = (min(known[0], cell.x0), max(known[1], cell.x1))
+    return ranges
+
+
+def _is_further_right(cell: TaggedCell, column: int, ranges: Sequence[tuple[float, float] | None]) -> bool:
+    """Return True if a cell's text begins right of this column, below a later one."""
+    if column + 1 >= len(ranges) or cell.x0 is None:
+        return False
+    here, later = ranges[column], ranges[column + 1 :]
+    beyond = here is None or cell.x0 >= here[1]
+    return beyond and any(span is not None and cell.x0 >= span[0] - 2 for span in later)

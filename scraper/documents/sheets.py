@@ -1,0 +1,248 @@
+"""Spreadsheet reader (calamine): each sheet as a heading with its tables."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import python_calamine
+from python_calamine import CalamineWorkbook, SheetVisibleEnum
+
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_charts import read_charts
+from scraper.documents.ooxml_parts import iter_sheet_parts, write_link
+from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts
+from scraper.documents.sheet_cells import column_number, read_padded_styles, read_sheet_links, write_as_text
+from scraper.documents.sheet_comments import read_sheet_comments
+from scraper.documents.sniff import DocumentKind, sniff_kind
+from scraper.documents.tables import format_regions
+from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
+
+MAX_CELLS = 5_000_000
+"""Cells between the first and the last used one; calamine allocates all of them."""
+MAX_STRING_BYTES = 50_000_000
+"""Bytes of the texts of all cells; one shared string may be used a million times."""
+MAX_ROWS = 20_000
+"""Rows of one sheet that are shown."""
+MAX_COLUMNS = 100
+"""Columns of one sheet that are shown."""
+MAX_SHOWN_CELLS = 500_000
+"""Cells of one sheet. The text of more cells would exceed the character limit anyway."""
+MAX_COUNTED_BYTES = 400_000_000
+"""Bytes of a sheet whose rows are only counted; a million rows of ten columns have as many."""
+_MAX_SHEETS = 200
+_MAX_MERGED_RANGES = 5_000
+_MAX_MERGED_CELLS = 100
+"""Cells. A larger merged cell is a title over a page, and appears once."""
+_SMALLER = "Look for a smaller copy, or for its data as CSV."
+_CELL = re.compile(rb'<(?:\w+:)?c\b[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"')
+_SHARED = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\bt=\"s\"[^<>]*>\s*(?:<(?:\w+:)?f\b.*?>)?\s*<(?:\w+:)?v>(\d{1,9})<")
+_STRING = re.compile(rb"<(?:\w+:)?si\b.*?(?:</(?:\w+:)?si>|/>)", re.DOTALL)
+_SHARED_STRINGS = "xl/sharedStrings.xml"
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_OMITTED = re.compile(r"xl/(?:media|embeddings|drawings|charts|printerSettings|theme)/")
+_SHEET_DATA = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\b")
+_SMALL_BYTES = 20_000_000
+"""Bytes. Smaller sheets are read whole, because merged cells are declared after the rows."""
+_OVERLAP_BYTES = 64
+"""Bytes of a chunk that are searched again with the next one; a closing tag is shorter."""
+
+
+def read(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the sheets of a workbook.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+        MalformedDocumentError: It is damaged.
+        ContentTooLargeError: It exceeds a limit.
+    """
+    kind = sniff_kind(data)
+    parts = ZipParts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
+    row_counts: dict[str, int] = {}
+    if parts is not None and kind is DocumentKind.XLSX:
+        data, counts_by_part = _limit_workbook(data, parts)
+        row_counts = {name: counts_by_part.get(part, 0) for name, part in iter_sheet_parts(parts)}
+    workbook = _open(data)
+    sections: list[str] = []
+    warnings: list[str] = []
+    charts = read_charts(parts) if parts is not None else {}
+    comments = read_sheet_comments(parts) if parts is not None else {}
+    links = read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
+    hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
+    for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
+        mark = " (hidden sheet)" if name in hidden else ""
+        tables = _format_sheet(_read_rows(workbook, name, links.get(name, {})), name, row_counts.get(name, 0), warnings)
+        blocks = [*tables, *charts.get(name, ()), *comments.get(name, ())]
+        sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
+    if len(workbook.sheet_names) > _MAX_SHEETS:
+        warnings.append(f"Only the first {_MAX_SHEETS} sheets are shown.")
+    return ParsedDocument(kind.value, "\n\n".join(sections), pages=len(workbook.sheet_names), warnings=tuple(warnings))
+
+
+def _open(data: bytes) -> CalamineWorkbook:
+    try:
+        return CalamineWorkbook.from_filelike(io.BytesIO(data))
+    except python_calamine.PasswordError:
+        raise EncryptedDocumentError(
+            "The spreadsheet is locked with a password.", next_step="Save it without one."
+        ) from None
+    except (python_calamine.CalamineError, ValueError, OSError) as error:
+        raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
+
+
+def _read_rows(workbook: CalamineWorkbook, name: str, links: Mapping[tuple[int, int], str]) -> list[list[Any]]:
+    """Return the cells between the first and the last used one; merged cells repeat their value.
+
+    Cells with links, whose addresses are given by row and column, are written as Markdown.
+    """
+    try:
+        sheet = workbook.get_sheet_by_name(name)
+        rows = sheet.to_python(skip_empty_area=True)
+        top, left = sheet.start or (0, 0)
+        merged = sheet.merged_cell_ranges or []
+    except (python_calamine.CalamineError, ValueError, OSError):
+        return []  # A sheet of charts, or a damaged sheet among others.
+    for (first_row, first_column), (last_row, last_column) in merged[:_MAX_MERGED_RANGES]:
+        height, width = last_row - first_row + 1, last_column - first_column + 1
+        if height * width > _MAX_MERGED_CELLS or (rows and width >= len(rows[0])):
+            continue  # A title over a page or over the whole sheet.
+        first_row, first_column = first_row - top, first_column - left
+        inside = 0 <= first_row < len(rows) and 0 <= first_column < len(rows[first_row])
+        if inside and (value := rows[first_row][first_column]):
+            for row in rows[first_row : first_row + height]:
+                row[first_column : first_column + width] = [value] * min(width, len(row) - first_column)
+    for (number, column), url in links.items():
+        cells = rows[number - top] if top <= number < top + len(rows) else []
+        if left <= column < left + len(cells):
+            cells[column - left] = write_link(_format_value(cells[column - left]), url)
+    return rows
+
+
+def _format_sheet(rows: Sequence[Sequence[Any]], name: str, row_count: int, warnings: list[str]) -> Iterator[str]:
+    """Yield the tables of a sheet; `row_count` is that of a truncated sheet."""
+    width = len(rows[0]) if rows else 0
+    shown = min(MAX_ROWS, MAX_SHOWN_CELLS // max(1, min(width, MAX_COLUMNS)))
+    if (count := max(row_count, len(rows))) > shown:
+        warnings.append(f"Sheet {name[:60]}: only the first {shown:,} of {count:,} rows are shown.")
+    if width > MAX_COLUMNS:
+        warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {width:,} columns are shown.")
+    yield from format_regions([[_format_value(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]])
+
+
+def _format_value(cell: Any) -> str:
+    """Return a cell as displayed: integers without a point, dates in ISO 8601."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(round(cell, 12))
+    if isinstance(cell, datetime.datetime):
+        whole = cell.time() == datetime.time()
+        return cell.date().isoformat() if whole else cell.isoformat(sep=" ", timespec="seconds")
+    if isinstance(cell, datetime.timedelta):
+        return _format_duration(cell)
+    if isinstance(cell, (datetime.date, datetime.time)):
+        return cell.isoformat()
+    return str(cell).strip()
+
+
+def _format_duration(duration: datetime.timedelta) -> str:
+    """Return a duration in hours, which may be more than 24, minutes and seconds."""
+    seconds = round(abs(duration).total_seconds())
+    sign = "-" if duration < datetime.timedelta() and seconds else ""
+    return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]]:
+    """Limit each sheet to the rows that are shown, and write some cells as text.
+
+    Returns the workbook, and row counts of truncated sheets by part.
+
+    The counts are lower bounds if counting stopped early.
+
+    Raises:
+        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too
+            large without rows.
+    """
+    row_counts: dict[str, int] = {}
+    sheets: dict[str, bytes] = {}
+    for name in filter(_SHEET.fullmatch, parts.names):
+        if parts.size_of(name) <= _SMALL_BYTES:
+            sheets[name] = parts.read(name)
+            continue
+        sheets[name], count = _read_first_rows(parts.chunks(name, MAX_COUNTED_BYTES))
+        if count > MAX_ROWS:
+            row_counts[name] = count
+    _check_memory(parts, sheets)
+    padded_styles = read_padded_styles(parts)
+    written = {name: write_as_text(xml, padded_styles) for name, xml in sheets.items()}
+    return (_rewrite_workbook(parts, written) if row_counts or written != sheets else data), row_counts
+
+
+def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+    """Return the XML up to the last row that is shown, and the row count."""
+    xml, count, overlap, row_end = bytearray(), 0, b"", b""
+    for chunk in chunks:
+        if count <= MAX_ROWS and len(xml) < MAX_PART_BYTES:
+            xml += chunk
+        if not row_end:
+            sheet_data = _SHEET_DATA.search(bytes(xml[: 1 << 20]))
+            row_end = b"</" + sheet_data[1] + b"row>" if sheet_data else b""
+            count = xml.count(row_end) if row_end else 0
+        else:
+            count += (overlap + chunk).count(row_end) - overlap.count(row_end)
+        overlap = chunk[-_OVERLAP_BYTES:]
+    if count <= MAX_ROWS:
+        return bytes(xml), count
+    end = 0
+    for _ in range(MAX_ROWS):
+        following = xml.find(row_end, end)
+        if following < 0:
+            break
+        end = following + len(row_end)
+    prefix = row_end[2:-4]
+    return bytes(xml[:end]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>", count
+
+
+def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
+    """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly.
+
+    Raises:
+        ContentTooLargeError: The workbook exceeds a limit.
+    """
+    lengths: list[int] | None = None
+    total = 0
+    for xml in sheets.values():
+        rows, columns = _used_range(xml)
+        if rows * columns > MAX_CELLS:
+            raise ContentTooLargeError(
+                f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.", next_step=_SMALLER
+            )
+        for match in _SHARED.finditer(xml):
+            if lengths is None:
+                strings = parts.read(_SHARED_STRINGS) if _SHARED_STRINGS in parts else b""
+                lengths = [len(string[0]) for string in _STRING.finditer(strings)]
+            index = int(match[1])
+            total += lengths[index] if index < len(lengths) else 0
+            if total > MAX_STRING_BYTES:
+                raise ContentTooLargeError("The cells contain more text than the limit.", next_step=_SMALLER)
+
+
+def _used_range(xml: bytes) -> tuple[int, int]:
+    """Return the highest row and column in use; the declared dimension is not trusted."""
+    cells = _CELL.findall(xml)
+    rows = max((int(digits) for _, digits in cells), default=0)
+    return rows, max(map(column_number, {name for name, _ in cells}), default=0)
+
+
+def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
+    """Return the workbook with the truncated sheets, and without pictures, drawings and themes."""
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name in parts.names:
+                if not _OMITTED.match(name) and not name.endswith("/"):
+                    archive.writestr(name, sheets[name] if name in sheets else parts.read(name))
+        return file.getvalue()

@@ -1,0 +1,245 @@
+"""Readers of text formats: plain text with contacts and calendars, Markdown, XML, JSON, notebooks and CSV."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import quopri
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from browsers.http.charset import decode
+from scraper.documents.email import convert_html
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.tables import pipe_table
+from scraper.documents.text_decoding import decode_text
+from scraper.errors import NoContentError
+from scraper.extract.code.fences import fence, format_json
+from scraper.text.markdown_headings import find_headings
+
+_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=quote)[^\S\n]*$", re.MULTILINE)
+_CODE_LINE = re.compile(r"^(?:[ \t]+\S.*[{};:]|.*[{};]|\s*(?:def|class|import|from|function|#include)\b.*)$")
+_CODE_SHARE = 0.4
+_SAMPLE_LINES = 200
+_MAX_OUTPUT_CHARS = 4_000
+_CUT_OUTPUT = "\n\n(The rest of this output is left out.)"
+_LONG_OUTPUT_WARNING = f"Only the first {_MAX_OUTPUT_CHARS:,} characters of each output are shown."
+_DISPLAY_OBJECT = "<IPython.core.display."
+"""Start of the plain text of outputs that have only another format, such as those of `display(Markdown(...))`."""
+MAX_ROWS = 20_000
+MAX_COLUMNS = 2_000
+MAX_CELLS = 500_000
+"""Cells of a CSV file that are shown, like `MAX_ROWS` and `MAX_COLUMNS`."""
+_MAX_CELL_LINES = 500
+_CSV_SAMPLE_LINES = 100
+_DELIMITERS = ",;\t|^~\x1f"
+"""Possible delimiters, the likeliest first; the last ones are never used otherwise."""
+
+_CONTACTS_OR_CALENDAR = re.compile(r"\s*BEGIN:(?:VCARD|VCALENDAR)\s", re.IGNORECASE)
+_CARD = re.compile(r"^(?=BEGIN:VCARD\b)", re.MULTILINE | re.IGNORECASE)
+_OLD_VERSION = re.compile(r"^VERSION:2\.1\b", re.MULTILINE)
+"""vCard 2.1 folds lines at a space, which belongs to the text; later versions insert the space (RFC 6350, 3.2)."""
+_CHARSET = "CHARSET="
+_QUOTED = "ENCODING=QUOTED-PRINTABLE"
+_BASE64 = re.compile(r"[A-Za-z0-9+/= ]{200,}")
+
+
+def read_text(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return a plain text; a text that looks like code is fenced.
+
+    Raises:
+        NoContentError: There is no text.
+    """
+    text, warnings = decode_text(data, request)
+    body = _unfold_content_lines(text).strip("\n").rstrip()
+    if not body.strip():
+        raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
+    return ParsedDocument("text", fence(body, "") if _is_code(body) else body, warnings=warnings)
+
+
+def _unfold_content_lines(text: str) -> str:
+    """Return contacts or a calendar with one property per line, and any other text unchanged.
+
+    Values in quoted-printable are decoded. Pictures in base64 are replaced by their size.
+    """
+    if not _CONTACTS_OR_CALENDAR.match(text):
+        return text
+    return "\n".join(line for card in _CARD.split(text.replace("\r\n", "\n")) for line in _unfold_card(card))
+
+
+def _unfold_card(card: str) -> Iterator[str]:
+    card = card.removesuffix("\n")
+    folded = r"\n(?=[ \t])" if _OLD_VERSION.search(card) else r"\n[ \t]"
+    lines = iter(re.sub(folded, "", card).split("\n"))
+    for line in lines:
+        head, colon, value = line.partition(":")
+        parameters = head.split(";")
+        if colon and _QUOTED in map(str.upper, parameters):
+            parts = [value]
+            while parts[-1].endswith("=") and (more := next(lines, None)) is not None:
+                parts.append(more)
+            yield _decode_quoted(parameters, "\n".join(parts))
+        elif (data := _find_base64(head, value)) is not None:
+            yield f"{line[: len(line) - len(data)]}({len(data) * 3 // 4:,} bytes)"
+        else:
+            yield line
+
+
+def _find_base64(head: str, value: str) -> str | None:
+    """Return a long value in base64, also behind the start of a `data:` URL, or None."""
+    if value.startswith("data:"):
+        data = value.partition(",")[2]
+    elif re.search(r";ENCODING=(?:b|BASE64)(?:;|$)", head, re.IGNORECASE):
+        data = value
+    else:
+        return None
+    return data if _BASE64.fullmatch(data) else None
+
+
+def _decode_quoted(parameters: list[str], encoded: str) -> str:
+    charset = next((one[len(_CHARSET) :] for one in parameters if one.upper().startswith(_CHARSET)), "utf-8")
+    decoded = decode(quopri.decodestring(encoded.encode()), f"text/plain; charset={charset}")
+    # A line break in the value is written as in the other values.
+    decoded = decoded.replace("\r\n", "\n").replace("\n", "\\n")
+    kept = [one for one in parameters if one.upper() != _QUOTED and not one.upper().startswith(_CHARSET)]
+    return f"{';'.join(kept)}:{decoded}"
+
+
+def read_markdown(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return Markdown unchanged, with its title."""
+    text, warnings = decode_text(data, request)
+    front = _FRONT_MATTER.match(text)
+    titled = _FRONT_TITLE.search(front[1]) if front else None
+    headings = find_headings(text)
+    title = titled["title"] if titled else headings[0].text if headings else None
+    return ParsedDocument("markdown", text.strip(), title=title, warnings=warnings)
+
+
+def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return XML as a code block."""
+    text, warnings = decode_text(data, request)
+    return ParsedDocument("xml", fence(text.strip(), "xml"), warnings=warnings)
+
+
+def _is_code(text: str) -> bool:
+    lines = [line for line in text.split("\n")[:_SAMPLE_LINES] if line.strip()]
+    return len(lines) > 3 and sum(bool(_CODE_LINE.match(line)) for line in lines) > _CODE_SHARE * len(lines)
+
+
+def read_json(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return JSON as a code block, indented if it is short and valid."""
+    text, warnings = decode_text(data, request)
+    return ParsedDocument("json", fence(format_json(text), "json"), warnings=warnings)
+
+
+def read_notebook(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return a Jupyter notebook as text and code, or its JSON if its structure is unknown.
+
+    It is parsed as a whole: its pictures are often longer than the limit of the answer.
+    """
+    try:
+        notebook = json.loads(decode(data, request.media_type).removeprefix("\ufeff"))
+        name = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+        language = name if isinstance(name, str) and name.isalnum() else ""
+        parts = [part for cell in notebook["cells"] for part in _notebook_cell(cell, language)]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        text, warnings = decode_text(data, request)
+        return ParsedDocument("json", fence(text.strip(), "json"), warnings=warnings)
+    has_long_output = any(part.endswith(_CUT_OUTPUT) for part in parts)
+    return ParsedDocument("ipynb", "\n\n".join(parts), warnings=(_LONG_OUTPUT_WARNING,) if has_long_output else ())
+
+
+def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
+    source = _join_lines(cell.get("source", ""))
+    if cell.get("cell_type") != "code":
+        if source:
+            yield source
+        return
+    if source:
+        yield fence(source, language)
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        text = _join_lines(output.get("text") or data.get("text/plain") or "")
+        if output.get("output_type") == "error":
+            text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
+        if not text or text.startswith(_DISPLAY_OBJECT):
+            text = _formatted_output(data) or (text and fence(text, ""))
+            yield from [text] if text else []
+        elif len(text) > _MAX_OUTPUT_CHARS:
+            yield fence(text[:_MAX_OUTPUT_CHARS], "") + _CUT_OUTPUT
+        else:
+            yield fence(text, "")
+
+
+def _formatted_output(data: Any) -> str:
+    """Return an output as Markdown, LaTeX or the Markdown of its HTML; empty if it has none of them."""
+    text = _join_lines(data.get("text/markdown") or data.get("text/latex") or "")
+    return text or convert_html(_join_lines(data.get("text/html") or "")).strip()
+
+
+def _join_lines(lines: Any) -> str:
+    return "".join(map(str, lines if isinstance(lines, list) else [lines])).strip("\n")
+
+
+def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the rows as a table with the first row as header.
+
+    Raises:
+        NoContentError: There is no text.
+    """
+    text, warnings = decode_text(data, request)
+    if not text.strip():
+        raise NoContentError("The file contains no text.", next_step="There is nothing to read in it.")
+    if text[:4].lower() == "sep=" and "\n" in text[:10]:  # Excel's hint `sep=;`, which is not a row.
+        text = text.split("\n", 1)[1]
+    delimiter = _find_delimiter(text)
+    rows = _parse_rows(text, delimiter)
+    width = max(map(len, rows))
+    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS))))
+    if len(rows) > max_rows:
+        total = f" of {len(rows):,}" if len(rows) <= MAX_ROWS else ""
+        warnings = (*warnings, f"Only the first {max_rows:,}{total} rows are shown.")
+    if width > MAX_COLUMNS:
+        warnings = (*warnings, f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
+    table = pipe_table([row[:MAX_COLUMNS] for row in rows[:max_rows]])
+    return ParsedDocument("tsv" if delimiter == "\t" else "csv", table, warnings=warnings)
+
+
+def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
+    """Return the rows, at most one more than the limit.
+
+    If a quote is never closed, quotes are treated as plain characters; otherwise the rest of the file would be one
+    cell.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lenient = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+    try:
+        rows = list(itertools.islice((row for row in lenient if row), MAX_ROWS + 1))
+        if any(cell.count("\n") > _MAX_CELL_LINES for row in rows for cell in row):
+            raise csv.Error("a quote that never closes")
+    except csv.Error:
+        plain = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        try:
+            rows = list(itertools.islice((row for row in plain if row), MAX_ROWS + 1))
+        except csv.Error:  # A field beyond the limit of the csv module: split by hand.
+            rows = [line.split(delimiter) for line in lines[: MAX_ROWS + 1] if line]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def _find_delimiter(text: str) -> str:
+    """Return the delimiter that splits most lines into the same number of cells, more than one."""
+    lines = [line for line in text[:65_536].split("\n")[:_CSV_SAMPLE_LINES] if line.strip()]
+
+    def evenness(delimiter: str) -> tuple[float, int]:
+        try:
+            widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if row)
+        except csv.Error:
+            widths = Counter(line.count(delimiter) + 1 for line in lines)
+        (width, count), *_ = widths.most_common(1) or [(1, 0)]
+        return (count / max(1, len(lines)) if width > 1 else 0.0, width)
+
+    return max(_DELIMITERS, key=evenness)

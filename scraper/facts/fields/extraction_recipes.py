@@ -1,0 +1,341 @@
+"""Learn a recipe, the places of values, from the examples of one to three pages, and apply it to other pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from statistics import median
+from typing import Any
+
+from scraper.facts.fields.model import MAX_FIELDS, MIN_FITTING
+from scraper.facts.fields.place_finder import ValuePlaceFinder
+from scraper.facts.fields.record_columns import COLUMNS
+from scraper.facts.fields.text_leaves import TextLeaf
+from scraper.facts.fields.value_places import ValuePlace
+from scraper.html.dom.tags import HEADINGS
+from scraper.text.sanitize import name_key
+
+VERSION = 2
+"""Version of the JSON format of recipes."""
+_ADDED_IN_VERSION_2: Mapping[str, Any] = {"context": [], "in_title": False}
+"""Features that the places of version 1 do not have."""
+MAX_CHARACTERS = 60_000
+"""Characters of a recipe as JSON."""
+MAX_EXAMPLES = 3
+"""Examples of one field in a recipe. A further one replaces the oldest."""
+
+_LIKELY = 0.4
+"""Minimum median similarity of the places on a page of the same site after a redesign."""
+_MIN_PLACE = 0.3
+"""Minimum similarity of each place on a page of another design."""
+_SAME_DESIGN = 0.75
+"""Minimum median similarity of the places on a page of the same design."""
+_MIN_SHARE = 0.7
+"""Share of the median that each place must reach on a page of the same design.
+
+Places of absent values are less similar.
+"""
+_CONFIDENCES = ((0.7, 0.93), (0.5, 0.87), (0.0, 0.67))
+"""Minimum similarity, and share of correct values, measured on sites before and after a redesign."""
+_AROUND_INSIDE = 60
+_MARK = re.compile(r"\s*\W\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """Place of a field, with the text before and after its value in the same leaf."""
+
+    place: ValuePlace
+    prefix: str = ""
+    suffix: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the place as JSON-serializable data."""
+        return self.place.as_data() | {"prefix": self.prefix, "suffix": self.suffix}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> FieldPlace:
+        """Parse the result of `as_data`.
+
+        Raises:
+            ValueError: The data has another format.
+        """
+        around = data.get("prefix"), data.get("suffix")
+        if not all(isinstance(text, str) for text in around):
+            raise ValueError("a place has no texts around its value")
+        return cls(ValuePlace.from_data(data), *(str(text)[:400] for text in around))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumn:
+    """Place of the values of one field in the records of a list; without a place, the field is found by its name."""
+
+    usual: str = ""
+    """Name of a usual column, such as `title`."""
+    label: str = ""
+    """Text of the leaf before the value; `path` has only the kind of the value's leaf then."""
+    path: tuple[str, ...] = ()
+    """Kind of leaf, then tag, classes and position of each element from the value up to its record."""
+    hint: str = ""
+    """Description of the field, which helps to find it by its name."""
+    prefix: str = ""
+    """Text before the value in its leaf."""
+    suffix: str = ""
+    """Text after the value in its leaf."""
+
+    @property
+    def is_by_name(self) -> bool:
+        """True if the column is found by the name of the field."""
+        return not (self.usual or self.path)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> RecordColumn:
+        """Parse a column from JSON.
+
+        Raises:
+            ValueError: The data has another format.
+        """
+        values = {name: data.get(name, "") for name in ("usual", "label", "hint", "prefix", "suffix")}
+        path = data.get("path", [])
+        is_valid = isinstance(path, list) and all(isinstance(text, str) for text in (*values.values(), *path))
+        if not is_valid or values["usual"] not in ("", *COLUMNS):
+            raise ValueError("a column has no place")
+        return cls(**{name: text[:400] for name, text in values.items()}, path=tuple(path))
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRecipe:
+    """Places of the fields on similar pages, or columns of a list."""
+
+    host: str
+    places: Mapping[str, tuple[FieldPlace, ...]]
+    """Places of each field in its examples, oldest first."""
+    columns: Mapping[str, RecordColumn] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedValue:
+    """Leaf that contains a value, and its text before and after the value."""
+
+    leaf: TextLeaf
+    prefix: str = ""
+    suffix: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """True if the leaf contains nothing else."""
+        return not (self.prefix or self.suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeValues:
+    """Values read by a recipe; without values if the recipe does not fit the page."""
+
+    values: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """Value and similarity of its place, by field; fields that were not found are missing."""
+    similarities: tuple[float, ...] = ()
+    """Similarity of the best place of each field, ascending."""
+    is_likely: bool = False
+    """True if the page has another design, so that values are less reliable."""
+    fits: bool = True
+
+
+def learn(finder: ValuePlaceFinder, example: Mapping[str, str], host: str) -> tuple[ExtractionRecipe, dict[str, str]]:
+    """Return a recipe for the values of an example.
+
+    The second result maps each value that is not on the page to the most similar text.
+    """
+    return add_example(ExtractionRecipe(host, {}), finder, example, host)
+
+
+def add_example(
+    recipe: ExtractionRecipe, finder: ValuePlaceFinder, example: Mapping[str, str], host: str
+) -> tuple[ExtractionRecipe, dict[str, str]]:
+    """Return a recipe with one more example of some of its fields, or of new ones.
+
+    If the places of all examples together do not find the value of this one on its page, the earlier ones were wrong,
+    and only the new one is kept. The second result maps each value that is not on the page to the most similar text.
+    """
+    places = dict(recipe.places)
+    missing: dict[str, str] = {}
+    for name, value in example.items():
+        known = recipe.places.get(name, ())
+        found = locate(finder, value, known)
+        if found is None:
+            missing[name] = find_nearest(finder, value)
+            continue
+        new = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
+        together = (*known[1 - MAX_EXAMPLES :], new)
+        is_found = finder.find([one.place for one in together])[1] is found.leaf
+        places[name] = together if is_found and new not in known else known if is_found else (new,)
+    longer = ExtractionRecipe(host, places)
+    if len(to_text(longer)) > MAX_CHARACTERS:
+        longer = ExtractionRecipe(host, {name: several[-1:] for name, several in places.items()})
+    return longer, missing
+
+
+def find_nearest(finder: ValuePlaceFinder, value: str) -> str:
+    """Return the text of the page that is most similar to a value, or an empty string."""
+    texts = [one.text for one in finder.leaves if len(one.text) < 4 * len(value) + 40]
+    return next(iter(get_close_matches(value[:200], texts[:2_000], 1, 0.3)), "")
+
+
+def locate(finder: ValuePlaceFinder, value: str, known: Sequence[FieldPlace] = ()) -> LocatedValue | None:
+    """Return the likeliest place of a value on the page; None if the page does not contain it.
+
+    With places of earlier examples, it is the most similar one to these.
+    """
+    found = locate_all(finder, value)
+    exact = [one for one in found if one.is_exact]
+    if known and found:
+        leaves = {one.leaf.number: one for one in exact or found}
+        _, leaf = finder.find([one.place for one in known], leaves)
+        return leaves[leaf.number] if leaf else None
+    if exact:
+        return max(exact, key=lambda one: _rank(one.leaf))
+    return min(found, key=lambda one: (len(one.leaf.text), -_rank(one.leaf)), default=None)
+
+
+def find_unclear(finder: ValuePlaceFinder, example: Mapping[str, str]) -> list[str]:
+    """Return the names of the values that are at several places of the page, of which none is likelier."""
+    unclear: list[str] = []
+    for name, value in example.items():
+        leaves = [one.leaf for one in locate_all(finder, value) if one.is_exact]
+        best = max(map(_rank_without_position, leaves), default=0.0)
+        # Leaves of one line are a text and its parts.
+        if len({leaf.line for leaf in leaves if _rank_without_position(leaf) == best}) > 1:
+            unclear.append(name)
+    return unclear
+
+
+def locate_all(finder: ValuePlaceFinder, value: str) -> list[LocatedValue]:
+    """Return the leaves that are a value or contain it, in page order."""
+    wanted = name_key(value)
+    clean = " ".join(value.replace("\xa0", " ").split()).rstrip("…")
+    found: list[LocatedValue] = []
+    for leaf in finder.leaves if wanted else ():
+        if name_key(leaf.text) == wanted:
+            found.append(LocatedValue(leaf))
+        elif clean in leaf.text and len(leaf.text) < 6 * len(clean) + _AROUND_INSIDE:
+            prefix, _, suffix = leaf.text.partition(clean)
+            found.append(LocatedValue(leaf, prefix, suffix))
+    return found
+
+
+def _rank(leaf: TextLeaf) -> float:
+    return _rank_without_position(leaf) - 0.0005 * leaf.number
+
+
+def _rank_without_position(leaf: TextLeaf) -> float:
+    around = {one.tag for one in leaf.element.iterancestors()} | {leaf.element.tag}
+    rank = 2.0 * ("h1" in around) + 1.0 * (not around.isdisjoint(HEADINGS)) + 0.5 * leaf.is_whole
+    rank += 0.5 * any(leaf.element.get(name) for name in ("class", "id", "itemprop"))
+    return rank - 1.0 * (not around.isdisjoint({"nav", "footer"}))
+
+
+def read(recipe: ExtractionRecipe, finder: ValuePlaceFinder, host: str) -> RecipeValues:
+    """Return the values at the most similar places of a page; none if the recipe does not fit."""
+    found = {name: finder.find([one.place for one in known]) for name, known in recipe.places.items()}
+    similarities = tuple(sorted(similarity for similarity, _ in found.values()))
+    # On its own site, half of the fields may be absent. Elsewhere, a similar title alone must not fit two fields.
+    middle_at = len(similarities) // 2 if host == recipe.host else (len(similarities) - 1) // 2
+    is_known = bool(similarities) and similarities[middle_at] >= MIN_FITTING
+    is_likely = not is_known and host == recipe.host and bool(similarities) and median(similarities) >= _LIKELY
+    if not (is_known or is_likely):
+        return RecipeValues({}, similarities, fits=False)
+    middle = median(similarities)
+    least = _MIN_SHARE * middle if middle >= _SAME_DESIGN else _MIN_PLACE
+    values: dict[str, tuple[str, float]] = {}
+    owners: dict[TextLeaf, set[ValuePlace]] = {}
+    for name, (similarity, leaf) in sorted(found.items(), key=lambda one: -one[1][0]):
+        places = {one.place for one in recipe.places[name]}
+        # Two fields are in one leaf only if they were in an example.
+        if leaf is None or similarity < least or owners.setdefault(leaf, places).isdisjoint(places):
+            continue
+        text = _strip_as_in_examples(leaf.text, recipe.places[name])
+        if text:
+            values[name] = (text, similarity)
+    return RecipeValues(values, similarities, is_likely)
+
+
+def confidence_of(similarity: float, *, is_likely: bool) -> float:
+    """Return the measured share of correct values at places of this similarity; .99 if the design is the same."""
+    if not is_likely:
+        return 0.99
+    return next(share for least, share in _CONFIDENCES if similarity >= least)
+
+
+def _strip_as_in_examples(text: str, known: Sequence[FieldPlace]) -> str:
+    """Return a text without the prefix and suffix of the newest example that changes it."""
+    stripped = [strip_around(text, one.prefix, one.suffix) for one in reversed(known)]
+    return next((one for one in stripped if one != text), stripped[0])
+
+
+def strip_around(text: str, prefix: str, suffix: str) -> str:
+    """Return a text without the prefix and suffix that surrounded the example's value.
+
+    A prefix that ends with a colon stands for any label of up to 40 characters. A suffix that begins with a punctuation
+    mark stands for all text from this mark on.
+    """
+    if prefix:
+        if text.startswith(prefix):
+            text = text[len(prefix) :]
+        elif prefix.rstrip().endswith((":", "：")) and (label := re.match(r"[^:：]{0,40}[:：]\s*", text)):
+            text = text[label.end() :]
+    if suffix:
+        mark = _MARK.match(suffix)
+        if text.endswith(suffix):
+            text = text[: -len(suffix)]
+        elif mark and mark[0].strip() and mark[0] in text:
+            text = text[: text.index(mark[0])]
+    return text.strip()
+
+
+def to_text(recipe: ExtractionRecipe) -> str:
+    """Serialize a recipe as JSON for the caller."""
+    places = {name: [one.as_data() for one in known] for name, known in recipe.places.items()}
+    data: dict[str, Any] = {"version": VERSION, "host": recipe.host}
+    data["fields"] = {name: known if len(known) > 1 else known[0] for name, known in places.items()}
+    if recipe.columns:
+        defaults = asdict(RecordColumn())
+        data["records"] = {
+            name: {key: value for key, value in asdict(column).items() if value != defaults[key]}
+            for name, column in recipe.columns.items()
+        }
+        del data["fields"]
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_text(text: str) -> ExtractionRecipe:
+    """Parse a recipe.
+
+    Raises:
+        ValueError: The text is not a recipe of this version.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"it has more than {MAX_CHARACTERS:,} characters")
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
+        raise ValueError(f"it is not of version {VERSION}")
+    missing = _ADDED_IN_VERSION_2 if data["version"] == 1 else {}
+    has_columns = "records" in data
+    host, named = data.get("host"), data.get("records" if has_columns else "fields")
+    if not isinstance(host, str) or not isinstance(named, dict) or not 1 <= len(named) <= MAX_FIELDS:
+        raise ValueError("it has no fields")
+    places: dict[str, tuple[FieldPlace, ...]] = {}
+    columns: dict[str, RecordColumn] = {}
+    for name, one in named.items():
+        several = one if isinstance(one, list) and not has_columns else [one]
+        if not 1 <= len(several) <= MAX_EXAMPLES or not all(isinstance(known, dict) for known in several):
+            raise ValueError(f"{name[:40]} has no place")
+        if has_columns:
+            columns[name] = RecordColumn.from_data(one)
+        else:
+            places[name] = tuple(FieldPlace.from_data(missing | known) for known in several)
+    return ExtractionRecipe(host, places, columns)

@@ -1,0 +1,232 @@
+"""Extract the usual columns of list records: title, URL, price, date, image and text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scraper.facts.fields import value_formats
+from scraper.facts.fields.record_list_rating import RecordElements, RecordList, stable_classes
+from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element
+from scraper.text.sanitize import name_key
+from scraper.urls import join_url
+
+COLUMNS = ("title", "url", "price", "date", "image", "text")
+"""Names of the columns that a row may have."""
+
+_USUAL_TITLE = 45
+_MAX_TITLE = 300
+_MIN_TEXT = 40
+_MIN_FIRST = 3
+_MAX_PRICE_TEXT = 60
+_CALL = re.compile(
+    r"(?:read more|more|view|details|see|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
+    r"save|cached|translate this page|\d[\d.,]*k?)\b.{0,12}",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", re.IGNORECASE)
+_OLD_PRICE = re.compile(
+    r"\b(?:del|s|strike|old|was|regular|compare|list|msrp|rrp|before|original|crossed|strikethrough|uvp)\b"
+)
+_OLD_PRICE_TEXT = re.compile(
+    r"\b(?:was|regular(?:ly)?|list|original(?:ly)?|before|rrp|msrp|uvp|statt|instead of|au lieu de)\b[^\d]{0,20}\Z",
+    re.IGNORECASE,
+)
+"""End of the text before an old price."""
+_RATING = re.compile(r"\d(?:[.,]\d+)?(?: out of |\s*/\s*)\d|\b(?:ratings?|reviews?|stars?)\b", re.IGNORECASE)
+_PRICE_NAME = re.compile(r"\bprices?\b")
+_TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
+
+
+@dataclass(slots=True)
+class _Title:
+    element: Element
+    text: str
+    place: tuple[str, ...]
+    score: float
+
+
+def read_rows(page: ElementTexts, found: RecordList) -> list[dict[str, str]]:
+    """Return one row per record with the `COLUMNS` that were found. URLs are absolute."""
+    titles = _choose_titles(page, found.records)
+    return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
+
+
+def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
+    """Return the title of each record, preferring the place where most records have a good title."""
+    options = [_title_options(page, record) for record in records]
+    votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    texts: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    counts: Counter[tuple[str, ...]] = Counter()
+    for titles in options:
+        best_by_place: dict[tuple[str, ...], _Title] = {}
+        for title in titles:
+            if title.place not in best_by_place or title.score > best_by_place[title.place].score:
+                best_by_place[title.place] = title
+        for place, best in best_by_place.items():
+            votes[place] += best.score
+            counts[place] += 1
+            texts[place].add(best.text)
+    for place in votes:
+        votes[place] = votes[place] / len(records) - 2.0 * (1 - len(texts[place]) / counts[place])
+    return [
+        max(titles, key=lambda one: one.score + votes[one.place], default=None) or _first_text(page, record)
+        for titles, record in zip(options, records, strict=True)
+    ]
+
+
+def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
+    """Return the first text of a record without heading, link and name, if it is short and no amount."""
+    parts = (part for element in record for part in page.descendants(element))
+    for part in parts:
+        if page.has_text(part) and not page.has_blocks(part):
+            text = page.text(part)
+            if _MIN_FIRST <= len(text) <= _MAX_TITLE and not value_formats.MONEY.search(text):
+                return _Title(part, text, _place(part, record), 0.0)
+    return None
+
+
+def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
+    found: list[_Title] = []
+    # The picture of a record has the link of its title.
+    targets = Counter(
+        part.get("href") or "" for element in record for part in page.descendants(element) if part.tag == "a"
+    )
+    for element in record:
+        for part in page.descendants(element):
+            is_heading = part.tag in HEADINGS
+            names = _names(part)
+            parent = part.getparent()
+            own = f"{names} {_names(parent)}" if parent is not None and len(parent) == 1 else names
+            is_named = _TITLE_NAME.search(own) is not None
+            is_link = part.tag == "a" and bool(part.get("href"))
+            if not (is_heading or is_named or is_link) or not page.has_text(part):
+                continue
+            text = page.text(part)
+            if len(text) > _MAX_TITLE:
+                continue
+            has_link = _has_link(page, part)
+            if has_link and not is_link and not is_heading:
+                continue  # the link in it is the title
+            link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
+            score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
+            score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
+            score -= 1.0 * bool(value_formats.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
+            score += 0.7 * (is_link and targets[part.get("href") or ""] > 1)
+            found.append(_Title(part, text, _place(part, record), score))
+    return found
+
+
+def _has_link(page: ElementTexts, element: Element) -> bool:
+    return any(part.tag == "a" and part.get("href") for part in page.descendants(element)[1:])
+
+
+def _read_row(page: ElementTexts, record: RecordElements, title: _Title | None) -> dict[str, str]:
+    parts = [part for element in record for part in page.descendants(element)]
+    row: dict[str, str] = {}
+    if title is not None:
+        row["title"] = title.text
+    target = _target(page, parts, title)
+    if target:
+        row["url"] = join_url(page.page.base, target)
+    price = _price(page, parts)
+    if price:
+        row["price"] = price
+    day = _day(page, parts)
+    if day:
+        row["date"] = day
+    source = next((part.get("src") or "" for part in parts if part.tag == "img"), "")
+    if source and not source.startswith("data:"):
+        row["image"] = join_url(page.page.base, source)
+    text = _longest_text(page, parts, title)
+    if text:
+        row["text"] = text[:MAX_VALUE]
+    return row
+
+
+def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
+    """Return the link of the title, or the first link of the record."""
+    if title is not None:
+        inner = [one for one in page.descendants(title.element) if one.tag == "a" and one.get("href")]
+        around = [one for one in title.element.iterancestors("a") if one.get("href")]
+        for part in (*inner, *around):
+            first = part.get("href") or ""
+            # Of links to a person and to a thing of this person, the second one is that of the record.
+            longer = (one.get("href") or "" for one in inner)
+            return next((link for link in longer if link.startswith(f"{first}/")), first)
+    links = [part.get("href") or "" for part in parts if part.tag == "a" and part.get("href")]
+    return next((link for link in links if not link.startswith(("#", "javascript:"))), "")
+
+
+def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
+    """Return the first amount in an element named price, else the first one; old prices only if there is no other."""
+    best, best_rank = "", 3
+    for part in parts:
+        if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
+            continue
+        text = page.text(part)
+        amount = value_formats.find_price(text)
+        if not amount or any(value_formats.MONEY.search(page.text(child)) for child in page.children(part)):
+            continue
+        parent = part.getparent()
+        around = parent.getparent() if parent is not None else None
+        names = " ".join(f"{one.tag} {_names(one)}" for one in (part, parent, around) if one is not None)
+        is_old = _OLD_PRICE.search(names) or _OLD_PRICE_TEXT.search(text[: text.find(amount)])
+        rank = 2 if is_old else 0 if _PRICE_NAME.search(names) else 1
+        if rank < best_rank:
+            best, best_rank = amount, rank
+    return best
+
+
+def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
+    for part in parts:
+        if part.tag == "time" and page.has_text(part):
+            return page.text(part)[:60]
+    for part in parts:
+        if 3 < page.length(part) < _MAX_PRICE_TEXT and (day := value_formats.find_day(page.text(part))):
+            return day
+    return ""
+
+
+def _longest_text(page: ElementTexts, parts: Sequence[Element], title: _Title | None) -> str:
+    """Return the longest text that is neither the title nor a link."""
+    best = ""
+    own = name_key(title.text) if title is not None else ""
+    for part in parts:
+        if (
+            part.tag == "a"
+            or part.tag in HEADINGS
+            or page.has_blocks(part)
+            or page.length(part) <= max(_MIN_TEXT, len(best))
+        ):
+            continue
+        text = page.text(part)
+        if not own or own not in name_key(text) or len(text) > 2 * len(own):
+            best = text
+    return best
+
+
+def _place(part: Element, record: RecordElements) -> tuple[str, ...]:
+    """Return the tags and class names of the elements from a record down to a part."""
+    steps: list[str] = []
+    node: Element | None = part
+    while node is not None:
+        steps.append(f"{node.tag}.{'.'.join(stable_classes(node.get('class') or '')[:2])}")
+        if node in record:
+            break
+        node = node.getparent()
+    return tuple(steps)
+
+
+def _names(element: Element) -> str:
+    return _split_names(" ".join([element.get(name) or "" for name in ("class", "id", "itemprop")]))
+
+
+@lru_cache(maxsize=20_000)
+def _split_names(names: str) -> str:
+    return re.sub(r"[-_]|(?<=[a-z])(?=[A-Z])", " ", names[:300]).lower()

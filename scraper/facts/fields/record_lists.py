@@ -1,0 +1,266 @@
+"""Find lists of similar records on a page.
+
+A list is similar children of one parent, the same under several parents (grids), or repeated runs of siblings (two
+table rows for each record, `dt` with `dd`). Lists are rated by number, text, shared columns, headings, images and links
+of their records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from scraper.facts.fields.model import MIN_RECORDS
+from scraper.facts.fields.record_list_rating import ListRater, RecordElements, RecordList
+from scraper.facts.fields.text_leaves import INLINE, ElementTexts
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element
+
+MAX_LISTS = 5
+"""Lists of one page that are returned by default."""
+MAX_RECORDS = 2_000
+"""Records of one list that are read."""
+
+_SHAPE_DEPTH = 4
+_MIN_ALIKE = 0.5
+_MAX_COMPARED = 400
+"""Children of one parent that are compared by shape; larger groups are split by tag and class."""
+_MAX_RUN = 12
+_MIN_REGULAR = 0.6
+"""Minimum share of the records of a run with the most common number of elements."""
+_MIN_SCORE = 6.0
+"""Groups with lower scores are menus and paragraphs: on pages without a list, most groups score less."""
+_NESTED_LISTS = 40
+"""Best lists that are checked for being parts of the records of another list."""
+_NESTED_LOSS = 6.0
+"""Score points that a list of whole records may lack compared with a list of parts of these records."""
+_GROUP_LOSS = 5.0
+"""Score points that a list of linked records may lack compared with a list of groups of these records."""
+_NO_RECORDS = frozenset({"br", "hr", "img", "wbr"})
+_IGNORED_PARENTS = INLINE - {"span", "a", "label"}
+
+
+def find_lists(page: ElementTexts, most: int = MAX_LISTS) -> list[RecordList]:
+    """Return the best lists, best first; no list is inside a record of another one."""
+    return _ListFinder(page).find(most)
+
+
+def find_largest_group(page: ElementTexts) -> int:
+    """Return the number of items, links or headings in the largest group of one parent, at most `MIN_RECORDS - 1`.
+
+    An answer without a list contains this number.
+    """
+    shapes: Counter[object] = Counter()
+    for element in page.elements:
+        link = element.tag == "a" and element.get("href")
+        if (element.tag == "li" or link or element.tag in HEADINGS) and page.has_text(element):
+            shapes[element.getparent(), element.tag] += 1
+    return min(MIN_RECORDS - 1, max(shapes.values(), default=0))
+
+
+class _ListFinder:
+    def __init__(self, page: ElementTexts) -> None:
+        self._page = page
+        self._rater = ListRater(page)
+        self._classes = self._rater.classes
+        self._shapes = self._read_shapes()
+        self._spans: dict[RecordList, list[tuple[int, int]]] = {}
+
+    def _read_shapes(self) -> dict[Element, frozenset[str]]:
+        """Return the tag paths below each element, down to `_SHAPE_DEPTH`; equal structures share one result."""
+        page = self._page
+        shapes: list[frozenset[str]] = [frozenset()] * len(page.tags)
+        below: list[dict[int, list[frozenset[str]]]] = [{} for _ in page.tags]
+        known: dict[tuple[str, frozenset[int]], list[frozenset[str]]] = {}
+        for at in range(len(page.tags) - 1, -1, -1):
+            tag, children, parent = page.tags[at], below[at], page.parents[at]
+            key = tag, frozenset(children)
+            own = known.get(key)
+            if own is None:
+                own = known[key] = [frozenset((tag,))]
+                for depth in range(1, _SHAPE_DEPTH + 1):
+                    paths: frozenset[str] = frozenset().union(*(child[depth - 1] for child in children.values()))
+                    own.append(own[0] | {f"{tag}/{path}" for path in paths} if paths else own[0])
+            shapes[at] = own[_SHAPE_DEPTH]
+            if parent >= 0 and tag not in ("br", "wbr"):
+                below[parent][id(own)] = own
+        return dict(zip(page.elements, shapes, strict=True))
+
+    def find(self, most: int) -> list[RecordList]:
+        lists = [one for one in self._candidates() if self._has_weight(one)]
+        for one in lists:
+            one.score = self._rater.rate(one)
+        lists = [one for one in lists if one.score >= _MIN_SCORE]
+        lists += self._join_sections(lists)
+        lists.sort(key=lambda one: -one.score)
+        self._prefer_whole_records(lists)
+        chosen: list[RecordList] = []
+        is_covered = bytearray(len(self._page.elements))
+        for one in lists:
+            spans = [self._span([element]) for record in one.records for element in record]
+            if any(1 in is_covered[start:end] for start, end in spans):
+                continue
+            chosen.append(one)
+            for start, end in spans:
+                is_covered[start:end] = b"\x01" * (end - start)
+            if len(chosen) == most:
+                break
+        return chosen
+
+    def _join_sections(self, lists: Sequence[RecordList]) -> list[RecordList]:
+        """Return lists that join the records of several lists of one kind, which headings or ads separate."""
+        by_kind: defaultdict[object, list[RecordList]] = defaultdict(list)
+        for one in lists:
+            first = one.records[0][0]
+            classes = self._classes[first] or first.get("class")
+            if len(one.records[0]) == 1 and classes and not self._rater.aside(first):
+                by_kind[first.tag, classes].append(one)
+        joined: list[RecordList] = []
+        for parts in by_kind.values():
+            records = {record[0]: record for part in parts for record in part.records}
+            ordered = sorted(records.values(), key=lambda record: self._page.number[record[0]])
+            spans = list(map(self._span, ordered))
+            is_flat = all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+            if is_flat and len(ordered) > max(len(part.records) for part in parts):
+                one = RecordList(ordered[:MAX_RECORDS])
+                one.score = max(self._rater.rate(one), *(part.score for part in parts))
+                joined.append(one)
+        return joined
+
+    def _prefer_whole_records(self, lists: list[RecordList]) -> None:
+        """Move a list before a better rated one whose records are parts or groups of its own records.
+
+        Snippets of a result page are parts: each result has a snippet, a title and a URL. Days of a calendar are
+        groups: each has several linked events.
+        """
+        for place, one in enumerate(lists[:_NESTED_LISTS]):
+            for outer in lists[place + 1 : _NESTED_LISTS]:
+                is_better = outer.score > one.score - _NESTED_LOSS and self._holds_each(outer, one)
+                if is_better or (outer.score > one.score - _GROUP_LOSS and self._is_split_by(one, outer)):
+                    lists.remove(outer)
+                    lists.insert(place, outer)
+                    break
+
+    def _holds_each(self, outer: RecordList, inner: RecordList) -> bool:
+        """Return True if each inner record is inside an outer record of its own."""
+        if not len(inner.records) <= len(outer.records) <= 1.2 * len(inner.records) + 1:
+            return False
+        owners = self._owners(outer, inner)
+        return len(owners) == len(inner.records) == len(set(owners)) and outer.records[0] != inner.records[0]
+
+    def _owners(self, outer: RecordList, inner: RecordList) -> list[int]:
+        """Return the number of the outer record around each inner record; inner records without one are skipped."""
+        spans = self._sorted_spans(outer)
+        starts = [start for start, _ in spans]
+        owners: list[int] = []
+        for start, end in self._sorted_spans(inner):
+            at = bisect_right(starts, start) - 1
+            if at >= 0 and end <= spans[at][1]:
+                owners.append(at)
+        return owners
+
+    def _sorted_spans(self, one: RecordList) -> list[tuple[int, int]]:
+        known = self._spans.get(one)
+        if known is None:
+            known = self._spans[one] = sorted(map(self._span, one.records))
+        return known
+
+    def _span(self, record: RecordElements) -> tuple[int, int]:
+        """Return the number of a record's first element, and of the first element after the record."""
+        return self._page.number[record[0]], self._page.end[self._page.number[record[-1]]]
+
+    def _is_split_by(self, groups: RecordList, parts: RecordList) -> bool:
+        """Return True if each record of `groups` contains several linked records of `parts`."""
+        if len(parts.records) < 2 * len(groups.records):
+            return False
+        page = self._page
+        if len(self._owners(groups, parts)) < 0.8 * len(parts.records):
+            return False
+        targets = {self._rater.first_link([record[0]]) for record in parts.records} - {""}
+        size = sum(page.length(element) for record in parts.records for element in record)
+        whole = sum(page.length(element) for record in groups.records for element in record)
+        return len(targets) >= 0.8 * len(parts.records) and size >= 0.6 * whole
+
+    def _has_weight(self, one: RecordList) -> bool:
+        """Return True if a list has at least one percent of the text of the page."""
+        return (
+            100 * sum(self._page.length(element) for record in one.records for element in record) >= self._rater.total
+        )
+
+    def _candidates(self) -> Iterator[RecordList]:
+        by_parent: defaultdict[object, list[list[Element]]] = defaultdict(list)
+        paths: list[int] = []
+        for at, element in enumerate(self._page.elements):
+            parent, tag = self._page.parents[at], self._page.tags[at]
+            paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
+            children = self._page.children(element)
+            if not children or tag in _IGNORED_PARENTS:
+                continue
+            groups = self._group(children)
+            for group in groups:
+                with_content = [child for child in group if self._rater.has_content(child)]
+                if with_content:
+                    first = with_content[0]
+                    by_parent[paths[at], first.tag, self._classes[first]].append(with_content)
+                if len(with_content) >= MIN_RECORDS:
+                    yield RecordList([[child] for child in with_content[:MAX_RECORDS]])
+            if len(children) >= 2 * MIN_RECORDS:
+                yield from self._runs(children)
+        for parts in by_parent.values():
+            records = [[child] for part in parts for child in part]
+            if len(parts) >= 2 and len(records) >= MIN_RECORDS:
+                yield RecordList(records[:MAX_RECORDS])
+
+    def _group(self, children: Sequence[Element]) -> list[list[Element]]:
+        """Return groups of similar children."""
+        usable = [child for child in children if child.tag not in _NO_RECORDS]
+        if len(usable) > _MAX_COMPARED:
+            by_class: defaultdict[object, list[Element]] = defaultdict(list)
+            for child in usable:
+                by_class[child.tag, self._classes[child]].append(child)
+            return list(by_class.values())
+        groups: list[tuple[frozenset[str], tuple[str, ...], list[Element]]] = []
+        for child in usable:
+            shape, classes = self._shapes[child], self._classes[child]
+            best, best_score = -1, _MIN_ALIKE
+            for at, (other, other_classes, members) in enumerate(groups):
+                if members[0].tag != child.tag:
+                    continue
+                score = 1.0 if shape is other else len(shape & other) / len(shape | other)
+                if classes == other_classes:
+                    score += 0.25 if classes else 0.1
+                else:
+                    score += 0.1 if not set(classes).isdisjoint(other_classes) else -0.25
+                if score >= best_score:
+                    best, best_score = at, score
+            if best < 0:
+                groups.append((shape, classes, [child]))
+                continue
+            other, other_classes, members = groups[best]
+            members.append(child)
+            if len(shape) > len(other):
+                groups[best] = (shape, other_classes, members)
+        return [members for _, _, members in groups]
+
+    def _runs(self, children: Sequence[Element]) -> Iterator[RecordList]:
+        """Yield lists of records of several siblings: each begins with an element of the same shape."""
+        by_shape: defaultdict[object, list[int]] = defaultdict(list)
+        for at, child in enumerate(children):
+            by_shape[child.tag, self._classes[child], self._shapes[child]].append(at)
+        if len(by_shape) < 2:
+            return
+        markers = [starts for starts in by_shape.values() if len(starts) >= MIN_RECORDS]
+        for starts in markers[:3]:
+            gaps = [after - before for before, after in itertools.pairwise(starts)]
+            usual, times = Counter(gaps).most_common(1)[0]
+            if usual < 2 or sorted(gaps)[len(gaps) // 2] < 2 or times < _MIN_REGULAR * len(gaps):
+                continue
+            ends = [*starts[1:], min(len(children), starts[-1] + max(usual, 2))]
+            records = [
+                list(children[start:end]) for start, end in zip(starts, ends, strict=True) if end - start <= _MAX_RUN
+            ]
+            with_more = sum(any(map(self._page.has_text, record[1:])) for record in records)
+            if len(records) >= MIN_RECORDS and 2 * with_more > len(records):
+                yield RecordList(records[:MAX_RECORDS])

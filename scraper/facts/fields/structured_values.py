@@ -1,0 +1,152 @@
+"""Find the values of fields in the data of a page: items and JSON objects that are named like the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from scraper.facts.fields.field_names import FieldName
+from scraper.facts.fields.model import Evidence
+from scraper.facts.fields.text_leaves import MAX_VALUE
+from scraper.facts.fields.value_formats import rate_format
+from scraper.facts.schema_graph import iterate_objects
+from scraper.html.page.page_tree import ScriptElement
+from scraper.model import StructuredData
+from scraper.text.sanitize import name_key
+
+CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
+"""Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
+UNMARKED_SOURCES = frozenset({"address", "sum", "visible"})
+"""Sources of facts that are not machine-readable data."""
+_MIN_MATCH = 0.7
+_MIN_LONG_MATCH = 0.9
+"""Minimum similarity to the name of a fact that consists of several words."""
+_CHECKED_KINDS = frozenset({"email", "money", "number", "phone"})
+"""Formats that a value must have: a price is not a currency."""
+_MIN_NAME = 4
+_MAX_DEPTH = 4
+SYNTAXES = ("json_ld", "microdata", "rdfa")
+_NAMES = ("name", "headline", "title")
+_MAX_SCRIPT = 3_000_000
+"""Characters of all JSON in scripts."""
+MAX_OBJECTS, MAX_JSON_DEPTH = 20_000, 20
+"""Objects of all fetched JSON and JSON in scripts, and their depth."""
+
+
+def read_items(
+    data: StructuredData, titles: Sequence[str], scripts: Iterable[ScriptElement] = ()
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the items whose name is in a title of the page or contains it, with their sources.
+
+    JSON that the page fetched, and JSON in scripts, come last; the name of their objects must equal a title.
+    """
+    known = [title for title in map(name_key, titles) if len(title) >= _MIN_NAME]
+    found: list[tuple[str, dict[str, Any]]] = []
+    for syntax in SYNTAXES:
+        for item in _walk(getattr(data, syntax), 0):
+            own = own_name(item)
+            if len(own) >= _MIN_NAME and any(own in title or title in own for title in known):
+                found.append((syntax, item))
+    objects = iterate_objects(read_states(data, scripts), MAX_OBJECTS, MAX_JSON_DEPTH)
+    return found + [("fetched_json", item) for item in objects if own_name(item) in known]
+
+
+def read_states(data: StructuredData, scripts: Iterable[ScriptElement]) -> list[Any]:
+    """Return the values of JSON that the page fetched, and of JSON in scripts."""
+    return [response.get("data") for response in data.xhr] + list(_read_json(scripts))
+
+
+def own_name(item: dict[str, Any]) -> str:
+    """Return the letters and digits of the name of an object, or an empty string."""
+    return next((name_key(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
+
+
+def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:
+    """Yield the values of scripts that are JSON, without JSON-LD: the state of the page."""
+    left = _MAX_SCRIPT
+    for script in scripts:
+        if "json" in script.type and "ld+json" not in script.type and len(script.text) <= left:
+            left -= len(script.text)
+            try:
+                yield json.loads(script.text, strict=False)
+            except (ValueError, RecursionError):
+                continue
+
+
+def find_fact(field: FieldName, data: StructuredData, stated: str | None) -> tuple[str, Evidence] | None:
+    """Return the value of a field in the facts of the product or recipe of the page, with its evidence; None if absent.
+
+    `stated` is the value of the field in the data of the page. It is returned if it is the same as that of the fact,
+    in its own form. Times are taken from the facts only if nothing is stated, because facts have minutes.
+    """
+    best: tuple[float, str, Evidence] | None = None
+    for name, fact in [*(data.product or {}).items(), *(data.recipe or {}).items()]:
+        is_time = name.endswith("_time")
+        match = field.match(name)
+        text = _fact_text(fact["value"]) + " min" * is_time
+        if text and match >= (_MIN_LONG_MATCH if "_" in name else _MIN_MATCH) and (best is None or match > best[0]):
+            is_kept = stated is not None and (is_time or _same(stated, text))
+            best = (match, text if not is_kept else str(stated), Evidence(fact["source"], fact["confidence"]))
+    return None if best is None else best[1:]
+
+
+def _fact_text(value: Any) -> str:
+    return (
+        f"{value:.2f}"
+        if isinstance(value, float) and not value.is_integer()
+        else _as_text(int(value) if isinstance(value, float) else value)
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    """Return True if two values have the same letters and digits, or are the same number."""
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return name_key(one) == name_key(other)
+
+
+def find_structured_value(field: FieldName, items: Sequence[tuple[str, dict[str, Any]]]) -> tuple[str, str] | None:
+    """Return the value and the source of the property whose name is most similar to a field, or None."""
+    best: tuple[float, str, str] | None = None
+    for syntax, item in items:
+        for name, value in _properties(item):
+            match = field.match(name)
+            text = _as_text(value)
+            is_fitting = field.kind not in _CHECKED_KINDS or rate_format(field.kind, text) >= 0
+            if match >= _MIN_MATCH and text and is_fitting and (best is None or match > best[0]):
+                best = (match, text, syntax)
+    return None if best is None else (best[1], best[2])
+
+
+def _walk(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """Yield the objects of lists and `@graph`, but not the objects inside an item."""
+    if isinstance(value, list | tuple) and depth < _MAX_DEPTH:
+        for part in value:
+            yield from _walk(part, depth + 1)
+    elif isinstance(value, dict):
+        yield value
+        yield from _walk(value.get("@graph", ()), depth + 1)
+
+
+def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the properties of an item and of the objects in it, such as offers or addresses."""
+    for name, value in item.items():
+        if name.startswith("@"):
+            continue
+        inner = value[0] if isinstance(value, list) and len(value) == 1 else value
+        yield name, inner
+        if isinstance(inner, dict):
+            for part, detail in inner.items():
+                if not part.startswith("@") and part not in _NAMES and not isinstance(detail, dict | list):
+                    yield part, detail
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, dict):
+        value = next((value[name] for name in _NAMES if isinstance(value.get(name), str)), "")
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_as_text, value[:50])))[:MAX_VALUE]
+    is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return " ".join(str(value).split())[:MAX_VALUE] if is_plain else ""

@@ -1,0 +1,219 @@
+"""Read title, author, publication date, site name, language and description of a page; unknown values are None."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from typing import Any
+
+from scraper.facts.metadata import author_and_date
+from scraper.facts.metadata import title as titles
+from scraper.facts.metadata.author_and_date import find_near_headline, first_elements
+from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
+from scraper.facts.syntaxes import jsonld
+from scraper.html.dom.xpath import Element
+from scraper.html.page import page_tree
+from scraper.html.page.page_tree import PageHead, PageTree
+from scraper.text import date_parsing
+from scraper.text.sanitize import clean_line
+
+MAX_NAME = 120
+"""Characters of the name of an author or site."""
+
+_MAX_TIMES = 20
+_SCHOLARLY_METAS = frozenset({"citation_author", "dc.creator"})
+_REVERSED_NAME = re.compile(r"([^\s,]+(?: [^\s,]+)?),\s*([^,]+)")
+"""A reversed name: `Lovelace, Ada`."""
+_MAX_AUTHORS = 5
+_PUBLISHED_TIME = re.compile(r"publish|posted|entry-date|dateline|byline", re.IGNORECASE)
+
+_DATE_METAS = (
+    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.created "
+    "dcterms.issued publish-date publish_date publishdate pubdate sailthru.date parsely-pub-date "
+    "citation_publication_date citation_date article.published og:article:published_time"
+).split()
+_AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "citation_author")
+_DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
+_MAX_DESCRIPTION = 500
+_PLACEHOLDER_NAMES = frozenset(
+    "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
+    "null none name comment category review team newsdesk agency agencies agenturen agentur agence agences agencia "
+    "agencias agenzia agenzie agentschappen agencje byråer".split()
+)
+"""Names that identify no person, lower case: accounts, fields, and "news agencies" in several languages."""
+_GIVEN_NAME_BY = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
+"""Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
+
+_DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
+_ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
+_NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
+_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Metadata of a page. None means unknown."""
+
+    title: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    published_source: str | None = None
+    """`structured`, `meta`, `url` or `text`."""
+    site_name: str | None = None
+    language: str | None = None
+    description: str | None = None
+    article: JsonLdArticle | None = None
+    """Text of the article in the page's data."""
+
+
+def read(page: PageTree) -> Metadata:
+    """Read the metadata of a page, whose body must be complete."""
+    metas: dict[str, str] = {}
+    for name, content in page.head.metas:
+        metas.setdefault(name, content)
+    metas |= _join_scholarly_authors(page.head.metas)
+    items = jsonld.read_items(
+        page.head.jsonld_scripts, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
+    )
+    site = _find_site_name(metas, items)
+    near = find_near_headline(page.body)
+    published, source = _find_published(page, near, metas, items)
+    return Metadata(
+        title=titles.read(page, metas, site),
+        author=_find_author(near or first_elements(page.body), metas, items, site),
+        published=published,
+        published_source=source,
+        site_name=site,
+        language=_find_language(page.head, metas),
+        description=_find_description(metas),
+        article=find_jsonld_article(items),
+    )
+
+
+def _find_description(metas: dict[str, str]) -> str | None:
+    """Return the description that the page has for search engines and previews."""
+    texts = (clean_line(metas.get(name, ""), _MAX_DESCRIPTION) for name in _DESCRIPTION_METAS)
+    return next((titles.unescape_twice(text) for text in texts if text), None)
+
+
+def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Join the authors of a paper, each of whom has a meta element, with given names first."""
+    found: dict[str, list[str]] = {}
+    for name, content in metas:
+        if name in _SCHOLARLY_METAS:
+            turned = _REVERSED_NAME.fullmatch(clean_line(content, MAX_NAME))
+            found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
+    return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
+
+
+def _find_author(
+    near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem], site: str | None
+) -> str | None:
+    people, organizations = _read_item_authors(items)
+    candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
+    if "written" in metas.get("twitter:label1", "").lower():
+        candidates.append(metas.get("twitter:data1", ""))
+    names = chain(candidates, author_and_date.find_author_names(near), organizations)
+    return next(filter(None, (_parse_person(name, site) for name in names)), None)
+
+
+def _read_item_authors(items: list[jsonld.JsonLdItem]) -> tuple[list[str], list[str]]:
+    """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
+    by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
+    people: list[str] = []
+    organizations: list[str] = []
+    for item in items:
+        authors = item.get("author")
+        if not authors:
+            continue
+        listed = [_resolve_reference(one, by_id) for one in (authors if isinstance(authors, list) else [authors])]
+        own = [one for one in listed if not _is_organization(one)]
+        people.append(", ".join(jsonld.read_names(own)[:_MAX_AUTHORS]))
+        organizations.append(", ".join(jsonld.read_names(listed)[:_MAX_AUTHORS]))
+    return people, organizations
+
+
+def _resolve_reference(value: Any, by_id: dict[str, jsonld.JsonLdItem]) -> Any:
+    if isinstance(value, dict) and "name" not in value:
+        return by_id.get(str(value.get("@id")), value)
+    return value
+
+
+def _is_organization(value: Any) -> bool:
+    return isinstance(value, dict) and any(_ORGANIZATION.search(name) for name in jsonld.type_names(value))
+
+
+def _parse_person(text: str, site: str | None) -> str | None:
+    name = titles.unescape_twice(clean_line(text, MAX_NAME * 2)).lstrip(" ,;|")
+    if not _GIVEN_NAME_BY.match(name):
+        name = author_and_date.BYLINE_PREFIX.sub("", name)
+    beside = _NAME_BESIDE_MAIL.match(name)
+    if beside:
+        name = (beside.group(1) or beside.group(2)).strip(" -–,|")
+    refused = (
+        not 2 < len(name) <= MAX_NAME
+        or "://" in name
+        or name.lower() in _PLACEHOLDER_NAMES
+        or name.lower() == (site or "").lower()
+        or not any(character.isalpha() for character in name)
+        or name.endswith(("*", "()"))  # a form field, a function call
+        or author_and_date.DATE_WORD.fullmatch(name) is not None
+    )
+    return None if refused else name
+
+
+def _find_published(
+    page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem]
+) -> tuple[datetime | None, str | None]:
+    for name in _DATE_PROPERTIES:
+        for item in items:
+            stated = item.get(name)
+            first = next(iter(stated), None) if isinstance(stated, list) else stated
+            moment = date_parsing.parse_date(first) if isinstance(first, str) else None
+            if moment:
+                return moment, "structured"
+    for name in _DATE_METAS:
+        moment = date_parsing.parse_date(metas.get(name, ""))
+        if moment:
+            return moment, "meta"
+    moment = date_parsing.find_url_date(page.url)
+    if moment:
+        return moment, "url"
+    moment = _find_time_element(page.body) or author_and_date.find_visible_date(near)
+    return moment, "text" if moment else None
+
+
+def _find_time_element(body: Element) -> datetime | None:
+    """Return the date of a `time` that is marked as the publication date."""
+    dated = (time for time in body.getroottree().getroot().iter("time") if time.get("datetime") is not None)
+    for time in islice(dated, _MAX_TIMES):
+        around = time.getparent()
+        marks = [time.get("class"), time.get("itemprop"), around.get("class") if around is not None else None]
+        marked = time.get("pubdate") is not None or any(mark and _PUBLISHED_TIME.search(mark) for mark in marks)
+        if marked and not page_tree.is_beside_content(time) and not page_tree.is_third_party(time):
+            moment = date_parsing.parse_date(time.get("datetime") or "")
+            if moment:
+                return moment
+    return None
+
+
+def _find_site_name(metas: dict[str, str], items: list[jsonld.JsonLdItem]) -> str | None:
+    names = [metas.get("og:site_name", ""), metas.get("application-name", "")]
+    names += [
+        name for item in items if "WebSite" in jsonld.type_names(item) for name in jsonld.read_names(item.get("name"))
+    ]
+    names += [name for item in items for name in jsonld.read_names(item.get("publisher"))]
+    names.append(metas.get("citation_journal_title", ""))
+    cleaned = (clean_line(text, MAX_NAME).rstrip("/") for text in names if "://" not in text)
+    return next((name for name in cleaned if any(map(str.isalnum, name))), None)
+
+
+def _find_language(head: PageHead, metas: dict[str, str]) -> str | None:
+    for declared in (head.language, metas.get("og:locale", ""), metas.get("content-language", "")):
+        tag = declared.strip().replace("_", "-")
+        if _LANGUAGE.fullmatch(tag):
+            return tag
+    return None

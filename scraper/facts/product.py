@@ -1,0 +1,209 @@
+"""Extract the facts of a product from markup, scripts and visible text. Prefer no fact to a guess."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from scraper.facts import money, product_brand_and_availability, product_js_state, product_markup, product_visible_price
+from scraper.facts.label_value_pairs import LabeledValueFinder
+from scraper.facts.model import Facts, FactSource
+from scraper.facts.product_markup import is_gtin
+from scraper.facts.product_visible_price import VisiblePrice
+from scraper.facts.product_vocabulary import LABELS
+from scraper.facts.schema_graph import SchemaGraph
+from scraper.html.dom.xpath import Element, text_of
+from scraper.text.sanitize import name_key
+
+ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
+"""Names of the facts, in the order of the answer."""
+FRAGMENTS = frozenset(
+    "price lowPrice priceCurrency availability sku brand mpn gtin13 gtin12 gtin14 gtin8 gtin ean isbn".split()
+)
+"""Microdata properties that are useful outside an item."""
+
+_QUERY = re.compile(
+    r"[?&](?:pid|(?:child|variant)?sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id|artikel_?nr)="
+    r"([A-Za-z0-9-]{4,30})(?=[&#]|$)",
+    re.IGNORECASE,
+)
+_END = r"/?(?:[.,][a-z]{1,5})*/?(?=[?#]|$)"
+_ADDRESS = re.compile(
+    r"/(?:dp|gp/product)/(?P<a>[A-Z0-9]{10})(?=[/?#]|$)|"
+    r"/(?:p|prd|prod|item|products?(?:_id)?|itm)[/-]?(?P<b>\d{5,})(?=[/?#._]|$)|"
+    rf"(?:[-/_,.=]|[-/_,](?:[a-z]{{1,3}}[-_]?))(?P<c>(?-i:[A-OQ-Z]?)\d{{6,}}){_END}|"
+    rf"[-/,][ap](?P<d>\d{{5,}}){_END}|"
+    r"[-/a-z](?P<e>\d{7,})/[^/?#]+(?=[?#]|$)|"
+    r"/(?:p|pd|prd|prod|product|item|itm|ip)/(?P<f>(?=[a-z]*\d[^/]*\d)(?=\d*[a-z])[a-z0-9]{8,14})/?(?=[?#]|$)|"
+    rf"-(?P<g>(?=[^-.]*\d[^-.]*\d)(?=[^-.]*[A-Z][^-.]*[A-Z])(?-i:[A-Z0-9]{{8,14}})){_END}",
+    re.IGNORECASE,
+)
+"""Product number in a URL: at its end, before a name at its end, or after a word for product."""
+_SHOP_ADDRESS = re.compile(
+    r"/(?:dp|gp/product|p|prd|prod|products?|produkte?|producto|produit|prodotto|item|itm|artikel)[/-]", re.IGNORECASE
+)
+_SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
+
+_LABELED = LabeledValueFinder(LABELS)
+_MIN_SKU, _MAX_SKU = 3, 30
+"""Characters of a labeled product number."""
+_VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)
+_UNSTATED_STOCK = 0.5
+"""Confidence that a priced product is available if the page does not say so."""
+_MIN_SIGNS = 2
+"""Minimum signs of a product page without markup. Each sign occurs on other pages too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """Data of a page in addition to its visible text."""
+
+    graphs: Mapping[FactSource, SchemaGraph]
+    tags: Sequence[tuple[str, str]]
+    fragments: Sequence[tuple[str, Element]]
+    states: Mapping[FactSource, Sequence[Any]]
+    url: str
+    country: str
+    """Two letters, lower case; empty if unknown."""
+    currencies: Callable[[], Set[str]] = frozenset
+    """Return the currency codes in the scripts of the page."""
+    picture: str | None = None
+    """Image of the page, used if the product has none."""
+    component_data: Callable[[], Sequence[Any]] = tuple
+    """Return the JSON in attributes of components; called only if no price was found."""
+
+
+def extract_product(
+    evidence: PageEvidence, body: Element, title: str, *, for_header: bool = False
+) -> dict[str, Any] | None:
+    """Return the facts of the product, or None if the page is about another topic.
+
+    For a header, brand and numbers are not searched in the visible text.
+    """
+    facts = Facts()
+    heading = product_visible_price.find_title(body)
+    shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
+    for source, graph in evidence.graphs.items():
+        product_markup.add_product_items(facts, graph, source, name_key(title), shown, evidence.url)
+    product_markup.add_tags(facts, evidence.tags)
+    product_markup.add_fragments(facts, evidence.fragments)
+    for source, values in evidence.states.items():
+        product_js_state.add_state_facts(facts, values, source, name_key(title), evidence.country, shown)
+    has_markup = any(name in facts for name in ("price", "availability", "sku"))
+    _add_visible_price(facts, shown, evidence, body)
+    codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
+    if len(codes) == 1:
+        facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
+    if "price" not in facts:
+        data = evidence.component_data()
+        product_js_state.add_state_facts(facts, data, FactSource.STATE, name_key(title), evidence.country, shown)
+        has_markup = has_markup or "price" in facts
+    if "availability" not in facts:
+        facts.add(
+            "availability",
+            product_brand_and_availability.find_availability(body, heading),
+            FactSource.VISIBLE,
+            confidence=0.9,
+        )
+    if for_header and has_markup:
+        return facts.as_object(ORDER)
+    signs = _count_product_signs(facts, evidence, shown)
+    # A header has no labeled values: they are searched only if they decide.
+    labels = {} if for_header and signs != _MIN_SIGNS - 1 else _LABELED.find(body)
+    signs += "sku" in labels or is_gtin(labels.get("gtin", ""))
+    if not has_markup and signs < _MIN_SIGNS:
+        return None
+    if for_header:
+        return facts.as_object(ORDER)
+    _correct_sku(facts, evidence.url, title)
+    if _is_part_of_name(labels.get("sku", ""), title):
+        labels.pop("sku")
+    _add_labeled(facts, labels, body)
+    facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
+    facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
+    facts.add("image", evidence.picture, FactSource.OPENGRAPH)
+    if "price" in facts:
+        facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
+    return facts.as_object(ORDER)
+
+
+def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
+    kind = next((content for name, content in evidence.tags if name == "og:type"), "")
+    return sum(
+        (
+            _SHOP_TYPE.search(kind) is not None,
+            _SHOP_ADDRESS.search(evidence.url) is not None,
+            "price" in facts and shown().sure,
+            "availability" in facts,
+        )
+    )
+
+
+def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
+    price = facts.value("price")
+    if price is not None and price in shown().signs:
+        facts.note("price", shown=True)
+        sign = shown().signs[price]
+        facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign)
+    sign = facts.value("currency")
+    if sign and money.currency_code(sign) is None:
+        facts.note("currency", likely=money.guess_currency(sign, evidence.country, evidence.currencies()))
+    amount = shown().amount
+    if amount is None:
+        return
+    value = money.simplify_number(amount.value)
+    is_lower = price is not None and shown().sure and amount.value < price
+    if is_lower and product_visible_price.is_only_old_price(price, body, shown()):
+        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    if (
+        price is not None
+        and shown().sure
+        and price not in shown().signs
+        and product_visible_price.is_without_tax(price, amount.value)
+    ):
+        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4)
+    if amount.sign in money.ROUND_PRICE_MARKS:
+        facts.add("currency", money.currency_code(amount.sign, evidence.country), FactSource.VISIBLE)
+        return
+    code = money.currency_code(amount.sign)
+    likely = None if code else money.guess_currency(amount.sign, evidence.country, evidence.currencies())
+    beside = amount.sign if code and code != amount.sign else None
+    facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
+
+
+def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
+    if is_gtin(labels.get("gtin", "")):
+        facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
+    sku = labels.get("sku", "")
+    if _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku)):
+        marked = facts.value("sku")
+        if marked and sku != marked and str(marked) not in text_of(body):
+            # The marked-up number is internal to the shop; customers order by the visible one.
+            facts.replace("sku", sku, FactSource.VISIBLE, confidence=0.8, marked_up=marked)
+        facts.add("sku", sku, FactSource.VISIBLE, confidence=0.8)
+    facts.add("brand", labels.get("brand"), FactSource.VISIBLE)
+    facts.add("mpn", labels.get("mpn"), FactSource.VISIBLE)
+
+
+def _correct_sku(facts: Facts, url: str, title: str) -> None:
+    """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
+    sku = str(facts.value("sku") or "")
+    variant = _VARIANT_NUMBER.fullmatch(sku)
+    if _is_part_of_name(sku, title):
+        facts.forget("sku")
+    elif variant and sku not in url and re.search(rf"(?<!\w){variant['base']}(?![\w-])", url):
+        facts.replace("sku", variant["base"], FactSource.ADDRESS, confidence=0.8, marked_up=sku)
+
+
+def _is_part_of_name(code: str, title: str) -> bool:
+    """Return True if a code consists of several words of the name: then it is a model, not a product number."""
+    return " " in code.strip() and name_key(code) in name_key(title)
+
+
+def _number_in(url: str) -> str | None:
+    match = _QUERY.search(url) or _ADDRESS.search(url)
+    return next(filter(None, match.groups())) if match else None

@@ -1,0 +1,208 @@
+"""Extract product facts from script data: state trees, tag managers, fetched JSON, attributes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+from lxml import etree
+
+from scraper.facts import money
+from scraper.facts.model import Facts, FactSource
+from scraper.facts.product_markup import is_gtin, normalize_availability
+from scraper.facts.product_visible_price import VisiblePrice
+from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
+from scraper.html.dom.xpath import Element
+from scraper.html.page.page_tree import ScriptElement
+from scraper.text.javascript_objects import parse_javascript_object
+from scraper.text.sanitize import name_key
+
+MAX_CHARACTERS = 3_000_000
+"""Characters of all scripts. State trees of large shops have one or two million."""
+_MAX_OBJECTS = 60
+"""Objects that are read from one script, and attributes that are read from a page."""
+_MAX_TRIES = 120
+"""Places of one script that are parsed as an object."""
+_MAX_OBJECT = 400_000
+"""Characters of a JavaScript object that is not JSON: parsing it costs ten times as much."""
+
+_PRICE_WORD = re.compile(r"price|amount", re.IGNORECASE)
+_OBJECTS = etree.XPath(
+    ".//@*[starts-with(., '{') or starts-with(., '[')][contains(., 'rice') or contains(., 'mount')]",
+    smart_strings=False,
+)
+_OPENING = re.compile(
+    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])", re.ASCII
+)
+
+
+def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
+    """Return the objects in scripts that mention a price, without JSON-LD."""
+    found: list[Any] = []
+    left = MAX_CHARACTERS
+    for script in scripts:
+        text = script.text
+        if "ld+json" in script.type or not text or len(text) > left or not _PRICE_WORD.search(text):
+            continue
+        left -= len(text)
+        found += _json(text) if "json" in script.type else _objects(text)
+    return found
+
+
+def read_attributes(body: Element) -> list[Any]:
+    """Return the JSON in attributes that mention a price: the initial data of components."""
+    found: list[Any] = []
+    left = MAX_CHARACTERS
+    for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
+        left -= len(text)
+        if left >= 0 and _PRICE_WORD.search(text):
+            found += _json(text)
+    return found
+
+
+def _json(text: str) -> list[Any]:
+    try:
+        return [json.loads(text, strict=False)]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _objects(text: str) -> list[Any]:
+    """Return the outermost objects that code assigns or passes as arguments."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Any] = []
+    end = tries = 0
+    for match in _OPENING.finditer(text):
+        start = match.end()
+        if start < end:
+            continue
+        if len(found) == _MAX_OBJECTS or tries == _MAX_TRIES:
+            break
+        tries += 1
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            value = _loose(text[start : start + _MAX_OBJECT])
+        if value:
+            found.append(value)
+    return found
+
+
+def _loose(text: str) -> Any:
+    """Parse a JavaScript object literal."""
+    try:
+        return parse_javascript_object(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+MAX_OBJECTS = 50_000
+"""Objects of one source that are searched for the product."""
+_MAX_DEPTH = 30
+_MIN_TITLE = 6
+"""Characters of a title that is long enough to identify a product."""
+
+_NAMES = ("name", "title", "productname", "product_name", "displayname", "producttitle", "item_name")
+_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "price": (
+            "finalprice", "saleprice", "currentprice", "sellingprice", "discountedprice", "offerprice",
+            "specialprice", "priceamount", "unitprice", "product_price", "price", "now", "amount", "prices",
+        ),
+        "currency": ("currency", "currencycode", "pricecurrency", "currency_code", "currencyiso"),
+        "availability": (
+            "availability", "stockstatus", "availabilitystatus", "instock", "isinstock", "in_stock",
+        ),
+        "brand": ("brand", "brandname", "brand_name", "manufacturer", "item_brand", "product_brand"),
+        "sku": (
+            "sku", "skuid", "product_sku", "productid", "product_id", "itemid", "item_id", "articlenumber",
+        ),
+        "gtin": ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "isbn"),
+        "mpn": ("mpn",),
+    }
+)  # fmt: skip
+_PRICE_PARTS = ("current", "final", "sale", "now", "value", "amount", "price", "gross", "sellingprice")
+_MAX_WORDS = 60
+_OF_THEMES = frozenset({"variants", "compare_at_price", "price_min"})
+"""Keys of products in Shopify themes, whose amounts are in cents."""
+
+
+def add_state_facts(
+    facts: Facts, values: Sequence[Any], source: FactSource, title: str, country: str, shown: Callable[[], VisiblePrice]
+) -> None:
+    """Add facts of the objects with a price whose name is the title of the page, in the form of `name_key`."""
+    if len(title) < _MIN_TITLE:
+        return
+    for item in iterate_objects(values, MAX_OBJECTS, _MAX_DEPTH):
+        lowered = {str(name).lower(): value for name, value in item.items()}
+        if _is_titled(lowered, title) and any(name in lowered for name in _KEYS["price"]):
+            _add_object(facts, lowered, source, country, shown)
+
+
+def _add_object(
+    facts: Facts, item: Mapping[str, Any], source: FactSource, country: str, shown: Callable[[], VisiblePrice]
+) -> None:
+    values = {name: _first_text(item, keys) for name, keys in _KEYS.items()}
+    price, parts = _price(item)
+    if price:
+        if "price" not in facts and _is_in_cents(price, item, shown):
+            price /= 100
+        facts.add("price", money.simplify_number(price), source)
+        currency = values["currency"] or _first_text(parts, _KEYS["currency"])
+        facts.add("currency", money.currency_code(currency, country), source)
+    facts.add("availability", normalize_availability(values["availability"]), source)
+    facts.add("brand", values["brand"], source)
+    facts.add("sku", values["sku"] or _sku_of_only_variant(item), source)
+    facts.add("mpn", values["mpn"], source)
+    if is_gtin(values["gtin"] or ""):
+        facts.add("gtin", values["gtin"], source)
+
+
+def _is_titled(item: Mapping[str, Any], title: str) -> bool:
+    for name in _NAMES:
+        value = item.get(name)
+        own = name_key(value) if isinstance(value, str) and len(value) < 500 else ""
+        if own == title or (len(own) >= _MIN_TITLE and is_same_name(own, title)):
+            return True
+    return False
+
+
+def _first_text(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    for key in keys:
+        value = item.get(key)
+        text = str(value) if isinstance(value, bool) else plain_text(value)
+        if text and len(text) <= _MAX_WORDS:
+            return text
+    return None
+
+
+def _price(item: Mapping[str, Any]) -> tuple[float | None, Mapping[str, Any]]:
+    """Return the amount and the nested object that holds it, if any."""
+    for key in _KEYS["price"]:
+        value = item.get(key)
+        parts: dict[str, Any] = {}
+        if isinstance(value, dict):
+            parts = {str(name).lower(): part for name, part in value.items()}
+            value = next((parts[part] for part in _PRICE_PARTS if part in parts), None)
+        text = plain_text(value) if isinstance(value, str | int | float) else None
+        amount = money.parse_machine_price(text) if text else None
+        if amount:
+            return amount, parts
+    return None, {}
+
+
+def _sku_of_only_variant(item: Mapping[str, Any]) -> str | None:
+    variants = item.get("variants")
+    if not isinstance(variants, list) or len(variants) != 1 or not isinstance(variants[0], dict):
+        return None
+    return _first_text(variants[0], ("sku",))
+
+
+def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], VisiblePrice]) -> bool:
+    """Return True if an amount is in cents, as in Shopify themes."""
+    if price != int(price) or price in shown().signs:
+        return False
+    return price / 100 in shown().signs or item.keys() >= _OF_THEMES

@@ -1,0 +1,307 @@
+"""Extract the facts of a recipe from markup and visible text. Prefer no fact to a guess."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scraper.facts import recipe_line_repair, recipe_visible
+from scraper.facts.durations import parse_minutes
+from scraper.facts.label_value_pairs import LabeledValueFinder
+from scraper.facts.model import Facts, FactSource
+from scraper.facts.recipe_vocabulary import STEP_MARK
+from scraper.facts.schema_graph import (
+    OTHER_ITEM_PROPERTIES,
+    SchemaGraph,
+    clean_text,
+    has_type,
+    is_same_name,
+    parse_count,
+    parse_rating,
+    plain_text,
+    property_value,
+)
+from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names
+from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.text.sanitize import name_key
+
+_RECIPES = frozenset({"recipe"})
+_STEPS = frozenset({"howtostep", "howtosection"})
+_NUMBERED = re.compile(r"(?:[^\W\d]*\s*\d{1,2})?")
+_PARTS = ("itemListElement", "steps", "step")
+_MOST_NAMES = 2
+"""Recipes with different names. With more, the page is a list, unless one has the title of the page."""
+_MIN_FULLNESS = 2
+"""Main properties. Items with fewer are mentions of recipes."""
+_MAX_LINES = 500
+_MAX_LINE = 5_000
+_MAX_DEPTH = 6
+_MAX_TITLE = 300
+_BREAKS = re.compile(r"<\s*(?:br|/p|/li|/div|/h\d)\b[^>]{0,200}>|\r?\n", re.IGNORECASE)
+_WRONG_ENCODING = re.compile(r"Â(?=[\u00a0-\u00bf])")
+_ZERO_CENTS = re.compile(r"^(\d{1,4})\.0(?= )")
+_TITLE_END = re.compile(r"\s[-–—|·]\s")
+_NOT_NUTRIENTS = ("@type", "@context", "@id", "type")
+_TIMES = {"total_time": "totalTime", "prep_time": "prepTime", "cook_time": "cookTime"}
+
+
+def page_recipes(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
+    """Return the items of the recipe of the page, best first; empty for a list of recipes.
+
+    Items with the title of the page come first, then the most complete ones. `title` is in the form of `name_key`.
+    """
+    found = [item for item in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(item, _RECIPES)]
+    found = found or [item for item in graph.items() if has_type(item, _RECIPES)]
+    found.sort(key=lambda item: (not _is_titled(graph, item, title), -_fullness(item)))
+    if not found or _is_titled(graph, found[0], title):
+        return found
+    full = [item for item in found if _fullness(item) >= _MIN_FULLNESS] or found
+    return found if len({name_key(graph.text(item, "name")) for item in full}) <= _MOST_NAMES else []
+
+
+def add_recipe_items(facts: Facts, graph: SchemaGraph, source: FactSource, title: str) -> None:
+    """Add the facts of the items of one syntax; `title` is in the form of `name_key`."""
+    found = page_recipes(graph, title)
+    for item in found:
+        # Skip other recipes on the page.
+        name = name_key(graph.text(item, "name"))
+        if not name or is_same_name(name, name_key(graph.text(found[0], "name"))):
+            _add(facts, graph, item, source)
+
+
+def _is_titled(graph: SchemaGraph, item: JsonLdItem, title: str) -> bool:
+    return is_same_name(name_key(graph.text(item, "name")), title)
+
+
+def _fullness(item: JsonLdItem) -> int:
+    return sum(
+        bool(property_value(item, name)) for name in ("name", "recipeIngredient", "ingredients", "recipeInstructions")
+    )
+
+
+def _add(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
+    title = graph.text(item, "name", "headline")
+    facts.add("title", title[:_MAX_TITLE] if title else None, source)
+    ingredients = property_value(item, "recipeIngredient") or property_value(item, "ingredients")
+    facts.add("ingredients", _lines(graph, ingredients), source)
+    facts.add("instructions", _lines(graph, property_value(item, "recipeInstructions")), source)
+    for name, key in _TIMES.items():
+        facts.add(name, parse_minutes(graph.text(item, key)), source)
+    facts.add("yields", graph.text(item, "recipeYield", "yield"), source)
+    author = [clean_text(name) for name in read_names(graph.resolve(property_value(item, "author")))]
+    people = [name for name in author if name and "://" not in name]
+    facts.add("author", ", ".join(people[:5]), source)
+    facts.add("image", graph.picture(item), source)
+    for stated in graph.objects(item, "aggregateRating")[:1]:
+        count = parse_count(graph.text(stated, "ratingCount", "reviewCount"))
+        facts.add("ratings", parse_rating(graph.text(stated, "ratingValue")), source, count=count)
+    for nutrition in graph.objects(item, "nutrition")[:1]:
+        facts.add("nutrients", _nutrients(nutrition), source)
+
+
+def _lines(graph: SchemaGraph, value: Any) -> list[str]:
+    """Return the lines of a list that is written as texts, steps, sections of steps, or one text with line breaks."""
+    found: list[str] = []
+    for text in _texts(graph, value, 0):
+        parts = _BREAKS.split(text) if _BREAKS.search(text) else [text]
+        lines = (_clean_line(part[:_MAX_LINE]) for part in parts)
+        found += [line for line in lines if line and not STEP_MARK.fullmatch(line)]
+        if len(found) > _MAX_LINES:
+            break
+    return found[:_MAX_LINES]
+
+
+def _clean_line(text: str) -> str:
+    """Return a line without the remains of a wrong encoding (`Â½`) and of a number format (`500.0 g`)."""
+    return _ZERO_CENTS.sub(r"\1", _WRONG_ENCODING.sub("", clean_text(text)))
+
+
+def _texts(graph: SchemaGraph, value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth > _MAX_DEPTH:
+        return
+    elif isinstance(value, list):
+        titles = Counter(_title_of(part) for part in value if isinstance(part, dict))
+        for part in value:
+            is_repeated = isinstance(part, dict) and titles[_title_of(part)] > 1
+            yield from _texts(graph, {**part, "name": None} if is_repeated and part.get("text") else part, depth + 1)
+    elif isinstance(value, dict):
+        item = graph.resolve(value)
+        inner = next((item[name] for name in _PARTS if item.get(name)), None)
+        title = _title_of(item)
+        if inner is not None:
+            yield from filter(None, [title])
+            yield from _texts(graph, inner, depth + 1)
+            return
+        text = item.get("text")
+        if title and isinstance(text, str) and not name_key(clean_text(text)).startswith(name_key(title)):
+            yield title
+        for name in ("text", "name", "description", "value", "@value", "item"):
+            if item.get(name):
+                yield from _texts(graph, item[name], depth + 1)
+                return
+
+
+def _title_of(step: JsonLdItem) -> str | None:
+    """Return the name of a step or section that is not a number, such as `Step 1`."""
+    name = step.get("name")
+    title = clean_text(name).rstrip(".… ") if isinstance(name, str) and has_type(step, _STEPS) else ""
+    return None if _NUMBERED.fullmatch(title) else title
+
+
+def _nutrients(item: JsonLdItem) -> dict[str, str]:
+    texts = {name: plain_text(value) for name, value in item.items() if name not in _NOT_NUTRIENTS}
+    return {name: text for name, text in texts.items() if text}
+
+
+_LABELS = LabeledValueFinder(
+    {
+        "total_time": (
+            r"total(?: cook(?:ing)?)? time|time|ready in|total|totale tijd|totale bereidingstijd|"
+            r"gesamtzeit|gesamt|arbeitszeit gesamt|temps total|durée totale|tiempo total|tempo totale?|"
+            r"tempo de preparo|samlet tid|total tid|tid i alt|totaltid|tillagningstid|kokonaisaika|"
+            r"czas całkowity|celkový čas|teljes idő|toplam süre|общее время|время приготовления|所要時間|"
+            r"總時間|总时间|συνολικός χρόνος|전체 시간"
+        ),
+        "prep_time": (
+            r"prep(?:aration)?(?: time)?|hands-?on(?: time)?|active time|voorbereiding(?:stijd)?|"
+            r"vorbereitung(?:szeit)?|(?:temps de )?préparation|(?:tiempo de )?preparación|"
+            r"(?:tempo di )?preparazione|forberedelse(?:stid)?|förberedelse|czas przygotowania|"
+            r"doba přípravy|hazırlama süresi|подготовка|準備時間"
+        ),
+        "cook_time": r"cook(?:ing)?(?: time)?|bake(?: time)?|baking time|kooktijd|oventijd|kochzeit|backzeit|"
+        r"koch-?/?backzeit|(?:temps de )?cuisson|(?:tiempo de )?cocción|(?:tempo di )?cottura|"
+        r"steketid|tilberedningstid|czas gotowania|pişirme süresi|調理時間",
+    }
+)
+
+
+_NAMES = {
+    "total_time": re.compile(r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE),
+    "prep_time": re.compile(r"(?<![a-z])prep(?:aration)?[-_]?time(?![a-z])", re.IGNORECASE),
+    "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
+}
+"""Names of the times in microdata, microformats and plugins."""
+_NAME_SELECTORS = tuple(attribute_selector(name) for name in ("class", "itemprop"))
+_VALUE_ATTRIBUTES = ("content", "datetime", "title")
+_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
+_MAX_TEXT = 80
+_NO_UNIT = re.compile(r"[\d:.\s]+")
+"""Numbers without a unit, as for the length of a video."""
+
+
+def find_times(body: Element) -> dict[str, int]:
+    """Return minutes by name; ignore labeled values without a unit."""
+    labeled = {name: None if text.isdecimal() else parse_minutes(text) for name, text in _LABELS.find(body).items()}
+    return _named(body) | {name: minutes for name, minutes in labeled.items() if minutes}
+
+
+def _named(body: Element) -> dict[str, int]:
+    """Return the times of elements whose class or `itemprop` matches `_NAMES`; ignore a name with several times."""
+    found: dict[str, set[int]] = {}
+    for element in (element for called in _NAME_SELECTORS for element in called(body)):
+        words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
+        for name, pattern in _NAMES.items():
+            if pattern.search(words) and (span := _span(element)):
+                found.setdefault(name, set()).add(span)
+    return {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
+
+
+def _span(element: Element) -> int | None:
+    """Return the minutes that an element states or shows, or None if it is outside the content."""
+    if any(around.tag in _OUTSIDE for around in element.iterancestors()):
+        return None
+    stated = (element.get(name) for name in _VALUE_ATTRIBUTES)
+    for text in (*stated, clean_text(text_of(element)[: 4 * _MAX_TEXT])):
+        if text and len(text) <= _MAX_TEXT and not _NO_UNIT.fullmatch(text) and (span := parse_minutes(text)):
+            return span
+    return None
+
+
+ORDER = (
+    "title", "ingredients", "instructions", "total_time", "prep_time", "cook_time", "yields", "author",
+    "image", "ratings", "nutrients",
+)  # fmt: skip
+"""Names of the facts, in the order of the answer."""
+_OF_ONE_PART = 0.6
+"""Confidence of a total time that is the sum of only one known time."""
+_MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
+"""Lines, and share of them with an amount, that make a list a recipe without steps."""
+
+
+def extract_recipe(
+    graphs: Mapping[FactSource, SchemaGraph],
+    body: Element,
+    title: str,
+    *,
+    author: str | None = None,
+    picture: str | None = None,
+    for_header: bool = False,
+) -> dict[str, Any] | None:
+    """Return the facts of the recipe, or None if the page has none.
+
+    Author and picture of the page are used if the recipe has none. For a header, the visible lists of a recipe
+    with markup are not read.
+    """
+    facts = Facts()
+    for source, graph in graphs.items():
+        add_recipe_items(facts, graph, source, name_key(title))
+    has_markup = any(page_recipes(graph, name_key(title)) for graph in graphs.values())
+    if not (for_header and has_markup):
+        _add_visible_lists(facts, body)
+    if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):
+        return None
+    if "instructions" not in facts and not (for_header and has_markup):
+        facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
+    if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
+        return None
+    marked_title = facts.value("title") or ""
+    if title and marked_title.startswith(title) and _TITLE_END.search(marked_title[len(title) :]):
+        facts.replace("title", title, FactSource.VISIBLE, confidence=0.9)  # the site's name follows
+    facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
+    facts.add("author", author, FactSource.VISIBLE)
+    facts.add("image", picture, FactSource.OPENGRAPH)
+    if "yields" not in facts:
+        facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
+    _add_times(facts, body)
+    return facts.as_object(ORDER)
+
+
+def _add_visible_lists(facts: Facts, body: Element) -> None:
+    """Add the visible ingredients, and complete the lists of the markup by the visible ones."""
+    visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
+    marked = facts.value("ingredients")
+    is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
+    if marked and (complete := recipe_line_repair.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+        facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
+    facts.add("ingredients", visible, FactSource.VISIBLE)
+    marked_steps = facts.value("instructions") or []
+    # More visible ingredients are those of another recipe, whose steps are visible too.
+    if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
+        steps = recipe_line_repair.complete_steps(marked_steps, recipe_visible.find_instructions(body))
+        if steps != marked_steps:
+            facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
+
+
+def _is_clear_list(ingredients: list[str]) -> bool:
+    """Return True if a list is a recipe's even without steps, which may be prose."""
+    return recipe_visible.looks_like_food(ingredients, min_lines=_MIN_CLEAR, min_share=_MIN_CLEAR_SHARE)
+
+
+def _add_times(facts: Facts, body: Element) -> None:
+    """Add the visible times if the total time is not marked up, and a missing total as a sum; remove zero times."""
+    if not facts.value("total_time"):
+        facts.forget("total_time")
+        for name, span in find_times(body).items():
+            facts.add(name, span, FactSource.VISIBLE)
+    parts = [facts.value("prep_time"), facts.value("cook_time")]
+    if None not in parts:
+        facts.add("total_time", sum(parts), FactSource.SUM)
+    elif any(parts):  # one part is missing: the dish is not cooked, or needs no preparation
+        facts.add("total_time", sum(filter(None, parts)), FactSource.SUM, confidence=_OF_ONE_PART)
+    for name in ("prep_time", "cook_time", "total_time"):
+        if facts.value(name) == 0:  # plugins write 0 for a missing time
+            facts.forget(name)

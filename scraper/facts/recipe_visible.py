@@ -1,0 +1,332 @@
+"""Find the visible lists of a recipe: below a heading such as "Ingredients", or in elements with such a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import islice
+
+from scraper.facts.recipe_list_items import (
+    is_line,
+    read_list_items,
+    row_texts,
+    split_at_line_breaks,
+    strip_list_marker,
+    text_of_item,
+)
+from scraper.facts.recipe_vocabulary import (
+    INGREDIENT_HEADING,
+    INGREDIENT_NAMES,
+    INGREDIENT_PROPERTIES,
+    RECIPE_HEADING,
+    STEP_HEADING,
+    STEP_NAMES,
+    STEP_PROPERTIES,
+    YIELD_LABELS,
+)
+from scraper.facts.schema_graph import clean_text
+from scraper.html.dom.tags import HEADINGS
+from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
+
+_MAX_LINES = 100
+_MAX_LINE = 2_000
+_MAX_INGREDIENT = 200
+_MAX_HEADING = 60
+_MAX_ROW_PARTS = 3
+_MAX_CLIMB = 8
+_MAX_BEHIND = 600
+"""Elements after a heading in which its list is searched."""
+_MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
+_AMOUNT_ALONE = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e.,/ –-]+\s*\w{0,12}\.?")
+_NUTRITION = re.compile(r"daily value|calories from|amount per serving", re.IGNORECASE)
+_MIN_SPLIT = 0.3
+_MIN_STEP = 30
+"""Mean characters of the steps of a recipe. Shorter lines are names, times or links."""
+_FIRST_CJK = "\u2e80"
+_MAX_LISTS = 40
+_NAMES = ("class", "id", "data-testid", "data-test", "aria-label")
+_ELEMENTS_WITH_NAME = element_selector(f"descendant-or-self::*[{' or '.join(f'@{name}' for name in _NAMES)}]")
+_NAME_VALUES = text_selector(" | ".join(f"descendant-or-self::*/@{name}" for name in _NAMES))
+_ELEMENTS_WITH_CLASS = attribute_selector("class")
+_DIGITS = re.compile(r"\d+")
+_PROPERTIES = attribute_selector("itemprop")
+
+_YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
+_HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
+_LINES = ("li", "p", "dt", "dd", "tr")
+_OTHER_LINES = ("p", "dt", "dd", "tr")
+_OUTSIDE = frozenset({"nav", "header", "footer", "aside"})
+_OUTSIDE_LIST = _OUTSIDE | {"body", "html", "main"}
+
+
+def find_ingredients(body: Element) -> list[str]:
+    """Return the first list with amounts beside names, or the first list; empty if none is found."""
+    return _first(filter(None, map(_short, _ingredient_lists(body))), _is_whole_list)
+
+
+def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 0.3) -> bool:
+    """Return True if a list has amounts: lists of categories or of product components have none."""
+    with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
+    return len(lines) >= min_lines and with_amounts >= min_share * len(lines)
+
+
+def _is_whole_list(lines: list[str]) -> bool:
+    """Return True if a list has amounts that are not lines of their own between names."""
+    alone = sum(_AMOUNT_ALONE.fullmatch(line) is not None for line in lines)
+    names = sum(not any(map(str.isnumeric, line)) for line in lines)
+    is_split = min(alone, names) >= _MIN_SPLIT * len(lines)
+    return looks_like_food(lines) and not is_split and not any(map(_NUTRITION.search, lines))
+
+
+def count_ingredient_headings(body: Element) -> int:
+    """Return the number of headings of ingredients: a page with several has several recipes."""
+    return sum(_is_heading(heading, INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
+
+
+def find_instructions(body: Element) -> list[str]:
+    """Return the first list of sentences, or the first list; empty if none is found."""
+    return _first(filter(None, _instruction_lists(body)), _looks_like_steps)
+
+
+def _looks_like_steps(lines: list[str]) -> bool:
+    """Return True if the lines are long enough for sentences and are not ingredients."""
+    length = sum(sum(2 if char > _FIRST_CJK else 1 for char in line) for line in lines)
+    amounts = sum(line[:1].isnumeric() and len(line) < _MAX_HEADING for line in lines)
+    return length >= _MIN_STEP * len(lines) and 2 * amounts <= len(lines)
+
+
+def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -> list[str]:
+    """Return the first likely list, or the first of all."""
+    first: list[str] = []
+    for lines in islice(lists, _MAX_LISTS):
+        if is_likely(lines):
+            return lines
+        first = first or lines
+    return first
+
+
+def _ingredient_lists(body: Element) -> Iterator[list[str]]:
+    is_named = _has_name(body, INGREDIENT_NAMES)
+    yield _marked(body, INGREDIENT_PROPERTIES)
+    if is_named:
+        yield from _named(body, INGREDIENT_NAMES, STEP_NAMES)
+    yield from _below(body, INGREDIENT_HEADING, STEP_HEADING)
+    if is_named:
+        yield from _named_groups(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES)
+        yield from _shaped(body, INGREDIENT_NAMES, STEP_NAMES)
+    yield from _beside(body, INGREDIENT_HEADING)
+
+
+def _instruction_lists(body: Element) -> Iterator[list[str]]:
+    yield _marked(body, STEP_PROPERTIES)
+    yield from _named(body, STEP_NAMES, INGREDIENT_NAMES)
+    yield from _below(body, STEP_HEADING, INGREDIENT_HEADING)
+    yield from _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
+    yield from _named_groups(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
+    yield from _shaped(body, STEP_NAMES, INGREDIENT_NAMES)
+
+
+def find_yields(body: Element) -> str | None:
+    """Return the number of servings as text, or None."""
+    for element in _ELEMENTS_WITH_CLASS(body):
+        if _YIELD_NAMES.search(element.get("class") or ""):
+            text = clean_text(text_of(element)[:_MAX_LINE])
+            if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
+                return text
+    beside = YIELD_LABELS.find(body).get("yields", "")
+    return beside if any(map(str.isdigit, beside)) else None
+
+
+def _short(lines: list[str]) -> list[str]:
+    """Return the short lines, or nothing if half of the lines are too long for ingredients."""
+    short = [line for line in lines if len(line) <= _MAX_INGREDIENT]
+    return short if len(short) > len(lines) // 2 else []
+
+
+def _marked(body: Element, properties: frozenset[str]) -> list[str]:
+    """Return the lines of microdata properties, even outside an item."""
+    lines: list[str] = []
+    for element in _PROPERTIES(body):
+        if (element.get("itemprop") or "").lower() in properties:
+            lines += read_list_items(element) or [clean_text(text_of_item(element))]
+    return [line for line in lines if line][:_MAX_LINES]
+
+
+def _has_name(body: Element, names: re.Pattern[str]) -> bool:
+    """Return True if any element has such a name; most pages of other kinds have none."""
+    return any(map(names.search, set(_NAME_VALUES(body))))
+
+
+def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the list items and rows inside elements with such a name, by group."""
+    items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
+    return _named_groups(items, names, others)
+
+
+def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the texts of items by the name of the element around them, the largest group first."""
+    kinds: dict[str, list[str]] = {}
+    is_named, is_other = (cache(pattern.search) for pattern in (names, others))
+    for item in islice(items, _MAX_ITEMS):
+        around = _nearest_named(item, is_named, is_other)
+        if around is not None:
+            kinds.setdefault(_shape(around), []).append(strip_list_marker(clean_text(text_of_item(item))))
+    for found in sorted(kinds.values(), key=len, reverse=True):
+        lines = [line for line in dict.fromkeys(found) if line and len(line) < _MAX_LINE]
+        if 1 < len(lines) < _MAX_LINES:
+            yield lines
+
+
+def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the rows of elements with such a name, whatever their tags are."""
+    outer: set[Element] = set()
+    is_named = cache(names.search)
+    for around in _ELEMENTS_WITH_NAME(body):
+        called = _called(around)
+        if is_named(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
+            outer.add(around)
+            if not _is_outside(around):
+                yield row_texts(around)
+
+
+def _beside(body: Element, heading: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the rows of the element that follows a heading."""
+    for element in islice(body.iter(*HEADINGS), _MAX_ITEMS):
+        if _is_heading(element, heading) and not _is_outside(element):
+            around = islice((element, *element.iterancestors()), 3)
+            for box in (one for part in around for one in (part.getnext(), part.getparent())):
+                if box is not None and box.tag not in _OUTSIDE_LIST:
+                    yield row_texts(box)
+
+
+def _is_outside(element: Element) -> bool:
+    return any(around.tag in _OUTSIDE for around in element.iterancestors())
+
+
+def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
+    """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
+    outer: set[Element] = set()
+    is_named = cache(names.search)
+    for around in _ELEMENTS_WITH_CLASS(body):
+        if is_named(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
+            outer.add(around)
+            boxes = filter(is_line, around.iter("p", "div"))
+            yield from dict.fromkeys(_find_row(box, around) for box in boxes)
+
+
+def _find_row(box: Element, listing: Element) -> Element:
+    """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
+    row = box.getparent()
+    is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
+    if row is None or not is_row or not all(map(is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
+        return box
+    beside = (row.getprevious(), row.getnext())
+    return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
+
+
+def _nearest_named(
+    item: Element, is_named: Callable[[str], object], is_other: Callable[[str], object]
+) -> Element | None:
+    """Return the nearest ancestor with such a class, unless a nearer one has an opposite class."""
+    around: Element | None = item
+    for _ in range(_MAX_CLIMB):
+        if around is None or around.tag in _OUTSIDE or around.tag in ("body", "main", "article"):
+            return None
+        called = _called(around)
+        if called and is_named(called):
+            return None if is_other(called) else around
+        if called and is_other(called):
+            return None
+        around = around.getparent()
+    return None
+
+
+def _shape(element: Element) -> str:
+    """Return the class of an element, else its other names without numbers, which differ between similar elements."""
+    return element.get("class") or _DIGITS.sub("", _called(element))
+
+
+def _called(element: Element) -> str:
+    return " ".join(filter(None, map(element.get, _NAMES)))
+
+
+def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the lines between a matching heading and the next heading."""
+    order = list(islice(body.iter("*"), _MAX_ELEMENTS))
+    tried = 0
+    for place, element in enumerate(order):
+        if (
+            element.tag in _HEADING_LIKE
+            and _is_heading(element, heading)
+            and next(element.iterancestors("nav", "footer"), None) is None
+        ):
+            tried += 1
+            if tried > _MAX_HEADINGS:
+                break
+            yield _section(order[place + 1 : place + _MAX_BEHIND], element, other)
+
+
+def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
+    text = (element.text or "").strip() or (text_of(element).strip() if element.tag in HEADINGS else "")
+    return 0 < len(text) < _MAX_HEADING and meaning.match(text) is not None and len(text_of(element)) < 2 * _MAX_HEADING
+
+
+def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
+    """Return the list items after a heading, or paragraphs if there is no list."""
+    inside = set(heading.iterdescendants())
+    beside = _OutsideContent(heading)
+    found: list[Element] = []
+    boxes: list[Element] = []
+    for element in behind:
+        if element in inside or beside.holds(element):
+            continue
+        if (found or boxes) and (
+            _ends(element, heading) or (element.tag in _HEADING_LIKE and _is_heading(element, other))
+        ):
+            around = set(element.iterancestors())
+            found, boxes = ([one for one in part if one not in around] for part in (found, boxes))
+            break
+        if element.tag in HEADINGS and not found and _is_heading(element, other):
+            break
+        if element.tag in _LINES:
+            found.append(element)
+        elif element.tag == "div" and is_line(element):
+            boxes.append(element)
+    items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
+    chosen = items if len(items) > 1 else _with_text(found)
+    if not chosen:
+        chosen = boxes if len(boxes) > 1 and heading.tag in HEADINGS else []
+    lines = [
+        line
+        for element in chosen
+        for line in (split_at_line_breaks(element) if element.tag == "p" else [clean_text(text_of_item(element))])
+    ]
+    return [line for line in map(strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+
+
+def _with_text(found: list[Element]) -> list[Element]:
+    return [element for element in found if element.tag in _OTHER_LINES and text_of(element).strip()]
+
+
+class _OutsideContent:
+    """Elements outside the content that do not contain the heading."""
+
+    def __init__(self, heading: Element) -> None:
+        self._known = dict.fromkeys(heading.iterancestors(), False)
+
+    def holds(self, element: Element) -> bool:
+        """Return True if an element is outside the content; results for ancestors are cached."""
+        known = self._known.get(element)
+        if known is None:
+            around = element.getparent()
+            known = element.tag in _OUTSIDE or (around is not None and self.holds(around))
+            self._known[element] = known
+        return known
+
+
+def _ends(element: Element, heading: Element) -> bool:
+    """Return True if an element starts a new section: a heading of the same or a higher rank."""
+    if element.tag not in HEADINGS:
+        return False
+    return heading.tag not in HEADINGS or element.tag <= heading.tag

@@ -1,0 +1,222 @@
+"""Read the JSON-LD blocks of a page, and repair broken ones."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from scraper.text.javascript_objects import iterate_javascript_objects
+
+JsonLdItem: TypeAlias = dict[str, Any]
+
+MAX_BLOCKS = 500
+"""Blocks of one page that are read."""
+MAX_CHARACTERS = 1_000_000
+"""Characters of one block; the largest on real pages have some 300,000."""
+
+_MAX_ITEMS = 2_000
+_MAX_REPAIRED = 200_000
+_MAX_REPAIRED_PER_PAGE = 400_000
+"""Characters. A repair costs ten to thirty times as much as reading: half a microsecond a character."""
+
+_MAX_DIGITS = 4_000
+_TYPE_KEYS = frozenset({"@type", "@graph"})
+_ESCAPED_QUOTE = re.compile(r"[\[{,:]\s*&(?:quot|#34|#x22);", re.IGNORECASE)
+_WRAPPER = re.compile(r"\A\W{0,20}<!\[CDATA\[(?:\s*\*/)?|(?:/\*\s*|//\s*)?\]\]>\W{0,20}\Z")
+_SEPARATOR = re.compile(r"[\s;,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLdBlocks:
+    """Outermost values of the blocks of a page, in order."""
+
+    values: tuple[JsonLdItem, ...]
+    broken: int = 0
+    """Number of blocks without a readable value."""
+
+
+def read(blocks: Iterable[str]) -> JsonLdBlocks:
+    """Return all outermost objects in the blocks. In a broken block, only its own data is lost."""
+    values: list[JsonLdItem] = []
+    broken = 0
+    left = _MAX_REPAIRED_PER_PAGE
+    for number, block in enumerate(blocks):
+        if number == MAX_BLOCKS:
+            break
+        found = _read_with_first((_read_json_documents,), block) if len(block) <= MAX_CHARACTERS else None
+        if found is None and len(block) <= min(left, _MAX_REPAIRED):
+            left -= len(block)
+            found = _read_with_first((_read_as_javascript, _read_repaired), block)
+        if found is None:
+            broken += bool(block.strip())
+        else:
+            values += [value for value in found if isinstance(value, dict) and value]
+    return JsonLdBlocks(tuple(values), broken)
+
+
+def read_items(
+    blocks: Iterable[str], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
+) -> list[JsonLdItem]:
+    """Return all objects in the blocks with a type, outer ones first.
+
+    Values of the properties `without` are skipped, and so are lists of several values of the properties `single`.
+    """
+    return flatten(read(blocks).values, without=without, single=single)
+
+
+def flatten(
+    values: Iterable[JsonLdItem], *, without: frozenset[str] = frozenset(), single: frozenset[str] = frozenset()
+) -> list[JsonLdItem]:
+    """Return every object with a type, breadth first, so that objects of the page precede those that it mentions.
+
+    The arguments are those of `read_items`. At most about `_MAX_ITEMS` values are examined.
+    """
+    found: list[JsonLdItem] = []
+    waiting: list[Any] = list(values)
+    for part in waiting:
+        if len(waiting) > _MAX_ITEMS:
+            break
+        if isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict):
+            if "@type" in part:
+                found.append(part)
+            waiting.extend(
+                inner
+                for name, inner in part.items()
+                if isinstance(inner, dict | list)
+                and name not in without
+                and not (name in single and isinstance(inner, list) and len(inner) > 1)
+            )
+    return found
+
+
+def type_names(item: JsonLdItem) -> list[str]:
+    """Return the types of an item without the URL of their vocabulary."""
+    declared = item.get("@type")
+    listed = declared if isinstance(declared, list) else [declared]
+    return [name.rpartition("/")[2] for name in listed if isinstance(name, str)]
+
+
+def read_names(value: Any) -> list[str]:
+    """Return the names in a value that is a text, an object with a name, or a list of these."""
+    found: list[str] = []
+    for part in value if isinstance(value, list) else [value]:
+        name = part.get("name") if isinstance(part, dict) else part
+        if isinstance(name, list):
+            name = next((text for text in name if isinstance(text, str)), None)
+        if isinstance(name, str) and name.strip():
+            found.append(name.strip())
+    return found
+
+
+def _read_with_first(readings: Iterable[Callable[[str], list[Any]]], block: str) -> list[Any] | None:
+    """Return the values of one block by the first method that can read it, or None."""
+    text = block.strip().removeprefix("\ufeff")
+    if not text:
+        return []
+    for reading in readings:
+        try:
+            return [value for document in reading(text) for value in _flatten_lists(document)]
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _flatten_lists(value: Any) -> list[Any]:
+    """Return the elements of a list and of the lists in it."""
+    waiting, found = [value], []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += reversed(part)
+        else:
+            found.append(part)
+    return found
+
+
+def _read_json_documents(text: str) -> list[Any]:
+    """Read one JSON document or several in a row, with control characters allowed in strings."""
+    decoder = json.JSONDecoder(strict=False, parse_int=_parse_integer)
+    found: list[Any] = []
+    at = 0
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+        at = _SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
+    return found
+
+
+def _parse_integer(digits: str) -> int | float:
+    """Parse an integer. Thousands of digits, which Python rejects, become infinity as in most JSON readers."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+
+
+def _read_as_javascript(text: str) -> list[Any]:
+    """Read a JavaScript object: comments, wrappers, CDATA, superfluous commas, single quotes."""
+    text = _unwrap(text)
+    if _is_ambiguous_in_javascript(text):
+        raise ValueError("ambiguous in JavaScript")
+    found: list[Any] = [value for value in iterate_javascript_objects(text) if isinstance(value, dict | list) and value]
+    if not found:
+        raise ValueError("no object found")
+    return found
+
+
+def _unwrap(text: str) -> str:
+    text = _WRAPPER.sub("", text)
+    return html.unescape(text) if _ESCAPED_QUOTE.search(text) else text
+
+
+def _read_repaired(text: str) -> list[Any]:
+    """Repair JSON-LD that is neither JSON nor JavaScript. Accept it only if an @type survives."""
+    for reading in (_read_json_documents, iterate_javascript_objects):
+        for attempt in _propose_repairs(_unwrap(text)):
+            try:
+                found = [part for value in reading(attempt) for part in _flatten_lists(value)]
+            except (ValueError, RecursionError):
+                continue
+            if any(isinstance(part, dict) and _TYPE_KEYS.intersection(part) for part in found):
+                return found
+    raise ValueError("no object found")
+
+
+_BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
+_CURLY_QUOTES = str.maketrans("“”„‟″", '"""""')
+_CURLY_QUOTED_KEY = re.compile(r"[{,]\s*[“”„‟″]@?\w+[“”„‟″]\s*:")
+_INNER_QUOTE = re.compile(r'(?:(?<![\\\s:,\[{"])|(?<=[^\\\s:,\[{"]\s))"(?!\s*(?:[,:}\]]|\Z))')
+_BREAK = re.compile(r"(?<=[{\[,])\s*+(?:<br\s*/?>|</?p>)", re.IGNORECASE)
+_MISREAD_VALUE = re.compile(r"[:\[,]\s*(?:0\d|undefined\b)")
+_CODE = re.compile(r"(?<=[:\[,])(\s*+)(0\d{1,40})(?=\s*[,\]}])")
+"""A number with leading zeros, which is a code. JavaScript would change it."""
+_NOTHING = re.compile(r'(?<=":)(\s*+)(?:undefined)?(?=\s*[,}])')
+
+
+def _is_ambiguous_in_javascript(text: str) -> bool:
+    """Return True if JavaScript may change the meaning of a text: `007` is seven, `undefined` is a name."""
+    return any(sign.search(text) for sign in (_MISREAD_VALUE, _CURLY_QUOTED_KEY, _BREAK))
+
+
+def _propose_repairs(text: str) -> Iterator[str]:
+    """Yield repaired texts, the most likely first. The caller takes the first that is valid JSON."""
+    text = _remove_invalid_escapes(_undo_editor_changes(text))
+    text = _NOTHING.sub(r"\1null", _CODE.sub(r'\1"\2"', text))
+    yield text
+    quoted = _INNER_QUOTE.sub(r"\\" + '"', text)
+    if quoted != text:
+        yield quoted
+
+
+def _undo_editor_changes(text: str) -> str:
+    """Undo the changes of a text editor: curly quotes, and line ends as tags."""
+    text = _BREAK.sub("", text)
+    return text.translate(_CURLY_QUOTES) if _CURLY_QUOTED_KEY.search(text) else text
+
+
+def _remove_invalid_escapes(text: str) -> str:
+    r"""Remove backslashes that JSON does not allow, such as in `\'`."""
+    return _BAD_ESCAPE.sub(lambda match: match.group() if match.group(1) else match.group(2) or "", text)

@@ -1,0 +1,1 @@
+"""Parse HTML into trees: elements, visibility, text blocks and formulas."""

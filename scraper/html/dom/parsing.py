@@ -1,0 +1,243 @@
+"""Parse HTML of any size and shape into an lxml tree of bounded size and depth."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from scraper.html.dom.xpath import Element, element_selector, text_of
+
+MAX_CHARACTERS = 20_000_000
+"""Characters. Above the limit of a fetch; longer text is truncated here."""
+
+MAX_TAGS = 1_000_000
+"""Opening and closing tags. Half as many elements take some 250 MB as a tree and a second to parse."""
+
+MAX_DEPTH = 200
+"""Levels. Deeper elements lose their structure and keep their text. Pages made by people stay below 100."""
+
+_MAX_ATTRIBUTES = 2_000
+_LONG_TAG = 16_000
+"""Characters. Only longer tags can have more than `_MAX_ATTRIBUTES` attributes; such a tag loses all of them. The
+parser's cost grows with the square of their number: 2,000 take 3 ms, 40,000 take 1.5 s."""
+
+_TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)(?>(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>?")
+_QUOTED_OPENINGS = 5_000
+_QUOTED_OPENING = re.compile("=[\"']?<")
+_INVALID_REFERENCE = re.compile(
+    b"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9])"
+    b"|[xX]0*(?:[1-8bceBCE]|1[0-9a-fA-F]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
+)
+"""Character references that the parser accepts, but whose characters lxml rejects when text is set."""
+
+_CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\f\r")
+_FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
+"""HTML has form feeds as white space; lxml rejects them when text is set."""
+_ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that lxml rejects."""
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_BINARY_PROBE = 4_096
+_BINARY_SHARE = 0.1
+_RAW_TEXT = ("script", "style")
+_CLOSINGS = {"!": re.compile("-->")} | {name: re.compile(f"</{name}", re.IGNORECASE | re.ASCII) for name in _RAW_TEXT}
+_HEAD_TAGS = frozenset("base link meta noscript script style template title".split())
+_ELEMENTS_AT_MAX_DEPTH = element_selector("/" + "/".join("*" * MAX_DEPTH))
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedHtml:
+    """A parsed page."""
+
+    root: Element | None
+    """Root element; None if the text is empty or binary."""
+    degraded: bool = False
+    """True if structure or text was lost."""
+
+
+def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
+    """Parse HTML into a tree without comments and processing instructions.
+
+    If the parser stops at its depth limit, the result is a tree of paragraphs or, without `flatten`, what it parsed.
+    """
+    if is_binary(text):
+        return ParsedHtml(None, degraded=True)
+    bounded = _limit_size(text)
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, huge_tree=True
+    )
+    root: Element | None = etree.fromstring(_encode_for_parser(bounded), parser)
+    if root is None:
+        return ParsedHtml(None)
+    # libxml2 stops below 2,048 levels.
+    stopped = any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
+    if flatten and stopped and _ELEMENTS_AT_MAX_DEPTH(root):
+        return ParsedHtml(_parse_as_paragraphs(bounded), degraded=True)
+    _move_strays_to_body(root)
+    _close_terms(root)
+    return ParsedHtml(root, degraded=len(bounded) < len(text))
+
+
+def _encode_for_parser(text: str) -> bytes:
+    """Encode text without characters that lxml rejects. Searching bytes is faster than searching text."""
+    for no_character in ("\ufffe", "\uffff"):
+        if no_character in text:  # a search costs a twentieth of a replacement that finds nothing
+            text = text.replace(no_character, "")
+    return _INVALID_REFERENCE.sub(b"", text.encode("utf-8", "replace")).translate(_FORM_FEED_AS_SPACE, _CONTROLS)
+
+
+def _move_strays_to_body(root: Element) -> None:
+    """Move elements that do not belong to the head into the body.
+
+    If a page omits the tags of head and body, libxml2, which only knows HTML 4, puts `main` and `article` in the head.
+    """
+    head = root.find("head")
+    strays = [] if head is None else [child for child in head if child.tag not in _HEAD_TAGS]
+    if not strays:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    strays[-1].tail = (strays[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = strays
+
+
+def _close_terms(root: Element) -> None:
+    """Move a nested `dt` or `dd` after the outer one: HTML allows pages to omit the closing tags."""
+    for element in list(root.iter("dt", "dd")):
+        around = element.getparent()
+        if around is not None and around.tag in ("dt", "dd"):
+            around.addnext(element)
+
+
+def flatten_deep_elements(root: Element) -> bool:
+    """Replace elements deeper than `MAX_DEPTH` by their text. Return True if there were any."""
+    deep = _ELEMENTS_AT_MAX_DEPTH(root)
+    for element in deep:
+        for child in element.iterdescendants():
+            child.tail = f" {child.tail or ''}"
+        text = text_of(element)
+        del element[:]
+        element.text = text
+    return bool(deep)
+
+
+def remove(element: Element) -> None:
+    """Remove an element from its tree, but keep its tail text."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is None:
+            parent.text = (parent.text or "") + element.tail
+        else:
+            before.tail = (before.tail or "") + element.tail
+    parent.remove(element)
+
+
+def is_binary(text: str) -> bool:
+    """Return True if over a tenth of the first characters are NUL or replacement characters, as in binary data."""
+    probe = text[:_BINARY_PROBE]
+    return probe.count("\x00") + probe.count("\ufffd") > _BINARY_SHARE * max(len(probe), 1)
+
+
+def _limit_size(text: str) -> str:
+    text = text[:MAX_CHARACTERS]
+    tags = text.count("<")
+    while tags > MAX_TAGS:
+        text = text[: len(text) * MAX_TAGS // tags]
+        tags = text.count("<")
+    quoted_openings = len(_QUOTED_OPENING.findall(text)) if tags > _QUOTED_OPENINGS else 0
+    if len(text) > _LONG_TAG and (quoted_openings > _QUOTED_OPENINGS or _has_long_tag(text)):
+        text = _shorten_long_tags(text)
+    return text
+
+
+def _has_long_tag(text: str) -> bool:
+    """Return True if a tag must be shortened. Only tags without another opening bracket are checked."""
+    tags = (_TAG.match(text, at) for at in _find_long_gaps(text))
+    return any(tag is not None and _shorten_tag(tag) != tag.group() for tag in tags)
+
+
+def _find_long_gaps(text: str) -> Iterator[int]:
+    """Yield opening brackets that are followed by at least `_LONG_TAG` characters before the next one."""
+    at = text.find("<")
+    while 0 <= at < len(text) - _LONG_TAG:
+        last = text.rfind("<", at + 1, at + 1 + _LONG_TAG)
+        if last < 0:
+            yield at
+            last = text.find("<", at + 1 + _LONG_TAG)
+        at = last
+
+
+def _shorten_long_tags(text: str) -> str:
+    """Remove the attributes of long tags that have too many of them, but not inside comments, scripts and styles."""
+    pieces: list[str] = []
+    done = at = 0
+    while at >= 0:
+        closed = -1
+        for match in _TAG.finditer(text, at):
+            start, end = match.span()
+            if end - start > _LONG_TAG:
+                pieces += (text[done:start], _shorten_tag(match))
+                done = end
+            name = match.group(1) or "!"
+            closing = _CLOSINGS.get(name.lower()) if name[0] in "!sS" else None
+            if closing is not None:
+                found = closing.search(text, end)
+                closed = found.start() if found else -1
+                break
+        at = closed
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def _shorten_tag(match: re.Match[str]) -> str:
+    tag = match.group()
+    if len(tag) <= _LONG_TAG or len(_QUOTED.sub("", tag).split()) <= _MAX_ATTRIBUTES:
+        return tag
+    return f"<{match.group(1)}>"
+
+
+def _parse_as_paragraphs(text: str) -> Element:
+    """Return a tree with one paragraph for each run of text between tags."""
+    body = etree.Element("body")
+    for piece in _between_tags(text):
+        if piece.strip():
+            etree.SubElement(body, "p").text = _ILLEGAL_IN_XML.sub("\ufffd", html.unescape(piece))
+    root = etree.Element("html")
+    root.append(body)
+    return root
+
+
+def _between_tags(text: str) -> Iterator[str]:
+    """Yield the text outside of tags, comments, scripts and styles in one pass."""
+    lowered = text.lower() if len(text.lower()) == len(text) else text
+    at = 0
+    while at >= 0:
+        opening = text.find("<", at)
+        yield text[at:] if opening < 0 else text[at:opening]
+        if opening < 0:
+            return
+        name = next((name for name in _RAW_TEXT if lowered.startswith(name, opening + 1)), None)
+        if text.startswith("<!--", opening):
+            at = _find_end(text, "-->", opening)
+        elif name is not None:
+            at = _find_end(text, ">", lowered.find(f"</{name}", opening))
+        elif text[opening + 1 : opening + 2].isalpha() or text.startswith(("</", "<!", "<?"), opening):
+            at = _find_end(text, ">", opening)
+        else:
+            yield "<"
+            at = opening + 1
+
+
+def _find_end(text: str, mark: str, at: int) -> int:
+    """Return the position after the next mark, or -1 if there is none."""
+    found = text.find(mark, at) if at >= 0 else -1
+    return found + len(mark) if found >= 0 else -1

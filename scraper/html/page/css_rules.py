@@ -1,0 +1,301 @@
+"""Find the elements that the inline style sheets of a page hide, by their selectors.
+
+A rule counts if it applies to a screen of 1,280 by 900 pixels. A class, id or attribute that another rule makes
+visible does not count as hidden: a script may set the other state later. If a rule cannot be evaluated and may hide
+text, the result says so, and only rendering can decide. So it is for rules that descendants often undo: the size and
+the color of text. Rules beyond `MAX_CSS` are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Set
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import NamedTuple, cast
+
+from cssselect import HTMLTranslator, SelectorError
+from lxml import etree
+
+from scraper.html.dom.xpath import Element, attribute_selector
+from scraper.html.page.css_visibility import (
+    IMPORTANT,
+    find_background,
+    hides_subtree,
+    hides_text,
+    is_faint,
+    is_same_color,
+    is_too_small,
+    parse_declarations,
+)
+from scraper.html.page.selector_names import DYNAMIC_PSEUDO, NAME, SIMPLE_NAME, last_names, split_selectors, unescape
+from scraper.html.page.style_sheets import MAX_PRELUDE, Rule, clear_comments, has_more_marks, parse_rules
+from scraper.html.page.text_colors import MIN_DOUBTFUL_TEXT, has_own_text, has_text_in_background_color
+
+MAX_CSS = 64_000
+"""Characters of the style sheets of a page that are read. Rules that hide are at the top of inlined style sheets.
+
+Longer sheets are not doubtful: one in twenty-three ordinary pages has them, and all of those hide something."""
+_MAX_SELECTORS = 100
+"""Selectors that are matched, in addition to single classes and ids. Of doubtful ones, as many are checked."""
+_MAX_COUNTING = 10
+"""Selectors that are matched with a pseudo-class or general siblings (`~`).
+
+The cost may be the square of the elements."""
+_MAX_ELEMENTS = 3_000
+"""Elements of a page for which selectors with a pseudo-class or general siblings (`~`) are matched."""
+_MAX_ELEMENTS_TO_MATCH = 20_000
+"""Elements of a page with which selectors are matched, except single classes and ids."""
+_MAX_DOUBTFUL_ELEMENTS = 300
+_HIDES = re.compile(
+    r"none|hidden|collapse|opacity|clip|scale|mask-|transparent|-\s*\d{3,}|\d{4}px|100vw|strict|content\s*+:\s*+url"
+    r"|(?:rotate|skew)[^;]*[29][07]0?deg|matrix\(|zoom|letter-spacing",
+    re.IGNORECASE,
+)
+_COLORS = re.compile(r"(?<![\w-])color\s*+:[^}]*background|background[^}]*[;\s{]color\s*+:", re.IGNORECASE)
+_MAY_HIDE = re.compile(
+    r"font(?:-size)?\s*+:[^;]*(?<![\d.])(?:0|[1-3]px|\.\d+(?:px|em)|calc)|color\s*+:|animation|(?:var|if)\(",
+    re.IGNORECASE,
+)
+_SHOWING_PROPERTIES = {
+    "display": ("display",),
+    "visibility": ("visibility",),
+    "opacity": ("opacity", "animation"),
+    "font-size": ("font-size", "font"),
+    "color": ("color", "background", "background-color"),
+    "place": ("clip", "clip-path", "left", "top", "right", "text-indent", "position", "transform", "scale", "overflow"),
+}
+"""By what hides text: the properties of another rule that may show it again."""
+_ALL_SHOWING = {name for names in _SHOWING_PROPERTIES.values() for name in names}
+_NEEDS_MOUSE = re.compile(r":(?:hover|active)")
+_MAX_VARIABLES = 5
+"""Variables in the value of a variable."""
+_VARIABLE = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+([^()]*+))?\)")
+_CUSTOM_PROPERTY = re.compile(r"(--[\w-]++)\s*+:\s*+([^;{}]*+)")
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\]]*\]")
+_COMPOUND = re.compile(r"[^\s>+~]+$")
+_CLOAK = re.compile(r"cloak")
+"""Name of attributes that scripts remove when a page is ready."""
+_CLASSED = attribute_selector("class")
+_IDENTIFIED = attribute_selector("id")
+
+
+class HiddenByRules(NamedTuple):
+    """Elements that rules hide, and whether further rules may hide text."""
+
+    elements: list[Element]
+    is_doubtful: bool = False
+    """True if a rule that cannot be evaluated may hide an element with text."""
+
+
+def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors_known: bool = False) -> HiddenByRules:
+    """Find the elements that a rule hides and that no other rule may show again.
+
+    With `are_all_colors_known`, no external style sheet may set another background.
+    """
+    css = "\n".join(sheets)[:MAX_CSS]
+    if "\\" not in css and not _HIDES.search(css) and not _COLORS.search(css) and not _MAY_HIDE.search(css):
+        return HiddenByRules([])
+    css = clear_comments(css)
+    is_cut = has_more_marks(css)
+    rules = list(parse_rules(css))
+    found = _find_hiding_selectors(rules, dict(_CUSTOM_PROPERTY.findall(css)))
+    named = _NamedElements(root)
+    elements = named.with_any({unescape(one) for one in found.hiding if SIMPLE_NAME.fullmatch(one)})
+    doubtful = list(found.doubtful)
+    elements += _match(named, [one for one in found.hiding if not SIMPLE_NAME.fullmatch(one)], doubtful)
+    is_doubtful = (
+        is_cut
+        or _may_hide_text(named, doubtful, elements, _has_text)
+        or _may_hide_text(named, found.own_text, elements, has_own_text)
+        or (are_all_colors_known and has_text_in_background_color(root, rules))
+    )
+    return HiddenByRules(elements, is_doubtful)
+
+
+class _NamedElements:
+    """Elements of a page by class and id. The tree is searched once, when the first name is looked up."""
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+
+    @cached_property
+    def _all(self) -> list[Element]:
+        return [*_CLASSED(self.root), *_IDENTIFIED(self.root)]
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Element]]:
+        """Elements with each class and id, such as `.note` and `#top`, in document order."""
+        found: defaultdict[str, list[Element]] = defaultdict(list)
+        for element in dict.fromkeys(self._all):
+            identity = element.get("id")
+            if identity is not None:
+                found[f"#{identity}"].append(element)
+            for name in set((element.get("class") or "").split()):
+                found[f".{name}"].append(element)
+        return found
+
+    def with_any(self, names: Set[str]) -> list[Element]:
+        """Return the elements with one of the names: first those with classes, then those with ids."""
+        found = {element for name in names for element in self.by_name.get(name, ())}
+        return [element for element in self._all if element in found] if found else []
+
+    def with_all(self, names: Set[str]) -> list[Element]:
+        """Return the elements with all of the names, of which there is at least one."""
+        first, *others = (self.by_name.get(name, []) for name in names)
+        found = set(first).intersection(*others)
+        return [element for element in first if element in found]
+
+
+class _Selectors(NamedTuple):
+    """Selectors of rules that hide, without names that another rule may show again."""
+
+    hiding: list[str]
+    doubtful: list[str]
+    """Selectors of rules that may hide all of an element, or that may apply."""
+    own_text: list[str]
+    """Selectors of rules that hide the text of an element, but not of descendants with rules of their own."""
+
+
+def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> _Selectors:
+    hiding: list[tuple[str, tuple[str, ...], bool, bool | None]] = []
+    shown: dict[tuple[str, bool], set[str]] = {}
+    vanishing: set[str] = set()
+    for rule in rules:
+        body = unescape(rule.body) if "\\" in rule.body else rule.body
+        for _ in range(_MAX_VARIABLES):
+            if "var(" not in body or len(body) > MAX_PRELUDE:
+                break
+            body = _VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "var(-)"), body)
+        if rule.selector.startswith("@"):
+            name, _, frame = rule.selector.removeprefix("@").partition(" ")
+            if ("to" in frame or "100%" in frame) and hides_subtree(parse_declarations(body)):
+                vanishing.add(name)
+            continue
+        style: dict[str, str] = {}
+        if rule.applies is not False and (_HIDES.search(body) or _MAY_HIDE.search(body)):
+            style = parse_declarations(body)
+        is_important = "!" in body and IMPORTANT.search(body) is not None
+        cause = _find_cause(style, vanishing) if style else ""
+        parts = split_selectors(rule.selector)
+        if cause:
+            applies = rule.applies and None if cause == "motion" else rule.applies
+            others = [one for one in ("visibility", "opacity") if one in style and one != cause]
+            hiding += [(part[-MAX_PRELUDE:], (cause, *others), is_important, applies) for part in parts]
+        if rule.applies is False:
+            continue
+        declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
+        if declared.isdisjoint(_ALL_SHOWING):
+            continue
+        names = {name for part in parts if not _NEEDS_MOUSE.search(part) for name in last_names(part, with_tag=True)}
+        for shows, properties in _SHOWING_PROPERTIES.items():
+            if shows != cause.partition(" ")[0] and not declared.isdisjoint(properties):
+                for importance in {False, is_important}:
+                    shown.setdefault((shows, importance), set()).update(names)
+    found = _Selectors([], [], [])
+    for selector, causes, is_important, applies in hiding:
+        names = last_names(selector)
+        cause, _, is_own = causes[0].partition(" ")
+        is_shown, *in_part = (
+            not shown.get((one, is_important), set()).isdisjoint(names) for one in (cause, *causes[1:])
+        )
+        if _CLOAK.search(selector) or is_shown:
+            continue
+        # A script that sets one of several properties may set all of them.
+        is_sure = applies and not any(in_part)
+        (found.own_text if is_own else found.hiding if is_sure else found.doubtful).append(selector)
+    return found
+
+
+def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:
+    """Return what hides an element with these declarations, or an empty text.
+
+    `... own` hides only the text of the element. `motion` is an animation or a value that is not known.
+    """
+    if hides_subtree(style):
+        if style.get("display") == "none":
+            return "display"
+        return (
+            "visibility"
+            if style.get("visibility") in ("hidden", "collapse")
+            else "opacity"
+            if is_faint(style)
+            else "place"
+        )
+    background = find_background(style)
+    if background is not None and is_same_color(style.get("color", ""), background):
+        return "color"
+    if hides_text(style):
+        return "font-size own" if is_too_small(style) else "color own"
+    animation = f"{style.get('animation', '')} {style.get('animation-name', '')}".replace(",", " ").split()
+    is_unknown = any(
+        "var(" in style.get(name, "") or "if(" in style.get(name, "") for name in ("display", "visibility", "opacity")
+    )
+    return "motion" if is_unknown or not vanishing.isdisjoint(animation) else ""
+
+
+def _may_hide_text(
+    named: _NamedElements, selectors: Iterable[str], hidden: list[Element], has_text: Callable[[Element], bool]
+) -> bool:
+    """Return True if one of the selectors, which were not evaluated, may match an element with text.
+
+    The text of descendants counts as well.
+    """
+    known, left = set(hidden), _MAX_DOUBTFUL_ELEMENTS
+    for selector in dict.fromkeys(islice(selectors, _MAX_SELECTORS)):
+        if DYNAMIC_PSEUDO.search(selector):
+            continue
+        outline = _BRACKETED.sub("", _BRACKETED.sub("", selector))
+        last = _COMPOUND.search(outline)
+        names = {unescape(name) for name in SIMPLE_NAME.findall(last[0])} if last else set()
+        tag = re.match(r"[a-z][\w-]*", last[0]) if last else None
+        if not names and tag is None and not selector.startswith((":is(", ":where(")):
+            continue
+        for element in named.with_all(names) if names else named.root.iter(tag[0] if tag else None):
+            if element in known or element.tag in _NOT_TEXT:
+                continue
+            left -= 1
+            if left < 0 or has_text(element):
+                return True
+    return False
+
+
+_NOT_TEXT = ("html", "head", "body", "script", "style", "template", "noscript", "svg")
+
+
+def _has_text(element: Element) -> bool:
+    return sum(len(text.strip()) for text in islice(element.itertext(), MIN_DOUBTFUL_TEXT)) >= MIN_DOUBTFUL_TEXT
+
+
+def _match(named: _NamedElements, selectors: list[str], doubtful: list[str]) -> Iterator[Element]:
+    """Yield the elements below the body that any of the selectors matches; add those not evaluated to `doubtful`."""
+    if not selectors:
+        return
+    counted, size = 0, sum(1 for _ in named.root.iter())
+    evaluated = selectors[:_MAX_SELECTORS] if size <= _MAX_ELEMENTS_TO_MATCH else []
+    doubtful += selectors[len(evaluated) :]
+    for selector in dict.fromkeys(evaluated):
+        names = {unescape(name) for name in NAME.findall(selector) if name[0] != "["}
+        if ":" in selector or "~" in selector:
+            counted += 1
+            # Each further step over siblings multiplies the cost by the number of elements.
+            if size > _MAX_ELEMENTS or counted > _MAX_COUNTING or selector.count("~") > 1:
+                doubtful.append(selector)
+                continue
+        elif not names <= named.by_name.keys():
+            continue
+        path = _compile(selector)
+        if path is not None:
+            found = cast("list[Element]", path(named.root))
+            yield from (element for element in found if element.tag not in ("html", "head", "body"))
+        else:
+            doubtful.append(selector)
+
+
+@lru_cache(maxsize=256)
+def _compile(selector: str) -> etree.XPath | None:
+    try:
+        return etree.XPath(HTMLTranslator().css_to_xpath(selector))
+    except (SelectorError, etree.XPathError, RecursionError):
+        return None

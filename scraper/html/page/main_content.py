@@ -1,0 +1,92 @@
+"""Find the main content of a page by landmarks, and remove its navigation, without a classifier."""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.xpath import Element, attribute_selector, text_of
+
+_CONSENT_BOX = re.compile(
+    r"cookie[-_]?(?:banner|bar|box|consent|dialog|law|modal|notice|overlay|popup|wall)|cookieconsent|consent|gdpr|"
+    r"onetrust|cybotcookie|didomi|usercentrics|cmpbox|truste|qc-cmp|sp_message",
+    re.IGNORECASE,
+)
+"""Id or class of the elements that consent managers insert at the top level of a page."""
+_REMOVED_TAGS = ("nav", "menu", "button", "input")
+_REMOVED_ROLES = frozenset(
+    "alertdialog banner complementary contentinfo dialog menu menubar navigation search tablist toolbar".split()
+)
+_WITH_ROLE = attribute_selector("role")
+_WITH_ITEMPROP = attribute_selector("itemprop")
+_MAX_REMOVED_SHARE = 0.5
+"""Share. An element with more of the page's text is content, regardless of its name."""
+_MIN_MAIN_SHARE = 0.25
+"""Share. A landmark with less of the page's text is misplaced."""
+_MIN_LEADING_SHARE = 0.6
+"""Share of all articles' text. An article with less is one of a list."""
+
+
+def is_consent_box(element: Element) -> bool:
+    """Return True if an element at the top level of a page is named as those of consent managers."""
+    return _CONSENT_BOX.search(f"{element.get('id') or ''} {element.get('class') or ''}") is not None
+
+
+def remove_boilerplate(body: Element) -> int:
+    """Remove navigation, side matter, forms and consent banners; return the characters of the banners.
+
+    An element with more than `_MAX_REMOVED_SHARE` of the page's text stays.
+    """
+    total = len(text_of(body))
+    etree.strip_elements(body, *_REMOVED_TAGS, with_tail=False)
+    consent = 0
+    for child in list(body):
+        if is_consent_box(child):
+            consent += _length(child)
+            if _is_removable(child, total):
+                remove(child)
+    landmarks = [element for element in _WITH_ROLE(body) if element.get("role") in _REMOVED_ROLES]
+    # Headers and footers of an article belong to it.
+    outer = [
+        part for part in body.iter("header", "footer") if next(part.iterancestors("article", "main"), None) is None
+    ]
+    for element in [*landmarks, *body.iter("aside", "form"), *outer]:
+        if element.getparent() is not None and _is_removable(element, total):
+            remove(element)
+    return consent
+
+
+def find_main_content(body: Element) -> Element:
+    """Return the element with the content of a pruned body by the landmarks of the page."""
+    total = len(text_of(body))
+    mains = [*body.iter("main"), *(element for element in _WITH_ROLE(body) if element.get("role") == "main")]
+    if mains:
+        main = max(mains, key=_length)
+        if _length(main) >= _MIN_MAIN_SHARE * total:
+            return _leading_article(main, total=_length(main))
+    return _leading_article(body, total=total)
+
+
+def _leading_article(within: Element, *, total: int) -> Element:
+    """Return the main article of a page, or `within` if there are several or none."""
+    bodies = (element for element in _WITH_ITEMPROP(within) if element.get("itemprop") == "articleBody")
+    articles = [
+        article
+        for article in (*within.iter("article"), *bodies)
+        if next(article.iterancestors("article"), None) is None and within in article.iterancestors()
+    ]
+    lengths = [_length(article) for article in articles]
+    longest = max(lengths, default=0)
+    if longest and longest >= _MIN_LEADING_SHARE * sum(lengths) and longest >= _MIN_MAIN_SHARE * total:
+        return articles[lengths.index(longest)]
+    return within
+
+
+def _is_removable(element: Element, total: int) -> bool:
+    return _length(element) <= _MAX_REMOVED_SHARE * total
+
+
+def _length(element: Element) -> int:
+    return len(text_of(element))

@@ -1,0 +1,156 @@
+"""Replace placeholders of lazy images by the images, and video players and frames without content by links."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from lxml import etree
+
+from scraper.html.dom.parsing import remove
+from scraper.html.dom.urls import find_image_source
+from scraper.html.dom.xpath import Element, text_of
+from scraper.urls import join_url
+
+VIDEO_TAG = "videolink"
+"""Tag of the element that replaces a player. Its `href` is the page of the video."""
+
+_MAX_MEDIA = 200
+_MAX_ADDRESS = 2_000
+_ID = r"(?P<id>[\w-]{1,80})"
+_PLAYERS = tuple(
+    (re.compile(rf"https?://(?:www\.)?{pattern}", re.IGNORECASE), page)
+    for pattern, page in (
+        (rf"youtube(?:-nocookie)?\.com/embed/(?!videoseries){_ID}", "https://www.youtube.com/watch?v={id}"),
+        (r"youtube(?:-nocookie)?\.com/embed/videoseries\?(?:[^#]*&)?list=(?P<id>[\w-]{1,80})",
+         "https://www.youtube.com/playlist?list={id}"),
+        (rf"player\.vimeo\.com/video/{_ID}", "https://vimeo.com/{id}"),
+        (rf"dailymotion\.com/embed/video/{_ID}", "https://www.dailymotion.com/video/{id}"),
+        (rf"geo\.dailymotion\.com/player(?:/\w+)?\.html\?(?:[^#]*&)?video={_ID}",
+         "https://www.dailymotion.com/video/{id}"),
+        (rf"player\.bilibili\.com/player\.html\?(?:[^#]*&)?bvid={_ID}", "https://www.bilibili.com/video/{id}"),
+        (rf"loom\.com/embed/{_ID}", "https://www.loom.com/share/{id}"),
+        (rf"embed\.ted\.com/talks/(?:lang/\w+/)?{_ID}", "https://www.ted.com/talks/{id}"),
+        (rf"rutube\.ru/play/embed/{_ID}", "https://rutube.ru/video/{id}/"),
+        (rf"streamable\.com/[eo]/{_ID}", "https://streamable.com/{id}"),
+        (rf"fast\.wistia\.(?:net|com)/embed/iframe/{_ID}", "https://fast.wistia.net/embed/iframe/{id}"),
+    )
+)  # fmt: skip
+"""Patterns of player URLs, and the URLs of the pages with the same videos."""
+
+_PLAYER_ELEMENTS = {
+    "lite-youtube": ("videoid", "https://www.youtube.com/watch?v={id}"),
+    "lite-vimeo": ("videoid", "https://vimeo.com/{id}"),
+    "amp-youtube": ("data-videoid", "https://www.youtube.com/watch?v={id}"),
+    "amp-vimeo": ("data-videoid", "https://vimeo.com/{id}"),
+    "amp-dailymotion": ("data-videoid", "https://www.dailymotion.com/video/{id}"),
+}
+"""Custom elements of players: the attribute with the video id, and the page of the video."""
+
+_VIDEO_ID = re.compile(r"[\w-]{1,80}")
+_FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
+
+
+def resolve_lazy_media(root: Element, base: str) -> None:
+    """Insert the images of `noscript` elements, and turn the players of known sites into `VIDEO_TAG` elements."""
+    for picture in list(root.iter("amp-img", "amp-anim")):
+        picture.tag = "img"
+    for fallback in list(islice(root.iter("noscript"), _MAX_MEDIA)):
+        _replace_placeholder(fallback)
+    for frame in list(islice(root.iter("iframe", *_PLAYER_ELEMENTS), _MAX_MEDIA)):
+        url = _find_video_page(frame, base)
+        if url:
+            frame.set("href", url)
+            frame.tag = VIDEO_TAG
+            frame.attrib.pop("data-x-frame", "")  # its content belongs to the player
+            del frame[:]
+            frame.text = None
+
+
+def _replace_placeholder(fallback: Element) -> None:
+    """Move the image of a `noscript` to the place of the lazy image before it."""
+    pictures = list(fallback.iter("img"))
+    if len(pictures) != 1 or text_of(fallback).strip():
+        return
+    picture = pictures[0]
+    if _FORMULA.search(picture.get("class") or "") or not picture.get("src"):
+        return
+    placeholder = _picture_before(fallback)
+    if placeholder is None:
+        picture.tail = None
+        fallback.addprevious(picture)
+    elif not _has_source(placeholder):
+        placeholder.set("src", picture.get("src", ""))
+        if not (placeholder.get("alt") or "").strip():
+            placeholder.set("alt", picture.get("alt") or "")
+    remove(fallback)
+
+
+def _picture_before(fallback: Element) -> Element | None:
+    before = fallback.getprevious()
+    if before is None or (before.tail or "").strip():
+        return None
+    return before if before.tag == "img" else next(before.iter("img"), None)
+
+
+def _has_source(picture: Element) -> bool:
+    source = find_image_source(picture)
+    return bool(source) and not source.startswith("data:")
+
+
+def _find_video_page(frame: Element, base: str) -> str | None:
+    lite = _PLAYER_ELEMENTS.get(frame.tag)
+    if lite is not None:
+        attribute, page = lite
+        video = _VIDEO_ID.fullmatch(frame.get(attribute) or "")
+        return page.format(id=video.group()) if video else None
+    for name in ("src", "data-src", "data-lazy-src"):
+        address = join_url(base, (frame.get(name) or "")[:_MAX_ADDRESS])
+        for player, page in _PLAYERS:
+            video = player.match(address)
+            if video:
+                return page.format(id=video["id"])
+    return None
+
+
+_MAX_FRAME_TITLE, _MAX_FRAME_WRAPPERS = 100, 4
+_SENTENCE_TAGS = frozenset({"p", "div", "span", "li", "dd"})
+
+
+def link_unread_examples(body: Element, base: str) -> None:
+    """Add a link to each sentence that ends in a colon before a frame whose content is not in the page."""
+    for frame in list(islice(body.iter("iframe"), _MAX_MEDIA)):
+        address = (frame.get("src") or frame.get("data-src") or "").strip()[:_MAX_ADDRESS]
+        url = join_url(base, address)
+        if not address or not url.startswith(("http://", "https://")):
+            continue
+        link = etree.Element("a", href=url)
+        title = " ".join((frame.get("title") or "example").split())[:_MAX_FRAME_TITLE]
+        link.text = f"{title} (frame, not loaded)"
+        before, text = _find_text_before(frame, body)
+        if not text.rstrip().endswith((":", "：")):
+            continue
+        if before is None:
+            frame.addprevious(link)
+        else:
+            if len(before):
+                before[-1].tail = f"{(before[-1].tail or '').rstrip()} "
+            else:
+                before.text = f"{(before.text or '').rstrip()} "
+            before.append(link)
+
+
+def _find_text_before(frame: Element, body: Element) -> tuple[Element | None, str]:
+    """Return the block before a frame and its text, or None and the text directly before the frame."""
+    place = frame
+    for _ in range(_MAX_FRAME_WRAPPERS):
+        before, around = place.getprevious(), place.getparent()
+        direct = (before.tail if before is not None else around.text if around is not None else "") or ""
+        if direct.strip():
+            return None, direct if place is frame else ""
+        if before is not None:
+            return before, text_of(before) if before.tag in _SENTENCE_TAGS else ""
+        if around is None or around is body:
+            break
+        place = around
+    return None, ""

@@ -1,0 +1,351 @@
+"""Build the tree of the visible content of a page, with shadow roots and frames in their places.
+
+The module also identifies third-party content such as reviews and comments by its microdata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from lxml import etree
+
+from browsers.model import Frame, Snapshot
+from scraper.html.dom import parsing
+from scraper.html.dom.tags import UNREADABLE
+from scraper.html.dom.xpath import Element, attribute_selector, collect_names, element_selector, text_of
+from scraper.html.math import asciimath, formulas
+from scraper.html.page import hidden_elements, media_placeholders
+from scraper.text.terms import count_words
+from scraper.urls import join_url
+
+MAX_FRAMES = 50
+"""Frames of one page whose content is inserted."""
+
+_WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
+_SCRIPT_NOTE = re.compile(r"java\s?-?script|\bscripts?\b", re.IGNORECASE)
+_MAX_NOTE = 400
+_FALLBACK_WORDS = 40
+"""Words. A `noscript` element with more is content, and a page with fewer other words needs it."""
+
+_SVG_TEXTS = element_selector(".//text")
+_MAX_SVG_TEXT = 2_000
+_MARKED_FRAMES = attribute_selector("data-x-frame")
+_WITH_URL = element_selector(".//*[@href or @src or @srcset or @data-src]")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptElement:
+    """A script of the page: media type, text, URL and id."""
+
+    type: str
+    text: str
+    source: str
+    name: str = ""
+    """Id of the element."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageHead:
+    """Metadata that a page declares in its head."""
+
+    language: str = ""
+    title: str = ""
+    metas: tuple[tuple[str, str], ...] = ()
+    """Name, property, itemprop or http-equiv in lower case, and content."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Relation in lower case, and URL."""
+    scripts: tuple[ScriptElement, ...] = ()
+    frames: tuple[str, ...] = ()
+    """URLs of the frames in the page."""
+
+    @property
+    def jsonld_scripts(self) -> list[str]:
+        """Texts of the JSON-LD scripts."""
+        return [script.text for script in self.scripts if "ld+json" in script.type]
+
+
+@dataclass(frozen=True, slots=True)
+class PageTree:
+    """A page that is ready for extraction. Its readers may change `body`."""
+
+    url: str
+    base: str
+    body: Element
+    head: PageHead = field(default_factory=PageHead)
+    hidden_removed: int = 0
+    may_hide_text: bool = False
+    """True if a rule that only a browser can evaluate may hide text of a page as served."""
+    is_styled: bool = False
+    """True if style sheets, inline styles or scripts of the page as served may hide text that was not found."""
+    degraded: bool = False
+    binary: bool = False
+    """True if the page is declared as HTML, but is not text."""
+    asks_for_scripts: bool = False
+    """True if the page says that it needs JavaScript."""
+    embeds: int = 0
+    """Number of frames whose content is not in the page."""
+    classes: str = ""
+    """At least all values of `class` in the body, one per line."""
+    tags: frozenset[str] = frozenset()
+    """At least all tags of the page as parsed."""
+    may_hold_formulas: bool = True
+    """True if an element is or may become a formula, judged by tags and attributes, which do not change later."""
+
+
+def build_page_tree(snapshot: Snapshot) -> PageTree:
+    """Build the tree of a snapshot of HTML."""
+    parsed = parsing.parse_html(snapshot.html)
+    root = parsed.root
+    if root is None:
+        body = etree.Element("body")
+        return PageTree(snapshot.url, snapshot.url, body, degraded=parsed.degraded, binary=parsed.degraded)
+    head = _head(root)
+    base = find_base_url(root, snapshot.url)
+    inline_shadow_roots(root)
+    if any(asciimath.is_loaded(script.source) for script in head.scripts if script.source):
+        asciimath.mark_typed_formulas(root)
+    tags, classes = collect_names(root)
+    may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
+    media_placeholders.resolve_lazy_media(root, base)
+    removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
+    is_doubtful = is_styled = False
+    if snapshot.rendered:
+        removed += _insert_frames(root, snapshot.frames)
+        may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
+        tags, classes = collect_names(root) if snapshot.frames else (tags, classes)
+    else:
+        count, is_doubtful, is_styled = hidden_elements.remove_styled(root)
+        removed += count
+    body = _merge_bodies(root)
+    asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
+    embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
+    media_placeholders.link_unread_examples(body, base)
+    _remove_unreadable(body, rendered=snapshot.rendered)
+    is_flattened = parsing.flatten_deep_elements(body)
+    return PageTree(
+        snapshot.url,
+        base,
+        body,
+        head,
+        hidden_removed=removed,
+        may_hide_text=is_doubtful,
+        is_styled=is_styled,
+        degraded=parsed.degraded or is_flattened,
+        asks_for_scripts=asks_for_scripts,
+        embeds=embeds,
+        classes=classes,
+        tags=tags,
+        may_hold_formulas=may_hold_formulas,
+    )
+
+
+def _head(root: Element) -> PageHead:
+    found: defaultdict[str, list[Element]] = defaultdict(list)
+    for element in root.iter("title", "meta", "link", "script", "iframe", "frame"):
+        found[element.tag.removeprefix("i")].append(element)
+    return PageHead(
+        language=(root.get("lang") or root.get("xml:lang") or "").strip(),
+        title=next((text_of(title) for title in found["title"] if _is_page_title(title)), ""),
+        metas=tuple(_parse_metas(found["meta"])),
+        links=tuple(((link.get("rel") or "").lower(), link.get("href") or "") for link in found["link"]),
+        scripts=tuple(
+            ScriptElement(
+                (script.get("type") or "").lower(), script.text or "", script.get("src") or "", script.get("id") or ""
+            )
+            for script in found["script"]
+        ),
+        frames=tuple(frame.get("src") or "" for frame in found["frame"]),
+    )
+
+
+def _is_page_title(title: Element) -> bool:
+    """Return True if a title is not that of an SVG drawing."""
+    *around, part, _ = (None, None, *(one.tag for one in title.iterancestors()))
+    return part == "head" or (part == "body" and "svg" not in around)
+
+
+def _parse_metas(metas: Iterable[Element]) -> Iterator[tuple[str, str]]:
+    for meta in metas:
+        content, item = meta.get("content"), meta.get("itemprop")
+        name = meta.get("property") or meta.get("name")
+        if not name and item and content and not is_third_party(meta):
+            name = item
+        name = name or meta.get("http-equiv")
+        if name and content:
+            yield name.lower(), content
+
+
+def find_base_url(root: Element, url: str) -> str:
+    """Return the URL against which the URLs of a page are resolved."""
+    for base in root.iter("base"):
+        joined = join_url(url, base.get("href") or "")
+        if joined.startswith(("http://", "https://")):
+            return joined
+    return url
+
+
+def _merge_bodies(root: Element) -> Element:
+    """Return all bodies merged into one, without the head."""
+    bodies = root.findall("body")
+    if not bodies:
+        return root
+    for extra in bodies[1:]:
+        bodies[0].extend(list(extra))
+    return bodies[0]
+
+
+def _remove_script_notes(body: Element) -> bool:
+    """Remove `noscript` elements that are empty or notes. Return True if one asks for JavaScript."""
+    has_note = False
+    for element in list(body.iter("noscript")):
+        text = text_of(element)
+        is_note = _is_script_note(text)
+        has_note = has_note or is_note
+        if is_note or not text.strip():
+            parsing.remove(element)
+    return has_note
+
+
+def _is_script_note(text: str) -> bool:
+    return len(text) < _MAX_NOTE and _SCRIPT_NOTE.search(text) is not None
+
+
+def _remove_unreadable(body: Element, *, rendered: bool) -> None:
+    for drawing in list(body.iter("svg")):
+        words = " ".join(text_of(text) for text in _SVG_TEXTS(drawing))
+        attributes, tail = drawing.attrib, drawing.tail
+        attributes.clear()
+        del drawing[:]
+        drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
+    etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
+    if rendered and not _needs_fallback(body):
+        etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _needs_fallback(body: Element) -> bool:
+    """Return True if the content is only in `noscript`, because scripts ran and produced nothing.
+
+    Discourse sends each thread also in `noscript`, and its scripts may reject the browser.
+    """
+    fallbacks = [text_of(element) for element in body.iter("noscript")]
+    fallback_words = count_words(" ".join(fallbacks))
+    note_words = count_words(" ".join(filter(_is_script_note, fallbacks)))
+    if fallback_words - note_words < _FALLBACK_WORDS:
+        return False
+    return count_words(text_of(body)) - fallback_words < _FALLBACK_WORDS
+
+
+def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
+    """Insert the visible frames, also nested ones. Return the number of hidden elements removed from them."""
+    by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
+    removed = 0
+    places = _MARKED_FRAMES(root)
+    while places:
+        place = places.pop()
+        frame = by_mark.pop(place.get("data-x-frame") or "", None)
+        inner = parsing.parse_html(frame.html).root if frame is not None else None
+        if frame is None or inner is None:
+            continue
+        inline_shadow_roots(inner)
+        formulas.normalize_formulas(inner)
+        media_placeholders.resolve_lazy_media(inner, find_base_url(inner, frame.url))
+        removed += hidden_elements.remove_marked(inner)
+        places += _MARKED_FRAMES(inner)
+        _replace_frame(place, inner, find_base_url(inner, frame.url))
+    return removed
+
+
+def _replace_frame(place: Element, inner: Element, base: str) -> None:
+    """Turn an iframe element into a block that contains the frame's body."""
+    body = _merge_bodies(inner)
+    for element in _WITH_URL(body):
+        for name in ("href", "src", "data-src"):
+            address = element.get(name)
+            if address and not address.startswith("#"):
+                element.set(name, join_url(base, address))
+    del place[:]
+    place.tag = "div"
+    place.text = body.text
+    place.extend(list(body))
+
+
+_OWN_SLOTS = element_selector(".//slot[count(ancestor::template[@shadowrootmode]) = 1]")
+
+
+def inline_shadow_roots(root: Element) -> None:
+    """Replace the content of each shadow host by its shadow tree. Children without a slot are not displayed."""
+    for template in [template for template in root.iter("template") if template.get("shadowrootmode") is not None]:
+        host = template.getparent()
+        if host is None:
+            continue
+        text = (host.text or "") + (template.tail or "")
+        template.tail = None
+        host.remove(template)
+        slots = _OWN_SLOTS(template)
+        text, assigned = _assign_slots(host, text)
+        for slot in slots:
+            name = slot.get("name") or ""
+            children = assigned.pop(name, [])
+            own_text = "" if name else text
+            if children or own_text.strip():
+                del slot[:]
+                slot.text = own_text
+                slot.extend(children)
+                text = text if name else ""
+        host.text = template.text
+        host.extend(list(template))
+
+
+def _assign_slots(host: Element, text: str) -> tuple[str, dict[str, list[Element]]]:
+    """Empty the host. Return its text before the first child of the default slot, and its children by slot name."""
+    assigned: dict[str, list[Element]] = {}
+    for child in list(host):
+        tail, child.tail = child.tail, None
+        host.remove(child)
+        name = child.get("slot") or ""
+        assigned.setdefault(name, []).append(child)
+        default = assigned.get("")
+        if tail and default:
+            default[-1].tail = (default[-1].tail or "") + tail
+        elif tail:
+            text += tail
+    return text, assigned
+
+
+THIRD_PARTY_PROPERTIES = frozenset(
+    "review reviews comment comments itemReviewed acceptedAnswer suggestedAnswer isRelatedTo isSimilarTo "
+    "mentions".split()
+)
+"""Schema properties whose values are works of other people."""
+
+THIRD_PARTY_LISTS = frozenset("blogPost blogPosts itemListElement".split())
+"""Schema properties whose values are works of other people if there are several; a single one may be the page's own."""
+
+_SIDE_TAGS = frozenset({"nav", "aside"})
+_CONTENT_TAGS = frozenset({"article", "main"})
+_MAX_ANCESTORS = 30
+_MAX_NAMES = 200
+"""Characters of the property names that are examined."""
+
+
+def is_third_party(element: Element) -> bool:
+    """Return True if the microdata of an ancestor marks the element as a work of another person."""
+    names = (one.get("itemprop") for one in islice(element.iterancestors(), _MAX_ANCESTORS))
+    return any(name and not THIRD_PARTY_PROPERTIES.isdisjoint(name[:_MAX_NAMES].split()) for name in names)
+
+
+def is_beside_content(element: Element) -> bool:
+    """Return True if an element is outside of the content; the footer of an article is part of it."""
+    in_footer = False
+    for around in islice(element.iterancestors(), _MAX_ANCESTORS):
+        if around.tag in _SIDE_TAGS:
+            return True
+        if around.tag in _CONTENT_TAGS:
+            in_footer = False
+        elif around.tag == "footer":
+            in_footer = True
+    return in_footer

@@ -1,0 +1,153 @@
+"""Split the Markdown of a page into blocks, and align the blocks of two versions."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from scraper.site.change_noise import remove_noise
+
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6} ")
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
+_ITEM_MARK = re.compile(r"\A(?:[-*+]|\d{1,3}[.)]) ")
+"""Mark of a list item: a number changes if an item above is added, and a theme may number a list."""
+_TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
+_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
+_URL = re.compile(r"<?https?://[^\s>)\]]+>?")
+_CALLOUT = re.compile(r"\[!\w+\]\s*")
+_MARKS = re.compile(r"[*_`~#>|\\\[\]]+")
+_SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
+_MAX_SEGMENT = 400
+"""Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list item, table row, heading or block of code."""
+
+    text: str
+    key: str
+    """Text as it is compared: without formatting, link targets and noise."""
+    heading: str
+    """Heading above the block, or the text of the heading itself."""
+    kind: str
+    """`text`, `heading`, `row` or `code`."""
+
+
+def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Block]:
+    """Return the blocks of a Markdown text that have words.
+
+    `keys` keeps the keys of texts, so that versions with equal blocks are cleaned once.
+    """
+    keys = {} if keys is None else keys
+    blocks = []
+    heading = ""
+    for text, kind in _iter_blocks(markdown):
+        key = keys.get(text)
+        if key is None:
+            key = keys[text] = _clean_code(text) if kind == "code" else _clean_text(text)
+        if kind == "heading":
+            heading = text.lstrip("# ")
+        if any(character.isalnum() for character in key):
+            blocks.append(Block(text, key, heading, kind))
+    return blocks
+
+
+def shares_blocks(old: str, new: str) -> bool:
+    """Return True if two Markdown texts have a block in common."""
+    keys: dict[str, str] = {}
+    return not {one.key for one in split_blocks(old, keys)}.isdisjoint(one.key for one in split_blocks(new, keys))
+
+
+def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
+    """Yield the text and the kind of each block."""
+    lines: list[str] = []
+    fence = ""
+    for line in markdown.split("\n"):
+        text = line.strip().lstrip("> ")
+        if fence:
+            lines.append(line)
+            if text.startswith(fence):
+                yield "\n".join(lines), "code"
+                lines, fence = [], ""
+            continue
+        opening = _FENCE.match(text)
+        is_row, is_heading = text.startswith("|"), _HEADING.match(text)
+        if lines and (opening or not text or is_row or is_heading or _ITEM.match(text)):
+            yield " ".join(lines), "text"
+            lines = []
+        if opening:
+            fence, lines = opening.group(1), [line]
+        elif is_heading:
+            yield text, "heading"
+        elif is_row:
+            if not _TABLE_RULE.fullmatch(text):
+                yield text, "row"
+        elif text:
+            lines.append(text)
+    if lines:
+        yield ("\n" if fence else " ").join(lines), "code" if fence else "text"
+
+
+def _clean_text(text: str) -> str:
+    text = _ITEM_MARK.sub("- ", text)
+    text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
+    text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
+    return _SPACE_BEFORE_SIGN.sub("", text)
+
+
+def _clean_code(text: str) -> str:
+    """Return code without its fences, language and indentation, which themes change and authors do not."""
+    lines = (line.lstrip("> ").strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not _FENCE.match(line))
+
+
+def find_differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the ranges (old from, to, new from, to) that differ.
+
+    Unique common blocks in order divide the texts (patience diff, Cohen 2003), so the cost stays near linear.
+    """
+    a, b = 0, 0
+    for i, j in (*_find_anchors(old, new), (len(old), len(new))):
+        yield from _compare_segment(old, new, (a, i), (b, j))
+        a, b = i + 1, j + 1
+
+
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the longest ascending run of pairs of places of blocks that occur once in each text."""
+    counts_old, counts_new = Counter(old), Counter(new)
+    places = {key: at for at, key in enumerate(new) if counts_new[key] == 1}
+    pairs = [(at, places[key]) for at, key in enumerate(old) if counts_old[key] == 1 and key in places]
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        at = bisect.bisect_left(tails, place)
+        before.append(ends[at - 1] if at else -1)
+        tails[at:] = [place, *tails[at + 1 :]] if at < len(tails) else [place]
+        ends[at:] = [number, *ends[at + 1 :]] if at < len(ends) else [number]
+    run = []
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        run.append(pairs[number])
+        number = before[number]
+    return run[::-1]
+
+
+def _compare_segment(
+    old: Sequence[str], new: Sequence[str], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> Iterator[tuple[int, int, int, int]]:
+    (a1, a2), (b1, b2) = old_range, new_range
+    if max(a2 - a1, b2 - b1) > _MAX_SEGMENT:
+        yield a1, a2, b1, b2
+        return
+    matcher = difflib.SequenceMatcher(None, old[a1:a2], new[b1:b2], autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            yield a1 + i1, a1 + i2, b1 + j1, b1 + j2

@@ -1,0 +1,273 @@
+"""Compare two versions of a page block by block, and separate changes from noise.
+
+Noise changes without anybody editing the page: ages, clocks, visitor counts, request ids. A changed number alone is no
+noise, because people watch prices, versions and dates. Differences between two readings of one state are noise too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from scraper.site.change_noise import is_boilerplate, is_lone_value
+from scraper.site.model import BlockChange
+from scraper.site.page_blocks import Block, find_differences, split_blocks
+from scraper.text.terms import split_terms
+
+_NUMBERS = re.compile(r"\d[\d.,]*")
+
+_PAIR_SIMILARITY = 0.5
+"""Minimum share of common words of a removed and an added block that count as one edited block."""
+_UNSTABLE_SIMILARITY = 0.7
+"""Minimum share of common words of a block and one that differs between two readings of one state."""
+_MIN_ROTATIONS = 3
+"""Changes in a row, before the last one, in which a text at one place was replaced: a quote or an offer of the day."""
+_NEAR = 3
+"""Blocks between two that differ between readings, which may be parts of one list of teasers."""
+_MIN_UNSTABLE = 2
+"""Blocks that differ between readings, from which they are such a list, of which some may stay by chance."""
+_SAME_FORM = 2.0
+"""Largest ratio of the lengths of blocks of one form."""
+_MAX_WORD_BLOCKS = 50
+"""Blocks with one word. With more, the word is not used to find pairs."""
+_MAX_CANDIDATES = 20
+_REPLACED_CHARS = 200
+"""Characters of a short block in `has_replacement`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageComparison:
+    """Changes between two versions of a page."""
+
+    changes: tuple[BlockChange, ...] = ()
+    noise: int = 0
+    """Differences that are noise."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Return True if content of the page changed, not only its order."""
+        return any(change.kind != "moved" for change in self.changes)
+
+    @property
+    def has_replacement(self) -> bool:
+        """Return True if short blocks were both added and removed, as when an advertisement is replaced."""
+        kinds = {change.kind for change in self.changes if 0 < len(change.old or change.new) <= _REPLACED_CHARS}
+        return {"added", "removed"} <= kinds
+
+
+def compare_pages(old: str, new: str, again: Sequence[str] = (), earlier: Sequence[str] = ()) -> PageComparison:
+    """Return the changes from one Markdown text to another.
+
+    Args:
+        old: Earlier version.
+        new: Later version.
+        again: Further readings of the later version; differences between the readings are noise.
+        earlier: Versions before the earlier one, oldest first; a text that each version replaced is noise.
+    """
+    keys: dict[str, str] = {}
+    before, after = split_blocks(old, keys), split_blocks(new, keys)
+    instability = _Instability(after, [split_blocks(one, keys) for one in again]) if again else None
+    slots = _find_rotating_slots([*(split_blocks(one, keys) for one in earlier), before])
+    gone: list[Block] = []
+    come: list[Block] = []
+    noise = 0
+    for a1, a2, b1, b2 in find_differences([one.key for one in before], [one.key for one in after]):
+        is_noise = instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1)
+        if is_noise or (slots and _find_slot(before, after, (a1, a2), (b1, b2)) in slots):
+            noise += a2 - a1 + b2 - b1
+        else:
+            gone += before[a1:a2]
+            come += after[b1:b2]
+    moved = Counter(one.key for one in gone) & Counter(one.key for one in come)
+    changes = [BlockChange("moved", one.heading, one.text, one.text) for one in _split_off(come, moved)[1]]
+    gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
+    pairs = _pair_blocks(gone, come)
+    paired_old, paired_new = {id(one) for one, _ in pairs}, {id(one) for _, one in pairs}
+    edits = {id(new_block): removed for removed, new_block in pairs}
+    for block in gone:
+        if id(block) not in paired_old:
+            if _is_noise(block, instability):
+                noise += 1
+            else:
+                changes.append(BlockChange("removed", block.heading, old=block.text))
+    for block in come:
+        if id(block) in paired_new:
+            old_block = edits[id(block)]
+            both_lone = block.kind != "row" and is_lone_value(old_block.text) and is_lone_value(block.text)
+            if both_lone or (instability is not None and instability.covers(block)):
+                noise += 1
+                continue
+            only_numbers = _NUMBERS.sub("0", old_block.key) == _NUMBERS.sub("0", block.key)
+            changes.append(BlockChange("edited", block.heading, old_block.text, block.text, only_numbers))
+        elif _is_noise(block, instability):
+            noise += 1
+        else:
+            changes.append(BlockChange("added", block.heading, new=block.text))
+    return PageComparison(tuple(changes), noise)
+
+
+def mark_words(old: str, new: str) -> str:
+    """Return the new text with removed words as `[-old-]` and added words as `{+new+}`."""
+    one, two = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    parts = []
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        if tag == "equal":
+            parts.append("".join(two[b1:b2]))
+            continue
+        removed, added = "".join(one[a1:a2]).strip(), "".join(two[b1:b2]).strip()
+        parts.append(" ".join(filter(None, (removed and f"[-{removed}-]", added and f"{{+{added}+}}"))) + " ")
+    return "".join(parts).strip()
+
+
+def _find_rotating_slots(versions: Sequence[Sequence[Block]]) -> set[tuple[str, str]]:
+    """Return the places, by the keys of the blocks around them, that got another text in every version.
+
+    The result is empty without enough versions.
+    """
+    if len(versions) <= _MIN_ROTATIONS:
+        return set()
+    rows: list[set[tuple[str, str]]] = []
+    for old, new in pairwise(versions):
+        differences = find_differences([one.key for one in old], [one.key for one in new])
+        found = (_find_slot(old, new, (a1, a2), (b1, b2)) for a1, a2, b1, b2 in differences)
+        rows.append({slot for slot in found if slot is not None})
+    return set.intersection(*rows)
+
+
+def _find_slot(
+    old: Sequence[Block], new: Sequence[Block], old_range: tuple[int, int], new_range: tuple[int, int]
+) -> tuple[str, str] | None:
+    """Return the keys of the blocks around a text that another one replaced; None if it was only edited."""
+    gone, come = old[slice(*old_range)], new[slice(*new_range)]
+    is_replaced = len(gone) == len(come) and all(one.kind in ("text", "heading") for one in (*gone, *come))
+    if not gone or not is_replaced or _pair_blocks(gone, come):
+        return None
+    before, after = old_range[0] - 1, old_range[1]
+    return old[before].key if before >= 0 else "", old[after].key if after < len(old) else ""
+
+
+def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Block], list[Block]]:
+    """Return the blocks whose keys are not in `counts`, and those whose keys are, each as often as counted."""
+    left = Counter(counts)
+    rest: list[Block] = []
+    found: list[Block] = []
+    for block in blocks:
+        is_found = left[block.key] > 0
+        left[block.key] -= is_found
+        (found if is_found else rest).append(block)
+    return rest, found
+
+
+def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Block, Block]]:
+    """Return removed and added blocks of one kind that share most words, the most similar first."""
+    words = [Counter(split_terms(block.key)) for block in come]
+    sizes = [sum(counts.values()) for counts in words]
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, counts in enumerate(words):
+        for word in counts:
+            places[word].append(at)
+    offers = []
+    for i, block in enumerate(gone):
+        own = Counter(split_terms(block.key))
+        size = sum(own.values())
+        shared = Counter(at for word in own if len(places[word]) <= _MAX_WORD_BLOCKS for at in places[word])
+        for j, _ in shared.most_common(_MAX_CANDIDATES):
+            similarity = 2 * sum((own & words[j]).values()) / (size + sizes[j])
+            if come[j].kind == block.kind and similarity >= _PAIR_SIMILARITY:
+                offers.append((similarity - 0.001 * abs(i - j), i, j))
+    used_old: set[int] = set()
+    used_new: set[int] = set()
+    pairs = []
+    for _, i, j in sorted(offers, reverse=True):
+        if i not in used_old and j not in used_new:
+            used_old.add(i)
+            used_new.add(j)
+            pairs.append((gone[i], come[j]))
+    return pairs
+
+
+def _is_noise(block: Block, instability: _Instability | None) -> bool:
+    if block.kind != "row" and is_lone_value(block.text):
+        return True
+    if block.kind == "text" and is_boilerplate(block.key):
+        return True
+    return instability is not None and instability.covers(block)
+
+
+@dataclass(slots=True)
+class _Instability:
+    """Blocks that differ between several readings of one state, and their places."""
+
+    after: Sequence[Block]
+    again: Sequence[Sequence[Block]]
+    _places: set[int] = field(default_factory=set)
+    _unstable: set[int] = field(default_factory=set)
+    """Blocks of `after` that are not in each reading."""
+    _spans: tuple[range, ...] = ()
+    _texts: list[Counter[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        first = [one.key for one in self.after]
+        for blocks in self.again:
+            other = [one.key for one in blocks]
+            for a1, a2, _, _ in find_differences(first, other):
+                self._places.update(range(a1, a2 + 1))
+                self._unstable.update(range(a1, a2))
+            one, two = Counter(first), Counter(other)
+            self._texts += [Counter(split_terms(key)) for key in (*(one - two), *(two - one))]
+        self._spans = tuple(self._find_spans())
+
+    def covers(self, block: Block) -> bool:
+        """Return True if the block is similar to one that is in only one of the readings."""
+        return self._nearest(block) >= _UNSTABLE_SIMILARITY
+
+    def explains(self, gone: Sequence[Block], come: Sequence[Block], start: int) -> bool:
+        """Return True if a difference at a place in the later version is one that the readings fill differently.
+
+        In a list of rotating teasers, some may be equal in all readings by chance. They are recognized by their form.
+        """
+        end = start + len(come)
+        span = next((one for one in self._spans if one.start <= end and start < one.stop), range(0))
+        is_there = not self._places.isdisjoint(range(start, end + 1))
+        if is_there and len(gone) <= len(come) + 2 and all(map(self.covers, come)):
+            return True
+        stable = [block for block in come if not self.covers(block)]
+        is_like = all(any(_has_form(block, self.after[at]) for at in self._unstable) for block in (*gone, *stable))
+        is_edit = any(
+            self._nearest(new) < _similarity(_count_words(old), new) for old, new in _pair_blocks(gone, stable)
+        )
+        return bool(span) and is_like and len(gone) <= len(span) and not is_edit
+
+    def _nearest(self, block: Block) -> float:
+        """Return the similarity of a block and the most similar one that is in only one of the readings."""
+        return max((_similarity(text, block) for text in self._texts), default=0.0)
+
+    def _find_spans(self) -> Iterator[range]:
+        """Yield the places of lists of which several blocks differ between the readings, and some places around."""
+        unstable = sorted(self._unstable)
+        first = 0
+        for at in range(1, len(unstable) + 1):
+            if at == len(unstable) or unstable[at] - unstable[at - 1] > _NEAR + 1:
+                if at - first >= _MIN_UNSTABLE:
+                    yield range(max(0, unstable[first] - _NEAR), unstable[at - 1] + _NEAR + 2)
+                first = at
+
+
+def _count_words(block: Block) -> Counter[str]:
+    return Counter(split_terms(block.key))
+
+
+def _similarity(words: Counter[str], block: Block) -> float:
+    """Return the share of common words of a text and a block, from 0 to 1."""
+    own = _count_words(block)
+    total = words.total() + own.total()
+    return 2 * (words & own).total() / total if total else 1.0
+
+
+def _has_form(block: Block, other: Block) -> bool:
+    sizes = sorted((len(block.text), len(other.text)))
+    return block.kind == other.kind and sizes[1] <= _SAME_FORM * sizes[0]

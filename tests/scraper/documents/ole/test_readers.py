@@ -1,0 +1,146 @@
+"""Word and PowerPoint files of the formats until 2003, and Outlook messages."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import pytest
+
+from scraper import errors
+from tests.scraper.documents.builders import drawn_pdf, parse, text_at
+from tests.scraper.documents.ole.compound_builder import compound_file
+
+LINK = "\x13 HYPERLINK \x14the link\x15"
+
+
+def doc(main: str, notes: str = "", *, flags: int = 0x0200, version: int = 0x00C1, mini: bool = True) -> bytes:
+    """Build a Word file: the main text in single bytes, the rest in UTF-16."""
+    text, more = main.encode("cp1252"), (notes + "header\r").encode("utf-16-le")
+    information = bytearray(1_024)
+    struct.pack_into("<HH", information, 0, 0xA5EC, version)
+    struct.pack_into("<H", information, 10, flags)
+    struct.pack_into("<iii", information, 0x4C, len(main), len(notes), 7)
+    ends = struct.pack("<III", 0, len(main), len(main) + len(more) // 2)
+    pieces = struct.pack("<HIH", 0, 1_024 * 2 | 0x40000000, 0) + struct.pack("<HIH", 0, 1_024 + len(text), 0)
+    table = b"\x01\x02\x00xx\x02" + struct.pack("<I", len(ends + pieces)) + ends + pieces
+    struct.pack_into("<II", information, 0x01A2, 0, len(table))
+    return compound_file({"WordDocument": bytes(information) + text + more, "1Table": table}, mini=mini)
+
+
+@pytest.mark.parametrize("mini", [True, False])
+def test_word_file_has_paragraphs_tables_fields_and_notes(mini: bool) -> None:
+    main = f"Title\rSee {LINK} \x01 here\rTown\x07People\x07\x07Bergen\x07\x07\x07Over\x0bline – dash\r"
+    parsed = parse(doc(main, "A note \u03b1\r", mini=mini))
+    assert parsed.format == "doc"
+    assert parsed.markdown == (
+        "Title\n\nSee the link here\n\n| Town | People |\n| --- | --- |\n| Bergen |  |\n\n"
+        "Over<br>line – dash\n\nA note \u03b1"
+    )
+
+
+def test_locked_old_and_damaged_word_files_are_refused() -> None:
+    with pytest.raises(errors.EncryptedDocumentError, match="password"):
+        parse(doc("x\r", flags=0x0300))
+    with pytest.raises(errors.UnsupportedTypeError, match="older than 1997") as raised:
+        parse(doc("x\r", version=0x65))
+    assert "soffice" in raised.value.next_step
+    good = doc("some text\r")
+    for size in (600, 1_500, len(good) - 700):
+        with pytest.raises(errors.ScraperError):
+            parse(good[:size] + b"WordDocument".decode().encode("utf-16-le") + b"\0\0")
+
+
+def record(kind: int, content: bytes, *, version: int = 0) -> bytes:
+    return struct.pack("<HHI", version, kind, len(content)) + content
+
+
+def texts(*written: tuple[int, str]) -> bytes:
+    return b"".join(
+        record(0x0F9F, struct.pack("<I", kind)) + record(0x0FA0, text.encode("utf-16-le")) for kind, text in written
+    )
+
+
+def presentation(slides: Sequence[bytes], outline: bytes, notes: bytes) -> bytes:
+    document = record(0x03E8, record(0x0FF0, outline, version=0x0F), version=0x0F)
+    drawn = b"".join(record(0x03EE, record(0x040C, slide, version=0x0F), version=0x0F) for slide in slides)
+    return compound_file({"PowerPoint Document": document + drawn + notes}, mini=False)
+
+
+def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
+    def item(number: int) -> bytes:
+        return record(0x03F3, struct.pack("<IIiI", number, 0, 0, 255 + number))
+
+    def note(slide: int, text: str) -> bytes:
+        page = record(0x03F1, struct.pack("<II", slide, 0))
+        return record(0x03F0, page + texts((2, text)), version=0x0F)
+
+    outline = item(1) + texts((0, "The plan"), (1, "First\rSecond")) + item(2) + texts((0, "The end"))
+    notes = note(0, "Click to edit Master text") + note(257, "Say thanks")
+    parsed = parse(presentation([texts((4, "In a box"), (4, "*")), record(0x0FA8, b"Plain bytes")], outline, notes))
+    assert parsed.pages == 2
+    assert parsed.markdown == (
+        "<!-- page 1 -->\n\n# The plan\n\nFirst\n\nSecond\n\nIn a box\n\n"
+        "<!-- page 2 -->\n\n# The end\n\nPlain bytes\n\nNotes: Say thanks"
+    )
+
+
+def workbook_until_2003(rows: Sequence[Sequence[str | float]]) -> bytes:
+    """Build an Excel file (BIFF8) of one sheet `Tides`."""
+
+    def part(number: int, content: bytes) -> bytes:
+        return struct.pack("<HH", number, len(content)) + content
+
+    def begin(kind: int) -> bytes:
+        return part(0x0809, struct.pack("<HHHHII", 0x0600, kind, 0x0DBB, 0x07CC, 0, 6))
+
+    cells = b""
+    for row, values in enumerate(rows):
+        for column, value in enumerate(values):
+            place = struct.pack("<HHH", row, column, 0)
+            if isinstance(value, str):
+                cells += part(0x0204, place + struct.pack("<HB", len(value), 0) + value.encode("latin-1"))
+            else:
+                cells += part(0x0203, place + struct.pack("<d", value))
+    end, name = part(0x000A, b""), b"Tides"
+    start = len(begin(5)) + len(part(0x0085, bytes(8) + name)) + len(end)
+    sheet = part(0x0085, struct.pack("<IBBBB", start, 0, 0, len(name), 0) + name)
+    return compound_file({"Workbook": begin(5) + sheet + end + begin(0x10) + cells + end})
+
+
+def test_old_workbook_has_its_sheets_as_tables() -> None:
+    parsed = parse(workbook_until_2003([("Town", "Height"), ("Porto", 3.5), ("Cork", 4.25)]))
+    assert "Tides" in parsed.markdown
+    assert parsed.markdown.endswith("| Town | Height |\n| --- | --- |\n| Porto | 3.5 |\n| Cork | 4.25 |")
+
+
+def test_outlook_message_has_headers_text_and_attached_documents() -> None:
+    def text(number: str, value: str) -> dict[str, bytes]:
+        return {f"__substg1.0_{number}001F": value.encode("utf-16-le")}
+
+    sent = bytes(32) + struct.pack("<HHIQ", 0x40, 0x0039, 6, 134_000_000_000_000_000)
+    attached = "__attach_version1.0_#00000000/"
+    streams = {
+        "__properties_version1.0": sent,
+        **text("0C1A", "Ann"),
+        **text("0E04", "Bob; Cid"),
+        **text("0037", "The plan"),
+        "__substg1.0_10130102": b"<p>See the <b>file</b></p>",
+        f"{attached}__substg1.0_3707001F": "plan.pdf".encode("utf-16-le"),
+        f"{attached}__substg1.0_37010102": drawn_pdf([text_at(60, 100, "The boat leaves at seven")]),
+    }
+    parsed = parse(compound_file(streams))
+    assert (parsed.format, parsed.title) == ("msg", "The plan")
+    assert parsed.markdown.startswith("From: Ann  \nTo: Bob; Cid  \nSubject: The plan  \nDate: 2025-08-18")
+    assert "See the **file**" in parsed.markdown
+    assert parsed.markdown.endswith("## plan.pdf\n\n(page 1)\n\nThe boat leaves at seven")
+
+
+@pytest.mark.parametrize("at", range(8, 520, 16))
+def test_damaged_compound_file_ends_in_a_text_or_a_typed_error(at: int) -> None:
+    good = bytearray(doc("some text\r"))
+    good[at : at + 8] = b"\xff\x00\x00\x7f\xfe\xff\x01\x00"
+    try:
+        parse(bytes(good))
+    except errors.ScraperError as error:
+        assert str(error)

@@ -1,0 +1,141 @@
+"""Columns, rows of tables and code are told apart on pages without drawn lines."""
+
+from __future__ import annotations
+
+from tests.scraper.documents.builders import drawn_pdf, parse, text_at
+
+WORDS = "The ferry leaves the northern harbor at half past"
+
+
+def body(*pages: list[str]) -> str:
+    """Return the Markdown of pages without the page comments."""
+    return parse(drawn_pdf(*pages)).markdown.removeprefix("<!-- page 1 -->").strip()
+
+
+def prose(x: float, y: float, count: int, name: str, step: float = 12) -> list[str]:
+    """Draw lines that are full in a column of 230 points."""
+    return [text_at(x, y + step * index, f"{name}{index} {WORDS}") for index in range(count)]
+
+
+def test_table_within_a_column_does_not_join_both_columns() -> None:
+    rows = [
+        text_at(x, 164 + 15 * row, cell)
+        for row, cells in enumerate(
+            [("Town", "People"), ("Bergen", "290,000"), ("Porto", "230,000"), ("Cork", "210,000")]
+        )
+        for x, cell in ((50, cells[0]), (200, cells[1]))
+    ]
+    text = body([*prose(50, 80, 6, "a"), *rows, *prose(50, 235, 8, "b"), *prose(310, 85, 20, "c", 12.4)])
+    assert "| Town | People |\n| --- | --- |\n| Bergen | 290,000 |" in text
+    assert (
+        text.index("a5 The")
+        < text.index("| Cork")
+        < text.index("b7 The")
+        < text.index("c0 The")
+        < text.index("c19 The")
+    )
+
+
+def test_drop_capital_is_joined_to_its_word() -> None:
+    beside = [
+        text_at(86, 107 + 12 * at, line) for at, line in enumerate(("he ferry leaves early", "in the morning", "of"))
+    ]
+    below = [text_at(60, 143, "every day of the year."), *prose(60, 180, 8, "a")]
+    text = body([text_at(60, 126, "T", 36), *beside, *below])
+    assert text.startswith("The ferry leaves early in the morning of every day of the year.")
+
+
+def test_large_letter_beside_one_line_is_not_joined() -> None:
+    text = body([text_at(60, 126, "A", 36), text_at(88, 120, "row of seats"), *prose(60, 180, 8, "a")])
+    assert "Arow" not in text
+
+
+def test_two_columns_of_short_lines_are_no_table() -> None:
+    left, right = (
+        ("Northern ferry", "Harbor", "Second office", "Letters", "Copies"),
+        ("Form", "Passport", "Minutes", "Test", "Water"),
+    )
+    lines = [
+        text_at(x, 150 + 12 * row, name) for x, names in ((60, left), (280, right)) for row, name in enumerate(names)
+    ]
+    wide = "A line of prose that goes over both halves of the page and gives them their whole width in points"
+    text = body([text_at(60, 100, wide), *lines, text_at(60, 240, wide)])
+    assert "|" not in text
+    assert "Copies Form Passport" in " ".join(text.split())
+
+
+def test_two_columns_of_cells_are_a_table() -> None:
+    rows = [("Town", "River"), ("Bergen", "none"), ("Porto", "Douro"), ("Cork", "Lee"), ("Bonn", "Rhine")]
+    cells = [
+        text_at(x, 150 + 14 * row, cell, 10, "F2" if row == 0 else "F1")
+        for row, pair in enumerate(rows)
+        for x, cell in zip((60, 300), pair, strict=True)
+    ]
+    wide = "A line of prose that goes over both halves of the page and gives them their whole width in points"
+    assert "| Cork | Lee |" in body([text_at(60, 100, wide), *cells])
+
+
+def test_lines_of_cells_aligned_at_their_middle_are_one_row() -> None:
+    drawn, y = (
+        [
+            text_at(60, 100, "Town", 10, "F2"),
+            text_at(160, 100, "Date", 10, "F2"),
+            text_at(260, 100, "Remark", 10, "F2"),
+        ],
+        120.0,
+    )
+    for town, date, count in (
+        ("Bergen", "01.02.2003", 3),
+        ("Porto", "04.05.2006", 2),
+        ("Cork", "07.08.2009", 1),
+        ("Bonn", "10.11.2012", 2),
+    ):
+        middle = y + 12 * (count - 1) / 2
+        drawn += [text_at(60, middle, town), text_at(160, middle, date)]
+        drawn += [text_at(260, y + 12 * index, f"remark {town} {'abc'[index]}") for index in range(count)]
+        y += 12 * count + 8
+    text = body(drawn)
+    assert "| Bergen | 01.02.2003 | remark Bergen a remark Bergen b remark Bergen c |" in text
+    assert "| Porto | 04.05.2006 | remark Porto a remark Porto b |\n| Cork | 07.08.2009 | remark Cork a |" in text
+
+
+def test_prose_in_a_font_of_fixed_width_is_no_code() -> None:
+    lines = [
+        text_at(60, 100 + 12 * index, f"Line {index} of a typed letter about the ferry", 10, "F3") for index in range(8)
+    ]
+    assert "```" not in body([text_at(60, 60, "The Letter", 18, "F3"), *lines])
+
+
+def test_code_in_a_font_of_fixed_width_is_code() -> None:
+    lines = [text_at(60, 100 + 12 * index, f"value[{index}] = read({index});", 10, "F3") for index in range(8)]
+    assert body(lines).startswith("```")
+
+
+def test_running_line_in_a_large_font_is_no_heading() -> None:
+    pages = [[text_at(60, 40, "The Gazette", 14), *prose(60, 100, 20, f"p{page}-")] for page in range(4)]
+    text = body(*pages)
+    assert text.count("The Gazette") == 1
+    assert "#" not in text
+
+
+def test_section_number_before_capitals_is_a_heading() -> None:
+    drawn = [*prose(60, 80, 3, "a"), text_at(120, 118, "II. RELATED WORK"), *prose(60, 130, 3, "b")]
+    assert "\n\n## II. RELATED WORK\n\nb0 The ferry" in body([text_at(60, 50, "Ferries", 18), *drawn])
+
+
+def test_rows_of_short_texts_are_a_table() -> None:
+    rows = {
+        "north": "open all day.",
+        "south": "closed on sundays.",
+        "west pier": "no ferries in march.",
+        "old harbor": "open.",
+        "new harbor": "for goods.",
+        "island": "by boat.",
+        "far island": "closed.",
+    }
+    drawn = [
+        text_at(x, 100 + 14 * at, row[column])
+        for column, x in enumerate((60, 170))
+        for at, row in enumerate(rows.items())
+    ]
+    assert "| west pier | no ferries in march. |" in body(drawn)

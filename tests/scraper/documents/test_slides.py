@@ -1,0 +1,126 @@
+"""Presentations."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from lxml import etree
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.util import Inches
+
+from scraper.documents import slides
+from tests.scraper.documents.builders import parse
+
+
+def presentation() -> bytes:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "The Title"
+    frame = slide.placeholders[1].text_frame
+    frame.text = "First"
+    frame.add_paragraph().text = "Second"
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(5), Inches(4), Inches(1)).table
+    for at, text in enumerate(("a", "b", "c", "d")):
+        table.cell(at // 2, at % 2).text = text
+    slide.notes_slide.notes_text_frame.text = "Say this."
+    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_textbox(0, 0, 99, 99).text_frame.text = "Box"
+    with io.BytesIO() as file:
+        deck.save(file)
+        return file.getvalue()
+
+
+def test_slides_contain_titles_lists_tables_and_notes() -> None:
+    parsed = parse(presentation())
+    assert parsed.pages == 2
+    assert parsed.markdown == (
+        "<!-- page 1 -->\n\n# The Title\n\n- First\n- Second\n\n| a | b |\n| --- | --- |\n| c | d |\n\n"
+        "Notes: Say this.\n\n<!-- page 2 -->\n\nBox"
+    )
+
+
+def saved(deck: Any) -> bytes:
+    with io.BytesIO() as file:
+        deck.save(file)
+        return file.getvalue()
+
+
+def test_deck_with_a_native_chart_is_a_presentation_with_the_data_of_the_chart() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Passengers"
+    data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
+    data.categories = ["Bergen", "Porto"]
+    data.add_series("Ferries", (12, 30))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(1), Inches(2), Inches(5), Inches(3), data)
+    parsed = parse(saved(deck))
+    assert parsed.format == "pptx"
+    assert "# Passengers" in parsed.markdown
+    assert "|  | Ferries |\n| --- | --- |\n| Bergen | 12 |\n| Porto | 30 |" in parsed.markdown
+
+
+def test_comments_have_their_author_and_date() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    space = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    parts = (
+        (deck.part, "/ppt/commentAuthors.xml", CONTENT_TYPE.PML_COMMENT_AUTHORS, RELATIONSHIP_TYPE.COMMENT_AUTHORS,
+         f'<p:cmAuthorLst {space}><p:cmAuthor id="0" name="Ada"/></p:cmAuthorLst>'),
+        (slide.part, "/ppt/comments/comment1.xml", CONTENT_TYPE.PML_COMMENTS, RELATIONSHIP_TYPE.COMMENTS,
+         f'<p:cmLst {space}><p:cm authorId="0" dt="2026-03-04T10:00:00"><p:text>Use the new figures</p:text></p:cm>'
+         "</p:cmLst>"),
+    )  # fmt: skip
+    for owner, name, kind, relation, xml in parts:
+        owner.relate_to(Part(PackURI(name), kind, deck.part.package, xml.encode()), relation)
+    slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "Box"
+    assert parse(saved(deck)).markdown.endswith("Box\n\nComment by Ada, 2026-03-04: Use the new figures")
+
+
+def test_text_of_shapes_that_the_library_does_not_know_is_added_once() -> None:
+    deck = Presentation()
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    for number in (1, 2):
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = f"Slide number {number}"
+        slide.shapes._spTree.append(
+            etree.fromstring(
+                f'<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+                f'xmlns:a="{drawing}"><mc:Choice><a:p><a:r><a:t>Confidential draft</a:t></a:r></a:p></mc:Choice>'
+                "<mc:Fallback><a:p><a:r><a:t>Only a picture</a:t></a:r></a:p></mc:Fallback></mc:AlternateContent>"
+            )
+        )
+    text = parse(saved(deck)).markdown
+    assert text.count("Confidential draft") == 1
+    assert "Only a picture" not in text
+
+
+def test_long_deck_has_its_whole_number_of_slides_and_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slides, "MAX_SLIDES", 3)
+    deck = Presentation()
+    for number in range(5):
+        deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = f"Slide {number}"
+    parsed = parse(saved(deck))
+    assert parsed.pages == 5
+    assert parsed.warnings == ("Only the first 3 slides are shown.",)
+    assert "<!-- page 4 -->" not in parsed.markdown
+
+
+def test_links_are_shown_and_hidden_slides_are_marked() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide._element.set("show", "0")
+    paragraph = slide.shapes.add_textbox(0, 0, 99, 99).text_frame.paragraphs[0]
+    for text, url in (("The ", ""), ("table", "https://e.example/t"), (" of the ", ""), ("table", ""), ("x", "#a")):
+        run = paragraph.add_run()
+        run.text = text
+        if url:
+            run.hyperlink.address = url
+    assert parse(saved(deck)).markdown == (
+        "<!-- page 1 -->\n\n(hidden slide)\n\nThe [table](https://e.example/t) of the tablex"
+    )

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from scraper.html.page import page_tree
+from scraper.model import Document
+from tests.growth import Hostile, hostile_inputs
+from tests.scraper.extract.snapshots import WORDS, page, read
+
+
+def with_json_ld(item: object) -> str:
+    return f"<script type='application/ld+json'>{json.dumps(item)}</script><main><p>{WORDS}</p></main>"
+
+
+def test_json_ld_gives_author_date_and_site() -> None:
+    document = read(
+        with_json_ld(
+            {
+                "@context": "https://schema.org",
+                "@graph": [
+                    {"@type": "WebSite", "name": "The Example"},
+                    {
+                        "@type": ["NewsArticle", "Article"],
+                        "author": [{"@type": "Person", "name": "Ada Lovelace"}, {"name": "Alan Turing"}],
+                        "datePublished": "2024-05-17T10:30:00+02:00",
+                    },
+                ],
+            }
+        )
+    )
+    assert document.author == "Ada Lovelace, Alan Turing"
+    assert document.published == datetime(2024, 5, 17, 8, 30, tzinfo=UTC)
+    assert document.published_source == "structured"
+    assert document.site_name == "The Example"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "{",
+        "[" * 100_000,
+        "null",
+        '{"@type": "A", "author": 7, "datePublished": ["x"]}',
+        "<!-- not json -->",
+        "\x01{}",
+        "",
+    ],
+)
+def test_a_broken_block_loses_only_itself(block: str) -> None:
+    item = '{"@type":"Article","author":"Ada Lovelace",}'
+    good = f"<script type=application/ld+json>/*<![CDATA[*/{item}/*]]>*/;</script>"
+    html = f"<script type='application/ld+json'>{block}</script>{good}<main><p>{WORDS}</p></main>"
+    assert read(html).author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize(
+    ("html", "author"),
+    [
+        ("<meta name=author content='Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='By Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='Von Ada Lovelace'>", "Ada Lovelace"),
+        ("<meta name=author content='Di Wang'>", "Di Wang"),
+        (
+            "<meta name=citation_author content='Wang, Di'><meta name=citation_author content='Li, Bo'>",
+            "Di Wang, Bo Li",
+        ),
+        ("<meta name=author content=admin><a rel=author>Ada Lovelace</a>", "Ada Lovelace"),
+        ("<meta property=article:author content='https://social.example/ada'>", None),
+        ("<p class='meta byline'>by Ada Lovelace</p>", "Ada Lovelace"),
+        ("<meta property=og:site_name content='The Site'><meta name=author content='The Site'>", None),
+        ("<meta name=author content='ada@example.com (Ada Lovelace)'>", "Ada Lovelace"),
+    ],
+)
+def test_authors_are_people_or_unknown(html: str, author: str | None) -> None:
+    assert read(f"{html}<main><p>{WORDS}</p></main>").author == author
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "day", "source"),
+    [
+        ("<meta property=article:published_time content=2024-05-17>", "https://e.com/", "2024-05-17", "meta"),
+        ("", "https://e.com/2023/04/05/story", "2023-04-05", "url"),
+        ("", "https://e.com/20230405/story", "2023-04-05", "url"),
+        ("", "https://e.com/20234567/story", None, None),
+        ("<time class=published datetime=2022-01-02>Jan 2</time>", "https://e.com/", "2022-01-02", "text"),
+        ("<time datetime=2022-01-02>some time</time>", "https://e.com/", None, None),
+        ("<meta name=date content='not a date'>", "https://e.com/", None, None),
+    ],
+)
+def test_published_date_has_its_source(html: str, url: str, day: str | None, source: str | None) -> None:
+    document = read(f"{html}<main><p>{WORDS}</p></main>", url=url)
+    assert (document.published.date().isoformat() if document.published else None) == day
+    assert document.published_source == source
+
+
+def test_of_a_paper_the_first_five_authors_are_named() -> None:
+    metas = "".join(f"<meta name=citation_author content='Name{n}, Ann'>" for n in "ABCDEFG")
+    assert read(f"{metas}<p>{WORDS}</p>").author == "Ann NameA, Ann NameB, Ann NameC, Ann NameD, Ann NameE"
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<html lang=de-AT>", "de-AT"),
+        ("<html lang='pt_BR'>", "pt-BR"),
+        ("<html lang='<b>'><meta property=og:locale content=fr_FR>", "fr-FR"),
+        ("<html>", "en"),  # the language of the text
+    ],
+)
+def test_languages_are_tags(html: str, language: str) -> None:
+    assert read(f"{html}<main><p>{WORDS}</p></main>").language == language
+
+
+def _stated(block: str) -> Document:
+    return read(f'<script type="application/ld+json">{block}</script><main><p>{WORDS}</p></main>')
+
+
+@pytest.mark.parametrize(
+    ("block", "author", "day"),
+    [
+        (
+            '{"@graph": [{"@type": "Person", "@id": "#a", "name": "Ada Lovelace"}, '
+            '{"@type": "Article", "author": {"@id": "#a"}, "datePublished": ["2024-05-17"]}]}',
+            "Ada Lovelace",
+            "2024-05-17",
+        ),
+        (
+            '{"@type": "Product", "name": "Kettle", "review": [{"@type": "Review", '
+            '"author": {"name": "Buyer Bob"}, "datePublished": "2019-01-01"}]}',
+            None,
+            None,
+        ),
+        (
+            '[{"@type": "VideoObject", "uploadDate": "2001-01-01"}, '
+            '{"@type": "NewsArticle", "datePublished": "2018-01-01"}]',
+            None,
+            "2018-01-01",
+        ),
+        (
+            '[{"@type": "WebPage", "author": {"@type": "Organization", "name": "The Wire"}}, '
+            '{"@type": "NewsArticle", "author": [{"@type": "Person", "name": "Ada Lovelace"}]}]',
+            "Ada Lovelace",
+            None,
+        ),
+        ('{"@type": "Article", "author": {"@type": "Organization", "name": "The Wire"}}', "The Wire", None),
+    ],
+)
+def test_author_and_date_are_of_the_page_s_own_work(block: str, author: str | None, day: str | None) -> None:
+    found = _stated(block)
+    assert found.author == author
+    assert (found.published.date().isoformat() if found.published else None) == day
+
+
+def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
+    metas = "".join(f'<meta name="citation_author" content="{name}">' for name in ("Lovelace, Ada", "Ben Oyelaran"))
+    assert read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author == "Ada Lovelace, Ben Oyelaran"
+
+
+@pytest.mark.parametrize("name", ["undefined", "Name *", "Comment", "Feb", "August", "Sat.", "Field()", ", Site"])
+def test_text_in_the_place_of_an_author_must_be_a_name(name: str) -> None:
+    page = f"<meta name=author content='{name}'><meta property=og:site_name content=Site><p>{WORDS}</p>"
+    assert read(page).author is None
+
+
+def test_the_author_is_read_without_the_escapes_of_templates() -> None:
+    assert read(f"<meta name=author content='Ann &amp;amp; Bob'><p>{WORDS}</p>").author == "Ann & Bob"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"@type": "Blog", "blogPost": [{"@type": "BlogPosting", "author": {"name": "Ada Lovelace"}, '
+        '"datePublished": "2019-01-01"}, {"@type": "BlogPosting"}]}',
+        '{"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": {"@type": "Article", '
+        '"author": "Ada Lovelace", "datePublished": "2019-01-01"}}, {"@type": "ListItem"}]}',
+        '{"@type": "QAPage", "mainEntity": {"@type": "Question", "acceptedAnswer": {"@type": "Answer", '
+        '"author": {"name": "Ada Lovelace"}, "datePublished": "2019-01-01"}}}',
+    ],
+)
+def test_author_and_date_of_a_work_in_a_list_or_of_an_answer_are_not_the_page_s(block: str) -> None:
+    found = _stated(block)
+    assert (found.author, found.published) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("block", "author", "day"),
+    [
+        (
+            '{"@type": "Blog", "blogPost": [{"@type": "BlogPosting", "author": {"name": "Ada Lovelace"}, '
+            '"datePublished": "2019-01-01"}]}',
+            "Ada Lovelace",
+            "2019-01-01",
+        ),
+        ('{"@type": "JobPosting", "datePosted": "2019-01-01"}', None, "2019-01-01"),
+        (
+            '{"@type": "RealEstateListing", "datePosted": "2019-02-03", "datePublished": "2019-01-01"}',
+            None,
+            "2019-01-01",
+        ),
+    ],
+)
+def test_a_single_post_and_an_offer_have_their_author_and_date(block: str, author: str | None, day: str) -> None:
+    found = _stated(block)
+    assert found.author == author
+    assert found.published is not None and found.published.date().isoformat() == day
+
+
+def test_meta_elements_of_a_review_are_ignored() -> None:
+    metas = "<meta itemprop=author content='Ada Lovelace'><meta itemprop=datePublished content=2019-01-01>"
+    page = f"<main itemscope><p>{WORDS}</p>{{}}</main>"
+    own, review = read(page.format(metas)), read(page.format(f"<div itemprop=review itemscope>{metas}</div>"))
+    assert (own.author, own.published_source) == ("Ada Lovelace", "meta")
+    assert (review.author, review.published) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("around", "is_own"),
+    [
+        ("<article>{}</article>", True),
+        ("<article><footer>{}</footer></article>", True),
+        ("<footer>{}</footer>", False),
+        ("<aside><article>{}</article></aside>", False),
+        ("<nav>{}</nav>", False),
+        ("<div itemprop='review' itemscope>{}</div>", False),
+    ],
+)
+def test_a_date_is_the_page_s_where_it_stands_in_its_content(around: str, is_own: bool) -> None:
+    time = "<div><time class=published datetime=2022-01-02>then</time></div>"
+    found = read(f"<main><p>{WORDS}</p></main>{around.format(time)}")
+    assert (found.published is not None) is is_own
+
+
+@hostile_inputs({"metas": (20_000, lambda n: "<div>" * 1_500 + "<meta itemprop=author content=x>" * n)})
+def test_metas_deep_in_a_page_are_read_soon(hostile: Hostile[str]) -> None:
+    hostile.run(lambda html: page_tree.build_page_tree(page(html)), limit_s=4)
+
+
+def test_a_paper_s_site_is_its_journal_where_none_is_named() -> None:
+    journal = "<meta name=citation_journal_title content='Journal of Nets'>"
+    assert read(f"{journal}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Journal of Nets"
+    publisher = "<meta property=og:site_name content='Press'>"
+    assert read(f"{journal}{publisher}<h1>Nets</h1><p>{WORDS}</p>").site_name == "Press"
+
+
+@pytest.mark.parametrize("name", ["Agenturen", "agences", "Team", "Newsdesk"])
+def test_names_of_nobody_give_way_to_the_publisher(name: str) -> None:
+    block = {"@type": "NewsArticle", "author": {"name": name}, "publisher": {"name": "The Daily"}}
+    html = f'<head><script type="application/ld+json">{json.dumps(block)}</script></head><body><p>{WORDS}</p>'
+    assert read(html).author is None
+
+
+@pytest.mark.parametrize(("name", "site"), [("tdg.ch/", "tdg.ch"), ("/", None), ("The Daily", "The Daily")])
+def test_the_name_of_a_site_is_no_path(name: str, site: str | None) -> None:
+    assert read(f"<head><meta property=og:site_name content='{name}'></head><p>{WORDS}</p>").site_name == site
+
+
+def test_a_date_in_the_text_of_a_list_is_not_that_of_the_list() -> None:
+    cards = "".join(
+        f'<li class="card"><a href="/p/{n}"><img src="/{n}.jpg"><h3>Copper kettle {n}</h3></a>'
+        f'<span class="price">${n}.90</span><button>Add to cart</button></li>'
+        for n in range(10, 40)
+    )
+    html = f"<title>Kettles</title><h1>Kettles</h1><p class=date>May 3, 2011</p><ul class=products>{cards}</ul>"
+    document = read(html, url="https://shop.example/collections/kettles")
+    assert document.page_type == "collection"
+    assert document.published is None

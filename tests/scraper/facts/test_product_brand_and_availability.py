@@ -1,0 +1,163 @@
+"""Product facts from the visible text of a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scraper.facts.products import SEEN, facts, told
+
+
+def test_visible_facts_have_their_source_and_less_confidence() -> None:
+    found = facts(SEEN)
+    assert {fact["source"] for fact in found.values()} == {"visible"}
+    values = {name: fact["value"] for name, fact in found.items()}
+    assert values == {
+        "name": "Copper kettle",
+        "price": 59,
+        "currency": "$",
+        "availability": "InStock",
+        "brand": "Smith & Sons",
+        "sku": "83050303",
+        "gtin": "4006381333931",
+    }
+    assert found["price"]["confidence"] < 0.7
+
+
+def test_a_sign_that_several_currencies_share_is_not_guessed() -> None:
+    found = facts(SEEN, "https://shop.com.ar/product/kettle")
+    assert found["currency"]["value"] == "$" and found["currency"]["likely"] == "ARS"
+
+
+def test_a_price_in_two_elements_is_one() -> None:
+    html = '<h1>UNIFLAME sink</h1><p>特價 <b>2320</b><span> 元 </span></p><a id="buy_btn">立即購買</a>'
+    assert told(html)["price"] == (2320, "visible")
+
+
+def test_sold_out_is_read_from_the_page() -> None:
+    html = (
+        '<h1>Copper kettle</h1><span class="price">€ 5,00</span><p>Derzeit nicht verfügbar</p>'
+        "<button disabled>Add to cart</button>"
+    )
+    assert told(html)["availability"] == ("OutOfStock", "visible")
+
+
+def test_an_article_that_names_a_price_is_no_product() -> None:
+    words = "<p>The new kettle costs $59.00 in most shops, less than the old one.</p>" * 5
+    assert facts(f"<h1>Kettles get cheaper</h1>{words}", "https://news.example/2024/kettles") == {}
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "<p class=price>173<sup>34</sup> <span>Lei</span></p>",
+        "<p class=price><span>173<span class=cents>34</span></span>Lei</p>",
+        "<p class=price><span>Lei</span> 173 <sup class=x> 34 </sup></p>",
+        "<p class=price>173,<sup>34</sup> Lei</p>",
+    ],
+)
+def test_cents_that_only_stand_higher_are_cents(price: str) -> None:
+    found = facts(f"<h1>Whiskey</h1>{price}<button>Adaugă în coș</button>")
+    assert (found["price"]["value"], found["currency"]["value"]) == (173.34, "RON")
+
+
+def test_footnote_mark_is_not_part_of_a_price() -> None:
+    found = facts("<h1>Whiskey</h1><p class=price>€ 17,50<sup>12</sup></p><button>In den Warenkorb</button>")
+    assert found["price"]["value"] == 17.5
+
+
+def test_visible_sign_is_reported_beside_the_code() -> None:
+    found = facts("<h1>Whiskey</h1><p class=price>173 Lei</p><button>Adaugă în coș</button>")
+    assert (found["currency"]["value"], found["currency"]["sign"]) == ("RON", "Lei")
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "<p class=price><del>€ 29,99</del> <ins>€ 17,50</ins></p>",
+        "<div class=price><span class=old-price>€ 29,99</span><span class=new>€ 17,50</span></div>",
+        "<div class=price><span class='was-price'>€ 17,50</span></div>",
+        "<p class=price>Was € 29,99 Now € 17,50</p>",
+        "<p class=price>€ 17,50 statt € 29,99</p>",
+    ],
+)
+def test_a_price_struck_out_counts_only_where_there_is_no_other(price: str) -> None:
+    assert told(f"<h1>Whiskey</h1>{price}<button>In den Warenkorb</button>")["price"] == (17.5, "visible")
+
+
+@pytest.mark.parametrize(
+    ("price", "value", "code"),
+    [
+        ("CHF 1’299.–", 1299, "CHF"),
+        ("١٢٩٫٥٠ ر.س", 129.5, "SAR"),
+        ("R 1 299.00", 1299, "ZAR"),
+        ("1.290.000đ", 1290000, "VND"),
+        ("１２，８００円", 12800, "JPY"),
+        ("S/ 129.90", 129.9, "PEN"),
+        ("AED 1,290.00", 1290, "AED"),
+        ("129,00 лв.", 129, "BGN"),
+    ],
+)
+def test_visible_prices_of_many_countries_are_found(price: str, value: float, code: str) -> None:
+    found = facts(f"<h1>Whiskey</h1><p class=price>{price}</p><button>Add to cart</button>")
+    assert (found["price"]["value"], found["currency"]["value"]) == (value, code)
+
+
+def test_out_of_stock_texts_give_out_of_stock() -> None:
+    html = "<h1>Copper kettle</h1><span class=price>€ 5,00</span><p>Not in stock</p>"
+    assert told(html)["availability"] == ("OutOfStock", "visible")
+
+
+def test_stock_text_above_the_title_is_ignored() -> None:
+    html = "<p>Sale: many items out of stock</p><h1>Copper kettle</h1><b class=price>€ 5,00</b><p>In stock</p>"
+    assert told(html)["availability"] == ("InStock", "visible")
+
+
+@pytest.mark.parametrize(
+    "words", ["かごに追加", "구매하기", "Kúpiť", "Köp nu", "Купити", "+ Keranjang", "Beli Langsung"]
+)
+def test_a_button_to_buy_is_one_in_many_languages(words: str) -> None:
+    html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><button>{words}</button>"
+    assert told(html)["availability"] == ("InStock", "visible")
+
+
+@pytest.mark.parametrize(
+    ("words", "availability"),
+    [
+        ("Email me when available", "OutOfStock"),
+        ("Brak w magazynie", "OutOfStock"),
+        ("Není skladem", "OutOfStock"),
+        ("Slut i lager", "OutOfStock"),
+        ("Sem estoque", "OutOfStock"),
+        ("Μη διαθέσιμο", "OutOfStock"),
+        ("Em stock", "InStock"),
+        ("Vorrätig", "InStock"),
+        ("Còn hàng", "InStock"),
+    ],
+)
+def test_words_of_stock_are_those_of_many_languages(words: str, availability: str) -> None:
+    shown = told(f'<h1>Kettle</h1><meta property="product:price:amount" content="5"><p>{words}</p>')
+    assert shown["availability"] == (availability, "visible")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Référence", "sku"),
+        ("Réf. produit", "sku"),
+        ("Kód zboží", "sku"),
+        ("Cikkszám", "sku"),
+        ("상품번호", "sku"),
+        ("Marchio", "brand"),
+        ("Varumärke", "brand"),
+        ("제조사", "brand"),
+    ],
+)
+def test_labels_are_those_of_many_languages(label: str, name: str) -> None:
+    html = f"<h1>Kettle</h1><b class=price>€ 5,00</b><p>{label}: X-17</p><button>Comprar</button>"
+    assert told(html)[name] == ("X-17", "visible")
+
+
+@pytest.mark.parametrize("name", ["current-bid", "prc-box", "price"])
+def test_a_bid_is_called_a_price_too(name: str) -> None:
+    html = f"<h1>Kettle</h1><p class={name}>Now <b>€ 1,200</b></p><button>Place bid</button>"
+    assert told(html, "https://sale.example/lot/kettle")["price"] == (1200, "visible")

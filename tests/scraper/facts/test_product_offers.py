@@ -1,0 +1,99 @@
+"""Product items with offers, brands and numbers in variants that several shop systems use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scraper.facts.products import URL, ld, product, told
+from tests.scraper.soon import soon
+
+SIZES = [
+    {"name": "Copper kettle 1 l", "sku": "K-1", "offers": {"url": "/kettle?variant=1", "price": 20}},
+    {"name": "Copper kettle 2 l", "sku": "K-2", "offers": {"url": "/kettle?variant=2", "price": 30}},
+]
+
+
+def test_availability_is_that_of_the_variant_in_the_url() -> None:
+    for size, availability in zip(SIZES, ("OutOfStock", "InStock"), strict=True):
+        size["offers"]["availability"] = availability  # type: ignore[index]
+    html = ld({"@type": "ProductGroup", "name": "Copper kettle", "hasVariant": SIZES})
+    sold_out = told(html, f"{URL}?variant=1")
+    assert (sold_out["availability"][0], sold_out["price"][0]) == ("OutOfStock", 20)
+    assert told(html, f"{URL}?variant=2")["availability"][0] == told(html)["availability"][0] == "InStock"
+
+
+def test_a_price_for_members_alone_is_not_the_price() -> None:
+    member = {"price": 40, "validForMemberTier": {"@type": "MemberProgramTier", "name": "gold"}}
+    offers = {"@type": "Offer", "priceSpecification": [member, {"price": 45, "priceCurrency": "EUR"}]}
+    assert told(ld(product(offers=offers)))["price"] == (45, "json_ld")
+
+
+def test_of_two_prices_in_one_offer_the_one_that_is_shown_counts() -> None:
+    html = (
+        '<div itemscope itemtype="https://schema.org/Product"><h1 itemprop="name">Copper kettle</h1>'
+        '<div itemprop="offers" itemscope itemtype="https://schema.org/Offer">'
+        "<del><b itemprop=price>$60.00</b></del> <b itemprop=price>$45.00</b></div></div>"
+    )
+    assert told(html)["price"] == (45, "microdata")
+
+
+OFFER = (
+    '<p itemscope itemtype="https://schema.org/Offer"><b itemprop=price>45.00</b> <i itemprop=availability>{}</i></p>'
+)
+
+
+def test_an_offer_of_no_item_is_one_of_the_page_s_product() -> None:
+    html = f"<h1>Copper kettle</h1>{OFFER.format('SoldOut')}"
+    found = told(html)
+    assert found["price"] == (45, "microdata") and found["availability"] == ("OutOfStock", "microdata")
+    assert told(html + OFFER.format("InStock")).get("price", ("", ""))[1] != "microdata"
+
+
+def test_offer_may_contain_its_product() -> None:
+    car = {"@type": "Car", "name": "Volvo V60", "sku": "V-1"}
+    found = told(ld({"@type": "Offer", "price": 24_995, "itemOffered": car}) + "<h1>Volvo V60</h1>")
+    assert found["price"] == (24_995, "json_ld") and found["sku"] == ("V-1", "json_ld")
+
+
+@pytest.mark.parametrize(
+    ("stated", "brand"),
+    [
+        ("The Body Shop", "The Body Shop"),
+        ("PotShop", "PotShop"),
+        ("De Dietrich", "De Dietrich"),
+        ("All-Clad", "All-Clad"),
+        ("Brand: All-Clad", "All-Clad"),
+        ("by Smith", "Smith"),
+        ("Visit the Smith Store", "Smith"),
+        ({"@id": "https://shop.example/#brand"}, "Jones"),
+    ],
+)
+def test_a_brand_is_its_whole_name_without_its_label(stated: Any, brand: str) -> None:
+    assert told(ld(product(brand=stated, manufacturer="Jones")))["brand"] == (brand, "json_ld")
+
+
+@pytest.mark.parametrize(
+    ("stated", "sku"), [("SKU: K-77", "K-77"), ("SKU 0077", "0077"), ("sku:0077", "0077"), ("SKU-77", "SKU-77")]
+)
+def test_product_number_has_no_label(stated: str, sku: str) -> None:
+    assert told(ld(product(sku=stated)))["sku"] == (sku, "json_ld")
+
+
+def test_a_number_of_another_kind_is_not_the_shop_s() -> None:
+    assert "sku" not in told(ld(product(sku=None, productID="mpn:925872")))
+
+
+def test_lone_properties_and_tags_have_labels_too() -> None:
+    html = (
+        '<meta property="product:sku" content="SKU: K-77"><h1>Copper kettle</h1>'
+        "<p itemprop=brand>Brand: The Body Shop</p><b itemprop=price>45</b>"
+    )
+    found = told(html)
+    assert found["sku"] == ("K-77", "opengraph") and found["brand"] == ("The Body Shop", "microdata_fragment")
+
+
+def test_a_brand_of_many_dashes_takes_no_quadratic_time() -> None:
+    with soon():
+        assert told(ld(product(brand=f"visit the {'-' * 60_000}x")))

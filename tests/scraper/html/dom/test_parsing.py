@@ -1,0 +1,48 @@
+"""Tags too long for the parser are shortened; text that only looks like a tag is unchanged."""
+
+from __future__ import annotations
+
+from scraper.html.dom import parsing
+from scraper.html.dom.xpath import text_of
+
+
+def _page(inside: str) -> str:
+    picture = f"<img src='data:image/png;base64,{'A' * 20_000}'>"
+    return f"<body>{picture}{inside}<p>Read me</p></body>"
+
+
+def test_a_comparison_in_a_script_removes_no_content() -> None:
+    root = parsing.parse_html(_page(f"<script>if (a<b) {'x ' * 10_000}</script>")).root
+    assert root is not None
+    assert "Read me" in text_of(root)
+
+
+def test_a_tag_in_a_comment_removes_no_content() -> None:
+    root = parsing.parse_html(_page(f"<!-- <b {' a' * 10_000} --><p>Before</p>")).root
+    assert root is not None
+    assert "Before" in text_of(root)
+    assert "Read me" in text_of(root)
+
+
+def test_a_tag_with_too_many_attributes_only_loses_these() -> None:
+    root = parsing.parse_html(f"<body><p {' '.join(f'a{n}' for n in range(10_000))}>Kept</p></body>").root
+    assert root is not None
+    paragraph = root.find(".//p")
+    assert paragraph is not None
+    assert (paragraph.text, len(paragraph.attrib)) == ("Kept", 0)
+
+
+def test_illegal_characters_are_removed_in_every_notation() -> None:
+    spelled = "&#1;&#x1F;&#11;&#xc;&#65534;&#xFFFF;\ufffe\x0b"
+    root = parsing.parse_html(f"<body><p>a<b>gone</b>{spelled}b &#65;&#x1f600;&#13;</p></body>").root
+    assert root is not None
+    bold = root.find(".//b")
+    assert bold is not None
+    parsing.remove(bold)
+    assert text_of(root) == "ab A\U0001f600\r"
+
+
+def test_deep_elements_with_form_feeds_are_flattened() -> None:
+    root = parsing.parse_html("<body>" + "<div>" * (parsing.MAX_DEPTH + 5) + "one\ftwo <b>three</b>").root
+    assert root is not None and parsing.flatten_deep_elements(root)
+    assert "one two three" in " ".join(text_of(root).split())
