@@ -1,8 +1,8 @@
 """Measure the tokens of the tool list, which every client pays, counted as in the contract.
 
 A token is four characters of compact JSON. `tools_list` is the result of `tools/list` in the larger of both
-protocol versions, without output schemas, which clients do not pass to the model. The two tools for ChatGPT, the
-output schemas and the longest description are reported too.
+protocol versions, as served by default. The two tools for ChatGPT, the output schemas that a setting adds and the
+longest description are reported too.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ _GOALS = (
 
 async def count_list_tokens() -> float:
     """Return the tokens of the tool list, in the larger of both protocol versions."""
-    off = {"SEARCH_MCP_OUTPUT_SCHEMAS": "no"}
-    return max(_tokens(await _listed("modern", **off)), _tokens(await _listed("legacy", **off)))
+    return max(_tokens(await _listed("modern")), _tokens(await _listed("legacy")))
 
 
 async def measure(options: Options) -> Figures:
     """List the tools in both protocol versions, and the two tools for ChatGPT."""
-    with_schemas = await _listed("modern")
-    off = {"SEARCH_MCP_OUTPUT_SCHEMAS": "no"}
-    newer, older = await _listed("modern", **off), await _listed("legacy", **off)
+    newer, older = await _listed("modern"), await _listed("legacy")
+    with_schemas = await _listed("modern", SEARCH_MCP_OUTPUT_SCHEMAS="yes")
     pair = await _listed("modern", "openai")
     rows = [
         (tool["name"], len(tool["description"]), round(_tokens(tool["inputSchema"])), round(_tokens(tool)))

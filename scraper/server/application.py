@@ -53,7 +53,7 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
     settings, holder, stops = service.settings, service.holder, service.stops
     calls = make_dispatcher(service)
     options: Any = {"version": service.version, "on_handshake": holder.open}
-    servers = {_PATH: protocol.build(service.tools, calls, output_schemas=settings.output_schemas == "yes", **options)}
+    servers = {_PATH: protocol.build(service.tools, calls, output_schemas=settings.output_schemas, **options)}
     if service.openai_tools:
         servers[_OPENAI_PATH] = protocol.build_openai(service.openai_tools, calls, **options)
     health = Health(holder, calls, queue_limit=settings.queue_limit, version=service.version)

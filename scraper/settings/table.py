@@ -155,11 +155,12 @@ class Settings:
     contact: str | None = _setting(
         "CONTACT", StringValue(), "Mail address that sources such as Crossref may use to reach you; sent to them."
     )
-    output_schemas: str = _setting(
+    output_schemas: bool = _setting(
         "OUTPUT_SCHEMAS",
-        ChoiceValue(("yes", "no")),
-        "List output schemas and repeat Markdown as structured content; choose no for clients that pay for them.",
-        "yes",
+        BooleanValue(),
+        "Declare output schemas and repeat answers as structured content, for programs that validate; many clients then"
+        " show a model no text.",
+        False,
     )
 
     document_root: Path | None = _setting(

@@ -67,7 +67,7 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
     work = functools.partial(_see, image_type=image_type, is_single=is_single)
     tool = make_tool("see", "See a web page", parameters, work, check=_check_page)
     # Scripts of a session's page run while its picture is taken, and may send what the person must allow.
-    return replace(tool, asks=has_sessions)
+    return replace(tool, asks=has_sessions, has_media=True)
 
 
 def _check_page(values: Mapping[str, Any]) -> None:

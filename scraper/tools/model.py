@@ -259,14 +259,18 @@ class Tool:
     """JSON Schema of answers in JSON; None if all answers are Markdown."""
     asks: bool = False
     """True if a call may ask the person at the client for consent."""
+    has_media: bool = False
+    """True if its answers hold an image or a file, beside which there is no structured content."""
 
     @property
     def has_text(self) -> bool:
         """True if the tool can answer in Markdown."""
         return self.data_schema is None or FORMAT.name in self.input_schema["properties"]
 
-    def output_schema(self, *, wraps_lists: bool) -> dict[str, Any]:
+    def output_schema(self, *, wraps_lists: bool) -> dict[str, Any] | None:
         """Return the JSON Schema of structured content; `wraps_lists` is for clients that accept only objects."""
+        if self.has_media:
+            return None
         return output_schemas.output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:

@@ -73,12 +73,12 @@ def build(
     version: str,
     on_handshake: Callable[[], object],
     rate: RateLimiter | None = None,
-    output_schemas: bool = True,
+    output_schemas: bool = False,
 ) -> Server[Any]:
     """Return a server of tools, their prompts, resources and search methods.
 
     It calls `on_handshake` when a client has received the response to its handshake. `rate` limits the search methods.
-    Without `output_schemas`, only answers in JSON have structured content.
+    With `output_schemas`, tools declare the schema of their structured content. Without, answers have only content.
     """
     prompts = prompts_for(tools)
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake, output_schemas=output_schemas)
@@ -121,7 +121,7 @@ def _server(
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         async def work(caller: ToolCaller) -> CallToolResult:
             answer = await calls.answer(params.name, params.arguments or {}, caller, known)
-            return _result(answer, context.protocol_version, repeats_text=output_schemas and params.name in known)
+            return _result(answer, context.protocol_version if output_schemas else None)
 
         if params.name in known and known[params.name].asks:
             return await elicitation.run(context, params, work)
@@ -155,7 +155,7 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
     async def work(task: RunningTask) -> Mapping[str, Any]:
         caller = ToolCaller(task.principal, task.id, task.report, deadline_s=_TASK_LIMIT_S, resume_key=task.id)
         answer = await calls.answer(task.tool, task.arguments, caller, known)
-        result = _result(answer, LATEST_MODERN_VERSION, repeats_text=output_schemas and task.tool in known)
+        result = _result(answer, LATEST_MODERN_VERSION if output_schemas else None)
         return result.model_dump(by_alias=True, mode="json", exclude_none=True)
 
     return TaskRunner(work, calls.background)
@@ -254,15 +254,25 @@ def _is_traced() -> bool:
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
-def _result(answer: ToolAnswer, protocol_version: str, *, repeats_text: bool) -> CallToolResult:
-    """Return an answer as clients receive it; `repeats_text` adds the structured content of Markdown."""
-    structured: Any = answer.structured
-    if isinstance(structured, list) and sdk_conversion.wraps_lists(protocol_version):
-        structured = {"result": structured}
-    if structured is None and repeats_text and not answer.is_error:
-        structured = {"result": answer.text}
+def _result(answer: ToolAnswer, protocol_version: str | None) -> CallToolResult:
+    """Return an answer as clients receive it; without a version, it has no structured content."""
+    structured = None if protocol_version is None else _structured_content(answer, protocol_version)
     content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_conversion.to_sdk_content, answer.media)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
+
+
+def _structured_content(answer: ToolAnswer, protocol_version: str) -> Any:
+    """Return the object that fulfills the output schema, or None for an error, and for images and files.
+
+    Some clients show a model nothing else.
+    """
+    if answer.media:
+        return None
+    if isinstance(answer.structured, list) and sdk_conversion.wraps_lists(protocol_version):
+        return {"result": answer.structured}
+    if answer.structured is None and not answer.is_error:
+        return {"result": answer.text}
+    return answer.structured
 
 
 _TRUST = """\

@@ -51,7 +51,7 @@ def add(
     *,
     tools: Sequence[Tool],
     prompts: Sequence[Prompt],
-    output_schemas: bool = True,
+    output_schemas: bool = False,
 ) -> None:
     """Add the three methods and their capability."""
     tool_items = [searchable_tool(tool) for tool in tools]

@@ -37,8 +37,7 @@ async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     if service.openai_tools:
         server = protocol.build_openai(service.openai_tools, calls, **options)
     else:
-        output_schemas = service.settings.output_schemas == "yes"
-        server = protocol.build(service.tools, calls, output_schemas=output_schemas, **options)
+        server = protocol.build(service.tools, calls, output_schemas=service.settings.output_schemas, **options)
     lines, responses = StdinReader(descriptor), PendingResponses()
     server.middleware.append(responses.middleware)
     conversation = asyncio.create_task(_converse(server, lines, responses))

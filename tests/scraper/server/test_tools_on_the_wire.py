@@ -14,7 +14,7 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.protocol.mcp_server import INSTRUCTIONS
-from tests.scraper.process import REPOSITORY, Program
+from tests.scraper.process import REPOSITORY, Program, serving
 from tests.scraper.server import stand_in
 from tests.scraper.server.wire import ERAS, text_of
 
@@ -56,14 +56,12 @@ async def test_every_transport_and_era_shows_and_runs_the_same_tools(transport: 
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == [tool.name for tool in stand_in.TOOLS]
         assert [tool.input_schema for tool in listed] == [tool.input_schema for tool in stand_in.TOOLS]
-        wraps_lists = era == "legacy"
-        schemas = [tool.output_schema(wraps_lists=wraps_lists) for tool in stand_in.TOOLS]
-        assert [tool.output_schema for tool in listed] == schemas
+        assert [tool.output_schema for tool in listed] == [None] * len(listed)
 
         answer = await client.call_tool("echo", {"seconds": 1, "unknown": [None]})
         output = {"arguments": {"seconds": 1, "unknown": [None]}, "principal": "local"}
         assert text_of(answer) == json.dumps(output)
-        assert answer.structured_content == {"result": json.dumps(output)}
+        assert answer.structured_content is None
         assert not answer.is_error
 
 
@@ -103,15 +101,27 @@ async def test_a_long_unknown_tool_name_is_shortened(server: Program) -> None:
         assert len(text_of(answer)) < 200
 
 
-@pytest.mark.parametrize(("era", "listed"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
-async def test_data_comes_twice_and_is_an_object_where_the_era_wants_one(
-    server: Program, era: str, listed: object
+@pytest.mark.parametrize(("era", "wrapped"), [("legacy", {"result": [1, 2]}), ("auto", [1, 2])])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_the_setting_adds_schemas_and_data_in_the_form_of_the_era(
+    transport: str, era: str, wrapped: object
 ) -> None:
-    async with Client(server.url, mode=era) as client:
+    flag = "--output_schemas=yes"
+    async with contextlib.AsyncExitStack() as stack:
+        if transport == "stdio":
+            command = STDIO.model_copy(update={"args": [*STDIO.args, flag]})
+            client = await stack.enter_async_context(Client(command, mode=era))
+        else:
+            program = await stack.enter_async_context(serving(*STDIO.args[:2], "http", flag))
+            client = await stack.enter_async_context(Client(program.url, mode=era))
+        schemas = [tool.output_schema(wraps_lists=era == "legacy") for tool in stand_in.TOOLS]
+        assert [tool.output_schema for tool in (await client.list_tools()).tools] == schemas
         answer = await client.call_tool("data", {})
         assert (text_of(answer), answer.structured_content) == ('{"a": 1}', {"a": 1})
         answer = await client.call_tool("items", {})
-        assert (text_of(answer), answer.structured_content) == ("[1, 2]", listed)
+        assert (text_of(answer), answer.structured_content) == ("[1, 2]", wrapped)
+        answer = await client.call_tool("fails", {})
+        assert answer.is_error and answer.structured_content is None
 
 
 async def test_clients_may_cache_the_list_of_tools(server: Program) -> None:

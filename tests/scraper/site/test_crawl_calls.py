@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
@@ -14,7 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.scraper.process import REPOSITORY, running
 from tests.scraper.server.pipe import ask
-from tests.scraper.server.wire import ERAS, modern
+from tests.scraper.server.wire import ERAS, modern, text_of
 from tests.site.traps.ordinary import Robots
 from tests.site.traps.serving import ServedSite, serving
 
@@ -58,9 +59,9 @@ async def test_a_crawl_reports_its_progress_and_continues_after_a_cancellation(t
 
         async def crawl(client: Client, **arguments: Any) -> dict[str, Any]:
             answer = await client.call_tool("crawl", {**arguments, "format": "json"}, progress_callback=note)
-            assert not answer.is_error and answer.structured_content is not None
-            structured: dict[str, Any] = answer.structured_content
-            return structured
+            assert not answer.is_error
+            data: dict[str, Any] = json.loads(text_of(answer))
+            return data
 
         async with Client(command, mode=era) as client:
             first = await crawl(client, url=served.url, max_pages=4)
@@ -110,7 +111,8 @@ async def test_a_crawl_that_was_canceled_as_a_task_continues_by_the_id_of_the_ta
             assert (await follow(task_id))["status"] == "cancelled"
             state = await follow(await start(crawl=task_id, max_pages=100))
             assert state["status"] == "completed"
-            answer = state["result"]["structuredContent"]
+            assert "structuredContent" not in state["result"]
+            answer = json.loads(state["result"]["content"][0]["text"])
             assert answer["done"] and answer["kept"] == len(made.pages) + 1
 
 

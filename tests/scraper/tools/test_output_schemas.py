@@ -1,14 +1,16 @@
-"""Every tool declares the schema of its structured content, and every answer fulfills it, in both formats and eras."""
+"""A model sees the whole answer of every tool in every kind of client; programs get schemas and data on request."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from typing import Any, NotRequired, TypedDict
 
 import jsonschema
 import pytest
 from mcp import Client
+from mcp.types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
@@ -16,8 +18,9 @@ from scraper.server.protocol import mcp_server as protocol
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
+from scraper.tools.model import Tool
 from scraper.tools.output_schemas import schema_of
-from tests.scraper.server.wire import ERAS, SLOW_TEST_ERAS, text_of
+from tests.scraper.server.wire import SLOW_TEST_ERAS
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
 
@@ -43,8 +46,12 @@ def test_a_schema_comes_from_the_types_of_an_answer() -> None:
 
 @pytest.mark.parametrize("wraps_lists", [True, False])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_schema_is_valid_and_an_object_for_older_clients(tool: Any, wraps_lists: bool) -> None:
+def test_a_schema_is_valid_and_an_object_for_older_clients(tool: Tool, wraps_lists: bool) -> None:
     schema = tool.output_schema(wraps_lists=wraps_lists)
+    if tool.name == "see":
+        assert schema is None
+        return
+    assert schema is not None
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema.get("type") == "object" or not wraps_lists
     for wrong in (7, {"results": 7}, {"result": 7}, {}):
@@ -71,7 +78,7 @@ async def services(
 
 
 @contextlib.asynccontextmanager
-async def connected(services: Services, era: str, *, output_schemas: bool = True) -> AsyncIterator[Client]:
+async def connected(services: Services, era: str, *, output_schemas: bool) -> AsyncIterator[Client]:
     @contextlib.asynccontextmanager
     async def opening() -> AsyncIterator[Any]:
         yield services
@@ -83,10 +90,9 @@ async def connected(services: Services, era: str, *, output_schemas: bool = True
             yield client
 
 
-def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return calls that reach every tool, each format and the failures that are answers."""
+def calls_of(site: Site, index: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return calls that reach every tool, each format and the failures that are answers; `index` is a new name."""
     page, broken = site.url("/rich"), site.url("/status/404")
-    index = f"schemas-{era}"
     both: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "tidal power"}),
         ("fetch", {"url": page, "include": "headings,links,images"}),
@@ -121,32 +127,64 @@ def calls_of(site: Site, era: str) -> list[tuple[str, dict[str, Any]]]:
     return [*formats, *single]
 
 
+def _shown(block: ContentBlock) -> str:
+    if isinstance(block, TextContent):
+        return block.text
+    assert isinstance(block, ImageContent | ResourceLink)
+    return f"{block.type} {block.mime_type}"
+
+
+def shown_by_clients(answer: CallToolResult) -> dict[str, list[str]]:
+    """Return what each kind of client shows a model: each text, and the type of each image and file."""
+    content = [_shown(block) for block in answer.content]
+    data = answer.structured_content
+    structured = [] if data is None else [json.dumps(data, ensure_ascii=False)]
+    return {"content only": content, "structured only": structured or content, "both": content + structured}
+
+
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("era", SLOW_TEST_ERAS)
-async def test_every_answer_fulfills_the_schema_of_its_tool(services: Services, site: Site, era: str) -> None:
-    async with connected(services, era) as client:
-        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
-        assert all(schemas.values())
+async def test_every_kind_of_client_shows_a_model_the_same_whole_answer(
+    services: Services, site: Site, era: str
+) -> None:
+    async with connected(services, era, output_schemas=False) as client:
+        assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
         called = set()
-        for name, arguments in calls_of(site, era):
-            # The client of the SDK validates the structured content too.
-            answer = await client.call_tool(name, arguments)
-            assert answer.structured_content is not None, (name, arguments, answer.content)
-            jsonschema.validate(answer.structured_content, schemas[name], jsonschema.Draft202012Validator)
-            if arguments.get("format") == "markdown":
-                assert answer.structured_content == {"result": text_of(answer)}
-            assert not answer.is_error or list(answer.structured_content) == ["error"], (name, answer.content)
+        for name, arguments in calls_of(site, f"shown-{era}"):
+            shown = shown_by_clients(await client.call_tool(name, arguments))
+            text, *media = shown["content only"]
+            assert shown["structured only"] == shown["both"] == [text, *media], (name, arguments)
+            file = "resource_link application/pdf" if arguments.get("what") == "pdf" else "image image/webp"
+            assert media == ([file] if name == "see" else []), (name, arguments)
+            if arguments.get("format") == "json":
+                assert json.loads(text)
+            elif arguments.get("format") == "markdown":
+                assert "\n" in text and "\\n" not in text, (name, arguments)
             called.add(name)
         assert called == {tool.name for tool in TOOLS}
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("era", ERAS)
-async def test_the_setting_switches_schemas_and_the_repeated_text_off(services: Services, site: Site, era: str) -> None:
-    async with connected(services, era, output_schemas=False) as client:
-        assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
-        answer = await client.call_tool("fetch", {"url": site.url("/rich")})
-        assert answer.structured_content is None
-        answer = await client.call_tool("fetch", {"url": site.url("/rich"), "format": "json"})
-        assert answer.structured_content is not None
+@pytest.mark.slow
+@pytest.mark.parametrize("era", SLOW_TEST_ERAS)
+async def test_with_the_setting_structured_content_is_the_object_of_the_text(
+    services: Services, site: Site, era: str
+) -> None:
+    async with connected(services, era, output_schemas=True) as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        assert [name for name, schema in schemas.items() if schema is None] == ["see"]
+        for name, arguments in calls_of(site, f"schemas-{era}"):
+            # The client of the SDK validates the structured content too.
+            answer = await client.call_tool(name, arguments)
+            shown, data = shown_by_clients(answer), answer.structured_content
+            text, *media = shown["content only"]
+            if media:
+                assert shown["structured only"] == shown["both"] == [text, *media], (name, arguments)
+                continue
+            jsonschema.validate(data, schemas[name], jsonschema.Draft202012Validator)
+            is_json = arguments.get("format") == "json" or text.startswith(("{", "["))
+            whole = json.loads(text) if is_json else text
+            wraps = not is_json or (era == "legacy" and isinstance(whole, list))
+            assert data == ({"result": whole} if wraps else whole), (name, arguments)
+            assert not answer.is_error or list(data) == ["error"], (name, answer.content)
