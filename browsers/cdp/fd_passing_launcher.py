@@ -27,4 +27,5 @@ def main() -> None:
     os.execv(chromium, [chromium, *sys.argv[3:]])
 
 
-main()
+if __name__ == "__main__":
+    main()
