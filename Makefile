@@ -26,7 +26,7 @@ help:
 	@echo 'make test-fast    run the tests that start no browser, server or database, in about 90 seconds'
 	@echo 'make test-all     run all tests, with hostile inputs at full size'
 	@echo 'make setup        install what `make serve` needs'
-	@echo 'make check        check format, lint rules, types and import rules'
+	@echo 'make check        check format, lint rules, types, import rules and limits of size'
 	@echo 'make format       format the code and apply automatic fixes'
 	@echo 'make docs         update the generated parts of the documentation'
 	@echo 'make docs-site    build the documentation site in build/site'
@@ -66,6 +66,7 @@ check: $(VENV)/.training
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m devtools.size_gate
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
