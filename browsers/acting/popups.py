@@ -113,10 +113,11 @@ class NewWindowBlocker:
     """Close the new windows of some tabs of one browser, and check their shared workers."""
 
     def __init__(self, connection: Connection) -> None:
-        """Use the connection of a browser; nothing is paused until the first `block`."""
+        """Use the connection of a browser, once for each browser; nothing is paused until the first `block`."""
         self._connection = connection
         self._tabs: dict[str, tuple[Tab, OnWorker]] = {}
         """Tabs by browser context. Each has a context of its own, so another page there is a window of its page."""
+        connection.on("Target.attachedToTarget", self._on_attached)
 
     @contextlib.asynccontextmanager
     async def block(self, tab: Tab, on_worker: OnWorker) -> AsyncIterator[None]:
@@ -131,7 +132,6 @@ class NewWindowBlocker:
         """
         self._tabs[tab.context_id] = tab, on_worker
         try:
-            self._connection.on("Target.attachedToTarget", self._on_attached)
             await self._connection.call("Target.setAutoAttach", **self._parameters(pauses=True))
             yield
         finally:

@@ -282,7 +282,8 @@ class ActingSessions:
             page = ActingPage(lease.tab, request.mode, login, request.ask)
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
-            blocker = self._blockers.setdefault(connection, NewWindowBlocker(connection))
+            if (blocker := self._blockers.get(connection)) is None:
+                blocker = self._blockers[connection] = NewWindowBlocker(connection)
             try:
                 if handle.chromium.tier is Tier.FULL:
                     await stack.enter_async_context(blocker.block(lease.tab, page.guard.watch))

@@ -73,7 +73,7 @@ class Session:
         self.id = session_id
         self._connection = connection
         self._pending: dict[int, asyncio.Future[Event]] = {}
-        self._handlers: dict[str, EventHandler] = {}
+        self._handlers: dict[str, tuple[EventHandler, ...]] = {}
         self._children: dict[str, Session] = {}
         self._parent: Session | None = None
         self._events = self._event_bytes = 0
@@ -89,8 +89,12 @@ class Session:
         return self._make_end_error is None
 
     def on(self, event: str, handler: EventHandler) -> None:
-        """Call `handler` with the parameters of each event of this name. There is one handler per name."""
-        self._handlers[event] = handler
+        """Call `handler` with the parameters of each event of this name, after its earlier handlers."""
+        self._handlers[event] = (*self._handlers.get(event, ()), handler)
+
+    def remove_handler(self, event: str, handler: EventHandler) -> None:
+        """Remove one handler of an event; its other handlers remain."""
+        self._handlers[event] = tuple(other for other in self._handlers.get(event, ()) if other != handler)
 
     def remove_handlers(self) -> None:
         """Remove all event handlers."""
@@ -183,7 +187,7 @@ class Session:
             self._connection.on_detached(params.get("sessionId", ""))
         elif method == "Inspector.targetCrashed" and self.is_alive:
             self.fail(self._connection.explain_crash())
-        if handler := self._handlers.get(method):
+        for handler in self._handlers.get(method, ()):
             handler(params)
 
 
@@ -221,7 +225,7 @@ class Connection:
         self._browser.post(method, **params)
 
     def on(self, event: str, handler: EventHandler) -> None:
-        """Call `handler` with the parameters of each event of the browser itself. There is one handler per name."""
+        """Call `handler` with the parameters of each event of the browser itself, after its earlier handlers."""
         self._browser.on(event, handler)
 
     def expect_crash(self) -> None:

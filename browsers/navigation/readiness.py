@@ -67,6 +67,7 @@ class VirtualTime:
         except (TimeoutError, CommandFailedError):
             pass
         finally:
+            self._session.remove_handler("Emulation.virtualTimeBudgetExpired", on_expired)
             self._granted_at = time.monotonic()
 
     def grant_elapsed_time(self) -> None:
