@@ -2,16 +2,18 @@
 
 python -m devtools.fetch_path [--json FILE]
 
-A module counts if one of its functions starts or resumes on the thread of the event loop during the call.
-The call enters at the tool layer, like a call from MCP or the command line. The services are warm: pages of
-the same kind were fetched before. Only modules that every measured call passes through count, so background
-work between calls does not.
+A module of the server counts if one of its functions starts or resumes on the thread of the event loop during the
+call. A module of the worker counts if one of its functions starts or resumes in the function that the worker runs for
+the call, and if it does not count for the server. The code that receives calls there does not count.
+The call enters at the tool layer, like a call from MCP or the command line. The services are warm: pages of the same
+kind were fetched before. Only modules that every measured call passes through count, so background work between calls
+does not.
 
 Not counted, but listed: modules that run only on other threads of the server's process.
-Not measured: worker processes, Chromium, and the import of modules.
+Not measured: single-use processes, Chromium, and the import of modules.
 
-Measured in November 2026: 58 modules for a plain page, 74 for a rendered page. Calls of `app.fetcher.fetch`,
-without the tool layer, passed through 55 and 66.
+Measured in November 2026: 44 modules of the server and 59 of the worker for a plain page, 59 and 62 for a rendered
+page. Three more modules run in both processes and count for the server.
 """
 
 from __future__ import annotations
@@ -20,22 +22,23 @@ import argparse
 import asyncio
 import functools
 import json
-import sys
+import math
 import tempfile
-import threading
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from typing import ClassVar, TypeVar, TypeVarTuple
+from unittest import mock
 
-from scraper.services import Services
+from devtools.code_figures import PACKAGES, ROOT
+from devtools.module_recorder import ModuleRecorder, record_call
+from scraper import services
 from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool, ToolCall
+from scraper.workers.pool import WorkerPool
 from tests.site.running import Site, running_site
 
-PACKAGES = ("browsers", "scraper")
 PAGES = {"plain": ("/static/{}", "http"), "rendered": ("/spa/{}", "browser")}
 """Path on the test site of each kind of page, and the method that the answer must name."""
 WARM_CALLS = 3
@@ -45,8 +48,8 @@ MEASURED_CALLS = 5
 PAUSE_S = 0.5
 """Seconds between calls, in which the browser prepares the next tab."""
 
-_ROOT = Path(__file__).resolve().parents[1]
-
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 Fetch = Callable[[str], Awaitable[str]]
 
 
@@ -57,77 +60,48 @@ class FetchPath:
     counted: frozenset[str]
     """Modules that run on the thread of the event loop."""
     on_threads: frozenset[str]
-    """Modules that run only on other threads."""
-
-
-class ModuleRecorder:
-    """Record the modules below a root folder whose functions start or resume."""
-
-    def __init__(self, root: Path, packages: tuple[str, ...]) -> None:
-        """Record modules of `packages` below `root`."""
-        self._folders = {f"{root / package}/": package for package in packages}
-        self._main_thread = threading.get_ident()
-        self._is_recording = False
-        self._main_files: set[str] = set()
-        self._thread_files: set[str] = set()
-        self._root = root
-
-    def watch_new_threads(self) -> None:
-        """Observe every thread that starts from now on. Call this before the services open."""
-        threading.setprofile(self._notice)
-
-    def close(self) -> None:
-        """Stop observing new threads."""
-        threading.setprofile(None)
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Delete earlier records, then record while the block runs."""
-        self._main_files.clear()
-        self._thread_files.clear()
-        sys.setprofile(self._notice)
-        self._is_recording = True
-        try:
-            yield
-        finally:
-            self._is_recording = False
-            sys.setprofile(None)
+    """Modules that run only on other threads of the server."""
+    in_worker: frozenset[str]
+    """Modules that run in a worker process."""
 
     @property
-    def path(self) -> FetchPath:
-        """Return the recorded modules by thread."""
-        counted = frozenset(map(self._module_of, self._main_files))
-        return FetchPath(counted, frozenset(map(self._module_of, self._thread_files)) - counted)
+    def only_in_worker(self) -> frozenset[str]:
+        """Return the modules that run in a worker process and not on the thread of the event loop."""
+        return self.in_worker - self.counted
 
-    def _notice(self, frame: FrameType, event: str, _argument: object) -> None:
-        if not self._is_recording or event != "call":
-            return
-        code = frame.f_code
-        if code.co_name == "<module>" or not code.co_filename.startswith(tuple(self._folders)):
-            return
-        is_main = threading.get_ident() == self._main_thread
-        (self._main_files if is_main else self._thread_files).add(code.co_filename)
 
-    def _module_of(self, file: str) -> str:
-        name = Path(file).relative_to(self._root).with_suffix("").as_posix().replace("/", ".")
-        return name.removesuffix(".__init__")
+class _RecordingPool(WorkerPool):
+    """Workers that report the modules of each call."""
+
+    modules: ClassVar[set[str]] = set()
+    """Modules of all calls since the last `clear`."""
+
+    async def run(
+        self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0, deadline_s: float = math.inf
+    ) -> T:
+        """Run a call like the pool of the product, and note its modules."""
+        call = (ROOT, PACKAGES, function, *args)
+        result, modules = await super().run(record_call, *call, limit_s=limit_s, deadline_s=deadline_s)
+        self.modules.update(modules)
+        return result
 
 
 async def measure_paths(site: Site, data_dir: Path) -> dict[str, FetchPath]:
     """Fetch pages of each kind from the test site and return the modules of each kind."""
     settings = Settings(test_hosts=site.test_hosts, data_dir=data_dir)
     (tool,) = (tool for tool in registry.tools(settings) if tool.name == "fetch")
-    recorder = ModuleRecorder(_ROOT, PACKAGES)
+    recorder = ModuleRecorder(ROOT, PACKAGES)
     recorder.watch_new_threads()
     try:
-        async with Services.open(settings) as app:
-            fetch = functools.partial(_fetch, tool, app)
-            return {kind: await _measure(kind, fetch, site, recorder) for kind in PAGES}
+        with mock.patch.object(services, "WorkerPool", _RecordingPool):
+            async with services.Services.open(settings) as app:
+                fetch = functools.partial(_fetch, tool, app)
+                return {kind: await _measure(kind, fetch, site, recorder) for kind in PAGES}
     finally:
         recorder.close()
 
 
-async def _fetch(tool: Tool, app: Services, url: str) -> str:
+async def _fetch(tool: Tool, app: services.Services, url: str) -> str:
     answer = await tool.run(app, {"url": url}, ToolCall())
     if answer.is_error:
         raise AssertionError(answer.text)
@@ -136,35 +110,32 @@ async def _fetch(tool: Tool, app: Services, url: str) -> str:
 
 async def _measure(kind: str, fetch: Fetch, site: Site, recorder: ModuleRecorder) -> FetchPath:
     path, method = PAGES[kind]
-    found: list[FetchPath] = []
+    found: list[tuple[frozenset[str], ...]] = []
     for number in range(WARM_CALLS + MEASURED_CALLS):
         await asyncio.sleep(PAUSE_S)
+        _RecordingPool.modules.clear()
         with recorder.recording():
             text = await fetch(site.url(path.format(number)))
         if f"Method: {method}" not in text:
             raise AssertionError(f"{kind} page was not read by the method {method}:\n{text[:500]}")
-        found.append(recorder.path)
-    measured = found[WARM_CALLS:]
-    return FetchPath(
-        frozenset.intersection(*(path.counted for path in measured)),
-        frozenset.intersection(*(path.on_threads for path in measured)),
-    )
+        found.append((recorder.on_this_thread, recorder.on_other_threads, frozenset(_RecordingPool.modules)))
+    return FetchPath(*(frozenset.intersection(*modules) for modules in zip(*found[WARM_CALLS:], strict=True)))
 
 
 def _print_table(paths: dict[str, FetchPath]) -> None:
-    modules = sorted(frozenset().union(*(path.counted | path.on_threads for path in paths.values())))
-    width = max(map(len, modules))
-    print(f"{'module':{width}}  {'  '.join(f'{kind:>8}' for kind in paths)}")
-    for module in modules:
-        print(f"{module:{width}}  {'  '.join(f'{_cell(path, module):>8}' for path in paths.values())}")
-    print(f"{'modules':{width}}  {'  '.join(f'{len(path.counted):>8}' for path in paths.values())}")
-    print('"thread": runs only on another thread; not in the sum.')
+    modules = frozenset().union(*(path.counted | path.on_threads | path.in_worker for path in paths.values()))
+    rows = {module: [_cell(path, module) for path in paths.values()] for module in sorted(modules)}
+    rows["modules of the server"] = [str(len(path.counted)) for path in paths.values()]
+    rows["more modules of the worker"] = [str(len(path.only_in_worker)) for path in paths.values()]
+    width = max(map(len, rows))
+    for name, cells in {"module": list(paths), **rows}.items():
+        print(f"{name:{width}}  {'  '.join(f'{cell:>13}' for cell in cells)}")
+    print('"thread": runs only on another thread of the server; not in the sums.')
 
 
 def _cell(path: FetchPath, module: str) -> str:
-    if module in path.counted:
-        return "x"
-    return "thread" if module in path.on_threads else ""
+    places = {"server": path.counted, "thread": path.on_threads, "worker": path.in_worker}
+    return " ".join(place for place, modules in places.items() if module in modules)
 
 
 def main() -> None:
@@ -173,13 +144,14 @@ def main() -> None:
         prog="python -m devtools.fetch_path",
         description="Count the modules that one call of the tool `fetch` passes through.",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="file for the two sums")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file for the four sums")
     options = parser.parse_args()
     with running_site() as site, tempfile.TemporaryDirectory(prefix="fetch-path-") as folder:
         paths = asyncio.run(measure_paths(site, Path(folder)))
     _print_table(paths)
     if options.json:
         sums = {kind: len(path.counted) for kind, path in paths.items()}
+        sums |= {f"{kind}_worker": len(path.only_in_worker) for kind, path in paths.items()}
         options.json.write_text(json.dumps(sums) + "\n", encoding="utf-8")
 
 

@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from devtools import fetch_path
-from devtools.fetch_path import ModuleRecorder, measure_paths
+from devtools.fetch_path import measure_paths
+from devtools.module_recorder import ModuleRecorder, record_call
 from tests.site.running import Site
 
 CODE = "def run():\n    return 1\n"
@@ -43,7 +44,7 @@ def test_only_functions_of_the_packages_that_run_in_the_block_count(
         code["ours/two/__init__"].run()
         code["theirs/three"].run()
     code["ours/one"].run()
-    assert recorder.path.counted == {"ours.two"}
+    assert recorder.on_this_thread == {"ours.two"}
 
 
 def test_modules_on_another_thread_are_listed_but_not_counted(tmp_path: Path, code: dict[str, ModuleType]) -> None:
@@ -57,8 +58,12 @@ def test_modules_on_another_thread_are_listed_but_not_counted(tmp_path: Path, co
             thread.join()
     finally:
         recorder.close()
-    assert recorder.path.counted == {"ours.one"}
-    assert recorder.path.on_threads == {"ours.two"}
+    assert recorder.on_this_thread == {"ours.one"}
+    assert recorder.on_other_threads == {"ours.two"}
+
+
+def test_a_recorded_call_returns_its_result_and_its_modules(tmp_path: Path, code: dict[str, ModuleType]) -> None:
+    assert record_call(tmp_path, ("ours",), code["ours/one"].run) == (1, frozenset({"ours.one"}))
 
 
 @pytest.mark.browser
@@ -71,3 +76,6 @@ async def test_a_rendered_page_passes_through_more_modules_than_a_plain_one(
     plain, rendered = paths["plain"].counted, paths["rendered"].counted
     assert "scraper.tools.reading_tools" in plain & rendered
     assert 10 < len(plain) < len(rendered)
+    for path in paths.values():
+        assert "scraper.extract.reader" in path.only_in_worker
+        assert path.in_worker & path.counted and not path.only_in_worker & path.counted
