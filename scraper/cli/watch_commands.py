@@ -11,14 +11,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.call_context import Deadline
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.message_rewriting import rewrite_json
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
@@ -29,39 +28,15 @@ from scraper.urls import parse_address
 
 if TYPE_CHECKING:
     from scraper.site.model import PageChange
-    from scraper.site.page_change_tracker import PageChangeTracker
-    from scraper.store.record_logs import RecordLogs
 
 
-_PRINCIPAL = "local"
-_LOG = "watch:"
 _EVERY = re.compile(r"(\d+)\s*([mhd])")
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
-_EARLY_SHARE = 0.05
-"""Share of the interval by which a page may be checked early, because cron starts at slightly different times."""
 EXEC_LIMIT_S = 60.0
 """Seconds for the command of `--exec`, for each changed page."""
-_DEADLINE_S = 120.0
-"""Seconds to read all pages that are due."""
 _ROW_TOKENS = 4_000
 """Tokens of the changes of one page."""
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPage:
-    """A page of the list with the time and status of its last check."""
-
-    url: str
-    every_s: int
-    """Minimum seconds between two checks."""
-    added_at: float
-    checked_at: float = 0.0
-    """Unix time of the last check, 0 before the first; `added_at` is one too."""
-    status: str = "new"
-    """Status of `PageChange`, `failed`, or `new` before the first check."""
-    other_url: str = ""
-    """URL that replaces `url` if only this one can be reached, for an address without a scheme."""
 
 
 @click.group()
@@ -84,15 +59,10 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
 
+    from scraper.site.watch_list import WatchedPage, WatchList
+
     new = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time(), other_url=other_url)
-
-    async def work(records: RecordLogs) -> WatchedPage:
-        is_other_known = any(page.url == new.other_url for page in await _read(records))
-        page = replace(new, url=new.other_url, other_url="") if is_other_known else new
-        await _write(records, page)
-        return page
-
-    page = with_store(load_settings(flags), lambda store: work(store.records))
+    page = with_store(load_settings(flags), lambda store: WatchList(store.records).add(new))
     click.echo(json.dumps(asdict(page)) if as_json else f"{page.url} is watched every {every}.")
     return ExitCode.SUCCESS
 
@@ -102,7 +72,9 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
 @with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
-    pages = with_store(load_settings(flags), lambda store: _read(store.records))
+    from scraper.site.watch_list import WatchList
+
+    pages = with_store(load_settings(flags), lambda store: WatchList(store.records).pages())
     if as_json:
         click.echo(json.dumps([asdict(page) for page in pages]))
         return ExitCode.SUCCESS
@@ -120,18 +92,13 @@ def list_pages(as_json: bool, **flags: Any) -> int:
 @with_settings(LOG_SETTINGS | STORE_SETTINGS)
 def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
-
-    async def work(records: RecordLogs) -> list[str]:
-        known = {page.url for page in await _read(records)}
-        found = sorted(known.intersection(parse_address(url)))
-        for one in found:
-            await records.delete(_PRINCIPAL, _LOG + one)
-        return found
+    from scraper.site.watch_list import WatchList
 
     try:
-        found = with_store(load_settings(flags), lambda store: work(store.records))
+        urls = parse_address(url)
     except InvalidUrlError as error:
         raise click.UsageError(str(error)) from None
+    found = with_store(load_settings(flags), lambda store: WatchList(store.records).remove(urls))
     if as_json:
         click.echo(json.dumps({"removed": found}))
     elif found:
@@ -161,20 +128,13 @@ def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> in
 async def _run(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:
     from scraper.render import page_changes as render
     from scraper.services import Services
+    from scraper.site.watch_list import WatchList
 
     async with Services.open(settings) as services:
-        records, now = services.store.records, time.time()
-        pages = [page for page in await _read(records) if check_all or _is_due(page, now)]
-        compared = await _compare(services.change_tracker, pages)
-        outcomes = [outcome for _, outcome in compared]
-        for stored, (page, outcome) in zip(pages, compared, strict=True):
-            if page.url != stored.url:
-                await records.delete(_PRINCIPAL, _LOG + stored.url)
-            if isinstance(outcome, ScraperError):
-                checked = replace(page, checked_at=now, status="failed")
-            else:
-                checked = replace(page, checked_at=now, status=outcome.status, other_url="")
-            await _write(records, checked)
+        watch_list, now = WatchList(services.store.records), time.time()
+        pages = [page for page in await watch_list.pages() if check_all or page.is_due(now)]
+        compared = await watch_list.check(services.change_tracker, pages, now)
+    outcomes = [outcome for _, outcome in compared]
     rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in compared]
     if as_json:
         click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
@@ -188,35 +148,6 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
         if command is not None and _is_change(outcome):
             failed_commands += not await _execute(command, row)
     return _exit_code(outcomes, failed_commands)
-
-
-async def _compare(
-    tracker: PageChangeTracker, pages: Sequence[WatchedPage]
-) -> list[tuple[WatchedPage, PageChange | ScraperError]]:
-    """Compare the pages; return each with the URL that could be reached, and its outcome."""
-    from scraper.reading.scheme_retry import read_with_other_urls
-    from scraper.site.page_change_tracker import PAGES_AT_ONCE
-
-    slots, deadline = asyncio.Semaphore(PAGES_AT_ONCE), Deadline.within(_DEADLINE_S)
-
-    async def compare_one(page: WatchedPage) -> tuple[WatchedPage, PageChange | ScraperError]:
-        async def compare(others: Mapping[str, str]) -> tuple[str, PageChange | ScraperError]:
-            url = others.get(page.url, page.url)
-            (outcome,) = await tracker.compare([url], deadline_s=deadline.left_s())
-            return url, outcome
-
-        async with slots:
-            url, outcome = await read_with_other_urls(compare, {page.url: page.other_url}, lambda one: dict([one]))
-        if url != page.url and not isinstance(outcome, ScraperError):
-            page = replace(page, url=url, other_url="")
-        return page, outcome
-
-    return await asyncio.gather(*map(compare_one, pages))
-
-
-def _is_due(page: WatchedPage, now: float) -> bool:
-    # A clock that was set back must not postpone a page.
-    return now < page.checked_at or now - page.checked_at >= page.every_s * (1 - _EARLY_SHARE)
 
 
 def _is_change(outcome: PageChange | ScraperError) -> bool:
@@ -251,19 +182,6 @@ async def _execute(command: str, row: dict[str, Any]) -> bool:
     if process.returncode:
         click.echo(f"The command ended with code {process.returncode}: {command}", err=True)
     return process.returncode == 0
-
-
-async def _read(records: RecordLogs) -> list[WatchedPage]:
-    logs = [await records.read(_PRINCIPAL, name) for name in await records.list_logs(_PRINCIPAL, _LOG)]
-    return [WatchedPage(**json.loads(rows[-1].data)) for rows in logs if rows]
-
-
-async def _write(records: RecordLogs, page: WatchedPage) -> None:
-    """Store the state of a page."""
-    rows = await records.read(_PRINCIPAL, _LOG + page.url)
-    number = rows[-1].number + 1 if rows else 0
-    await records.append(_PRINCIPAL, _LOG + page.url, number, json.dumps(asdict(page)).encode())
-    await records.delete(_PRINCIPAL, _LOG + page.url, below=number)
 
 
 def _moment(seconds: float) -> str:

@@ -20,6 +20,7 @@ from scraper.bulk.crawl.feeder import open_planner
 from scraper.bulk.crawl.planner import CrawlPlanner
 from scraper.bulk.frontier import Frontier
 from scraper.bulk.job import BulkJob
+from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import (
     CrawlOptions,
     Format,
@@ -32,7 +33,7 @@ from scraper.bulk.model import (
     PageOutcome,
 )
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.run import read_locally, run_bulk
+from scraper.bulk.run import run_bulk
 from scraper.bulk.schedule import Schedule
 from scraper.bulk.url_lists import ListLine
 from scraper.extract.outlinks import Outlinks

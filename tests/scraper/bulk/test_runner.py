@@ -17,9 +17,10 @@ from browsers import Browsers
 from browsers.model import Request, Snapshot
 from scraper.bulk import retry_policy, run
 from scraper.bulk.job import BulkJob
+from scraper.bulk.local_reading import PageFeeder, read_locally
 from scraper.bulk.model import Format, JobPage, JobRate
 from scraper.bulk.page_reader import JobPageReader, PageResult
-from scraper.bulk.run import PageFeeder, make_job_settings, read_locally
+from scraper.bulk.run import make_job_settings
 from scraper.bulk.schedule import Schedule
 from scraper.reading import robots
 from scraper.reading.fetcher import Fetcher

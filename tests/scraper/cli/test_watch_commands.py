@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from scraper.cli import watch_commands
-from scraper.cli.watch_commands import WatchedPage
 from scraper.errors import BlockedBySiteError, HostDownError
 from scraper.site.model import PageChange
+from scraper.site.watch_list import WatchedPage
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import alive
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page
@@ -107,9 +107,9 @@ def test_an_unusable_store_is_reported(tmp_path: Path) -> None:
 
 def test_pages_are_due_after_their_interval() -> None:
     page = WatchedPage("https://example.com/", 3_600, 0.0, 10_000.0)
-    assert not watch_commands._is_due(page, 13_000.0)
-    assert watch_commands._is_due(page, 13_500.0)
-    assert watch_commands._is_due(page, 9_000.0), "a clock that was set back postpones a page"
+    assert not page.is_due(13_000.0)
+    assert page.is_due(13_500.0)
+    assert page.is_due(9_000.0), "a clock that was set back postpones a page"
 
 
 @pytest.mark.browser
