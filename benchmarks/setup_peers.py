@@ -86,7 +86,12 @@ _ENVIRONMENTS = (
     _Environment("crawl4ai", ("crawl4ai==0.9.5", _PLAYWRIGHT)),
     _Environment(
         "documents",
-        ("liteparse==2.18.0", "markitdown[docx,pdf,pptx,xlsx]==0.1.8", "pdfplumber==0.11.10", "pypandoc_binary==1.15"),
+        (
+            "liteparse==2.18.0",
+            "markitdown[docx,outlook,pdf,pptx,xls,xlsx]==0.1.8",
+            "pdfplumber==0.11.10",
+            "pypandoc_binary==1.15",
+        ),
         launches=False,
     ),
     # Programs that write test documents.

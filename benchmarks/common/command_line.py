@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 Figures = dict[str, float]
@@ -21,6 +21,8 @@ class Options:
     quick: bool = False
     peers: bool = False
     json: Path | None = None
+    more: argparse.Namespace = field(default_factory=argparse.Namespace)
+    """Arguments that the benchmark adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +47,16 @@ def run(
     *,
     optional_peers: bool = False,
     required: Sequence[Goal] = (),
+    add_arguments: Callable[[argparse.ArgumentParser], object] = lambda parser: None,
 ) -> None:
     """Parse the command line, run the benchmark and write the figures to the `--json` file.
 
-    With `optional_peers`, the command line has `--peers`.
+    With `optional_peers`, the command line has `--peers`. `add_arguments` adds those of this benchmark.
 
     Raises:
         SystemExit: a peer or a corpus is missing (the message tells how to get it), or a goal of `required` is missed.
     """
-    options = _parse(description, optional_peers)
+    options = _parse(description, optional_peers, add_arguments)
     try:
         figures = asyncio.run(measure(options))
     except FileNotFoundError as error:
@@ -95,12 +98,17 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def _parse(description: str, optional_peers: bool) -> Options:
-    parser = argparse.ArgumentParser(description=description)
+def _parse(
+    description: str, optional_peers: bool, add_arguments: Callable[[argparse.ArgumentParser], object]
+) -> Options:
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=formatter)
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="folders or .tar.xz archives of saved pages")
     parser.add_argument("--quick", action="store_true", help="run fewer rounds; takes at most two minutes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file as {figure: number}")
     if optional_peers:
         parser.add_argument("--peers", action="store_true", help="also measure the peers")
-    arguments = parser.parse_args()
-    return Options(arguments.corpora, arguments.quick, getattr(arguments, "peers", False), arguments.json)
+    add_arguments(parser)
+    more = vars(parser.parse_args())
+    common = {name: more.pop(name) for name in ("corpora", "quick", "json", "peers") if name in more}
+    return Options(**common, more=argparse.Namespace(**more))

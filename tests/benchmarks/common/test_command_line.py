@@ -28,6 +28,18 @@ def test_a_run_writes_its_figures_to_the_named_file(tmp_path: Path, monkeypatch:
     assert json.loads(file.read_text()) == {"peek.cpu_ms": 8.5}
 
 
+def test_a_benchmark_adds_its_own_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Options] = []
+
+    async def measure(options: Options) -> Figures:
+        seen.append(options)
+        return {}
+
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--quick", "--area", "pages"])
+    command_line.run("A benchmark.", measure, add_arguments=lambda parser: parser.add_argument("--area"))
+    assert [(one.quick, one.more.area) for one in seen] == [(True, "pages")]
+
+
 @pytest.mark.parametrize(("figures", "is_reached"), [({"crashed": 0}, True), ({"crashed": 1}, False), ({}, False)])
 def test_a_missed_required_goal_is_a_failure(
     figures: Figures, is_reached: bool, monkeypatch: pytest.MonkeyPatch
