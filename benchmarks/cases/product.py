@@ -27,13 +27,13 @@ from browsers.chromium import locate
 from browsers.http.charset import decode
 from browsers.model import Snapshot, Tier
 from browsers.navigation.response import is_text_type, sniff_media_type
+from scraper.documents.model import ParseRequest
+from scraper.documents.sniff import is_document
 from scraper.engines.model import EngineResponse, EngineResult
 from scraper.engines.registry import ENGINES
 from scraper.errors import ScraperError
 from scraper.extract import worker_jobs
-from scraper.extract.documents.model import ParseRequest
-from scraper.extract.documents.sniff import is_document
-from scraper.extract.fields.model import FieldRequest, PageFields
+from scraper.facts.fields.model import FieldRequest, PageFields
 from scraper.model import Document, StructuredData
 from scraper.reading import visit_outcome
 from scraper.reading.documents.parser import DocumentParser, build_document
