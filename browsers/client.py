@@ -26,16 +26,16 @@ from browsers.pool.browser_pool import BrowserPool, BrowserState
 from browsers.settings import BrowserSettings
 from browsers.slot_scaling import SlotScaler
 
-MAX_PEEKS_PER_HOST = 4
-MAX_RENDERS_PER_HOST = 2
+_MAX_PEEKS_PER_HOST = 4
+_MAX_RENDERS_PER_HOST = 2
 """Maximum of simultaneous visits to one host. More would overload the host and delay visits to others."""
 
-MAX_SCRIPTED_HOSTS = 4096
+_MAX_SCRIPTED_HOSTS = 4096
 """Hosts in memory whose last page had to be rendered. Tabs for them are prepared for rendering."""
-MAX_PROFILES = 200
+_MAX_PROFILES = 200
 """Site profiles whose cookies are kept in memory."""
 
-MAX_ATTEMPTS = 2
+_MAX_ATTEMPTS = 2
 """Attempts of a visit that fails for a temporary reason, within its deadline."""
 _NOT_RETRIED = (errors.ConnectTimeoutError, errors.NameLookupTimeoutError, errors.NoNetworkError)
 """Errors after which a visit is not retried.
@@ -88,13 +88,13 @@ class Browsers:
         self._is_lazy = is_lazy
         self._egress = egress or EgressProxy(self._settings)
         self._pool = BrowserPool(self._settings, self._egress)
-        self._profiles = CookieProfiles()
-        self._peeks = self._make_slots(self._settings.peek_slots, MAX_PEEKS_PER_HOST)
-        self._renders = self._make_slots(self._settings.render_slots, MAX_RENDERS_PER_HOST)
+        self._profiles = _CookieProfiles()
+        self._peeks = self._make_slots(self._settings.peek_slots, _MAX_PEEKS_PER_HOST)
+        self._renders = self._make_slots(self._settings.render_slots, _MAX_RENDERS_PER_HOST)
         self._scaler = SlotScaler((self._peeks, self._renders))
         self.acting = ActingSessions(self._pool, self._renders)
         """Sessions in which callers act on pages."""
-        self._scripted_hosts: LRUCache[str, None] = LRUCache(MAX_SCRIPTED_HOSTS)
+        self._scripted_hosts: LRUCache[str, None] = LRUCache(_MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""
         self._refused_hosts = 0
         self._active = 0
@@ -253,7 +253,7 @@ class Browsers:
 
 def _retrying(deadline_at: float) -> tenacity.AsyncRetrying:
     return tenacity.AsyncRetrying(
-        stop=tenacity.stop_after_attempt(MAX_ATTEMPTS),
+        stop=tenacity.stop_after_attempt(_MAX_ATTEMPTS),
         retry=tenacity.retry_if_exception(
             lambda error: (
                 isinstance(error, errors.BrowsersError)
@@ -307,12 +307,12 @@ class VisitSlot:
         )
 
 
-class CookieProfiles:
+class _CookieProfiles:
     """Store cookies by (principal, profile) in memory. The least recently used profile is evicted first."""
 
     def __init__(self) -> None:
         """Start without cookies."""
-        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(MAX_PROFILES)
+        self._cookies: LRUCache[tuple[str, str], list[Event]] = LRUCache(_MAX_PROFILES)
 
     async def load(self, tab: Tab, principal: str, site_profile: str) -> None:
         """Set the profile's cookies in a new tab."""

@@ -192,11 +192,11 @@ class FairQueue:
             del lane[turn.principal]
 
 
-REMEMBERED_DURATIONS = 50
+_REMEMBERED_DURATIONS = 50
 """Visits whose durations are kept for the estimate of waiting times."""
-FIRST_GUESS_S = 1.0
+_FIRST_GUESS_S = 1.0
 """Seconds that a visit is assumed to hold a slot, before any visit has ended."""
-LONGEST_RETRY_S = 120.0
+_LONGEST_RETRY_S = 120.0
 """Seconds. A longer wait is never suggested, because the load may have changed by then."""
 
 
@@ -209,7 +209,7 @@ class FairSemaphore(FairQueue):
         self.min_size, self.max_size = size, max(size, max_size)
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a visit must wait for a slot."""
-        self._durations: deque[tuple[str, float]] = deque(maxlen=REMEMBERED_DURATIONS)
+        self._durations: deque[tuple[str, float]] = deque(maxlen=_REMEMBERED_DURATIONS)
         """Host and seconds of the visits that held a slot last."""
 
     @property
@@ -267,7 +267,7 @@ class FairSemaphore(FairQueue):
         drained_s = max(self.expected_wait_s(), *by_host, 0.0)
         return errors.BusyError(
             f"Too many pages are being read: {self.in_use} at work, {self.queued} waiting.",
-            retry_after_s=min(LONGEST_RETRY_S, max(1.0, round(drained_s))),
+            retry_after_s=min(_LONGEST_RETRY_S, max(1.0, round(drained_s))),
             url=url,
         )
 
@@ -276,4 +276,4 @@ class FairSemaphore(FairQueue):
         durations = [seconds for visited, seconds in self._durations if host in {None, visited}]
         if durations:
             return statistics.median(durations)
-        return FIRST_GUESS_S if host is None else self.median_hold_s()
+        return _FIRST_GUESS_S if host is None else self.median_hold_s()

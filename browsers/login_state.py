@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-MAX_STATE_CHARS = 1_000_000
+_MAX_STATE_CHARS = 1_000_000
 """Characters of a storage state."""
 _MIN_SECRET = 8
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S{16,}")
@@ -44,8 +44,8 @@ class LoginState:
         Raises:
             LoginStateError: The text is not a storage state, or too large.
         """
-        if len(text) > MAX_STATE_CHARS:
-            raise LoginStateError(f"the file has more than {MAX_STATE_CHARS:,} characters")
+        if len(text) > _MAX_STATE_CHARS:
+            raise LoginStateError(f"the file has more than {_MAX_STATE_CHARS:,} characters")
         try:
             raw = json.loads(text)
             cookies = [

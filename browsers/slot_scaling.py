@@ -15,33 +15,33 @@ from collections.abc import Sequence
 from browsers.fair_queue import FairSemaphore
 from browsers.free_resources import FreeResources, ResourceMeter
 
-INTERVAL_S = 0.25
+_INTERVAL_S = 0.25
 """Seconds between two measurements."""
-MAX_INTERVAL_S = 1.5
+_MAX_INTERVAL_S = 1.5
 """Maximum seconds between two steps, if visits take long."""
-VISITS_PER_STEP = 0.25
+_VISITS_PER_STEP = 0.25
 """Time between two steps, as a share of the median seconds for which a visit holds its slot."""
-GROWTH = 1.3
-SHRINKAGE = 0.85
+_GROWTH = 1.3
+_SHRINKAGE = 0.85
 """Factors by which the number of slots changes in one step."""
-MIN_FREE_CPU = 0.10
+_MIN_FREE_CPU = 0.10
 """Minimum share of idle CPU at which more pages are admitted."""
-NO_FREE_CPU = 0.03
+_NO_FREE_CPU = 0.03
 """Share of idle CPU below which fewer pages are admitted."""
-MAX_LOOP_DELAY_S = 0.1
+_MAX_LOOP_DELAY_S = 0.1
 """Seconds. A later event loop answers late to every page in progress, so that their limits run out."""
-MIN_FREE_MEMORY_BYTES = 1_000_000_000
+_MIN_FREE_MEMORY_BYTES = 1_000_000_000
 """Bytes of free memory below which fewer pages are admitted. A tab takes 40 MB, a heavy page 600."""
 
 
 def decide_size(slots: FairSemaphore, free: FreeResources) -> int:
     """Return the number of slots for the next interval, within the limits of `slots`."""
     size = slots.size
-    is_overloaded = free.cpu < NO_FREE_CPU or free.loop_delay_s > MAX_LOOP_DELAY_S
-    if is_overloaded or free.memory_bytes < MIN_FREE_MEMORY_BYTES:
-        size = math.floor(size * SHRINKAGE)
-    elif free.cpu > MIN_FREE_CPU and slots.queued and slots.in_use >= size:
-        size = math.ceil(size * GROWTH)
+    is_overloaded = free.cpu < _NO_FREE_CPU or free.loop_delay_s > _MAX_LOOP_DELAY_S
+    if is_overloaded or free.memory_bytes < _MIN_FREE_MEMORY_BYTES:
+        size = math.floor(size * _SHRINKAGE)
+    elif free.cpu > _MIN_FREE_CPU and slots.queued and slots.in_use >= size:
+        size = math.ceil(size * _GROWTH)
     return min(max(size, slots.min_size), slots.max_size)
 
 
@@ -71,8 +71,8 @@ class SlotScaler:
         meter = ResourceMeter()
         try:
             while any(slots.pending for slots in self._slots):
-                expected_at = time.monotonic() + INTERVAL_S
-                await asyncio.sleep(INTERVAL_S)
+                expected_at = time.monotonic() + _INTERVAL_S
+                await asyncio.sleep(_INTERVAL_S)
                 free = meter.measure(time.monotonic() - expected_at)
                 for slots in self._slots:
                     self._scale(slots, free)
@@ -83,7 +83,7 @@ class SlotScaler:
 
     def _scale(self, slots: FairSemaphore, free: FreeResources) -> None:
         now = time.monotonic()
-        if now - self._scaled_at[slots] >= min(MAX_INTERVAL_S, VISITS_PER_STEP * slots.median_hold_s()):
+        if now - self._scaled_at[slots] >= min(_MAX_INTERVAL_S, _VISITS_PER_STEP * slots.median_hold_s()):
             size = decide_size(slots, free)
             if size != slots.size:
                 self._scaled_at[slots] = now

@@ -9,9 +9,9 @@ from browsers.acting.aria_roles import FIELDS, HEADINGS, INVISIBLE_TAGS, LANDMAR
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
 
-MAX_WORDS_CHARS = 400
+_MAX_WORDS_CHARS = 400
 """Characters after which no more text is read for one name."""
-MAX_WORDS_NODES = 400
+_MAX_WORDS_NODES = 400
 """Nodes read for one name. Names are short, and elements may be nested a thousand times."""
 _MAX_BESIDE = 40
 """Characters of a name taken from the text before a control."""
@@ -65,17 +65,17 @@ class AccessibleNameComputer:
     def words_in(self, node: PageNode, *, visible_only: bool = True) -> str:
         """Return the text of a node and its descendants, with alternative texts of images.
 
-        Reading stops at `MAX_WORDS_CHARS` or `MAX_WORDS_NODES`. With `visible_only`, hidden text is left out.
+        Reading stops at `_MAX_WORDS_CHARS` or `_MAX_WORDS_NODES`. With `visible_only`, hidden text is left out.
         """
         out: list[str] = []
         size = visited = 0
         stack = [node]
-        while stack and size < MAX_WORDS_CHARS and visited < MAX_WORDS_NODES:
+        while stack and size < _MAX_WORDS_CHARS and visited < _MAX_WORDS_NODES:
             one = stack.pop()
             visited += 1
             if one.tag == "#text":
                 if not visible_only or one.is_visible:
-                    out.append(one.text[:MAX_WORDS_CHARS])
+                    out.append(one.text[:_MAX_WORDS_CHARS])
                     size += len(out[-1])
                 continue
             if one is not node:
@@ -126,7 +126,7 @@ class AccessibleNameComputer:
     def _name_inside(self, node: PageNode) -> str:
         """Return the label of an icon, a text for screen readers, or the last part of the link, id or class."""
         queue, at = [node], 0
-        while at < len(queue) and at < MAX_WORDS_NODES:
+        while at < len(queue) and at < _MAX_WORDS_NODES:
             one = queue[at]
             at += 1
             for key in ("aria-label", "alt", "title"):

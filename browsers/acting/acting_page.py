@@ -32,11 +32,11 @@ from browsers.scripts import ACTING_PAGES, READINESS_PROBE
 
 MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
-IDLE_LIMIT_S = 3.0
+_IDLE_LIMIT_S = 3.0
 """Seconds until a page that is still busy after a step is used as it is."""
-OPEN_IDLE_LIMIT_S = 8.0
-"""Seconds, as `IDLE_LIMIT_S`, after a document was loaded."""
-QUIET_S, QUIET_WITH_DATA_S = 0.08, 0.15
+_OPEN_IDLE_LIMIT_S = 8.0
+"""Seconds, as `_IDLE_LIMIT_S`, after a document was loaded."""
+_QUIET_S, _QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
 _MAX_HOSTS = 3
@@ -189,7 +189,7 @@ class ActingPage:
                     next_step="Open its URL if you want to go there.",
                 )
             raise map_net_error(reason, url, url, traffic)
-        await self.wait_until_idle(min(OPEN_IDLE_LIMIT_S, limit_s))
+        await self.wait_until_idle(min(_OPEN_IDLE_LIMIT_S, limit_s))
 
     def _allow_page_host(self, url: str) -> None:
         """Refuse trackers from now on, except those of the hosts of the session's pages."""
@@ -215,15 +215,15 @@ class ActingPage:
         if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
             return False
         await self._session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
-        await self.wait_until_idle(OPEN_IDLE_LIMIT_S)
+        await self.wait_until_idle(_OPEN_IDLE_LIMIT_S)
         return True
 
-    async def wait_until_idle(self, limit_s: float = IDLE_LIMIT_S) -> None:
+    async def wait_until_idle(self, limit_s: float = _IDLE_LIMIT_S) -> None:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()
         await self._readiness.wait_until_ready(
-            limit_s, may_be_thin=False, may_skip=False, quiet_s=QUIET_S, quiet_with_data_s=QUIET_WITH_DATA_S
+            limit_s, may_be_thin=False, may_skip=False, quiet_s=_QUIET_S, quiet_with_data_s=_QUIET_WITH_DATA_S
         )
         if not self._had_banner_check:
             await self.refuse_banners()

@@ -28,7 +28,7 @@ from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError
 from browsers.text_quoting import clean_text, quote, truncate
 
-ACTIONABLE_S = 2.0
+_ACTIONABLE_S = 2.0
 """Seconds to wait until an element can be clicked."""
 _OPENS_WINDOW = "opens a window"
 _LIMIT_S = 3.0
@@ -100,10 +100,10 @@ class PageElement:
 
         Raises:
             ElementGoneError: It is no longer in the document.
-            ElementCoveredError: Something covers it for `ACTIONABLE_S`.
+            ElementCoveredError: Something covers it for `_ACTIONABLE_S`.
             ElementActionError: It stays disabled, moving or invisible for as long.
         """
-        end, tries = time.monotonic() + ACTIONABLE_S, 0
+        end, tries = time.monotonic() + _ACTIONABLE_S, 0
         failure = ElementActionError(self.label)
         while True:
             try:

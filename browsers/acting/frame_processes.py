@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
 
-MAX_FRAME_PROCESSES = 50
+_MAX_FRAME_PROCESSES = 50
 """Processes of cross-site frames of one page; further frames run, but are not in outlines."""
 OBJECT_GROUP = "acting"
 """Group of the objects through which scripts get elements. They are released after each step."""
@@ -133,7 +133,7 @@ class FrameProcesses:
         if info["type"] == "worker":
             self._prepare_worker(session)
             return
-        if len(self._others) >= MAX_FRAME_PROCESSES:
+        if len(self._others) >= _MAX_FRAME_PROCESSES:
             session.post("Runtime.runIfWaitingForDebugger")
             return
         frame_id = info["targetId"]

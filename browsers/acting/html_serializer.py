@@ -12,7 +12,7 @@ from browsers.model import Frame, Snapshot
 if TYPE_CHECKING:
     from browsers.acting.acting_page import ActingPage
 
-MAX_FRAMES = 20
+_MAX_FRAMES = 20
 """Maximum of frames per page, as in a visit."""
 
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
@@ -34,7 +34,7 @@ def serialize_page(page: ActingPage) -> Snapshot:
     html = writer.write(outline.root)
     frames: list[Frame] = []
     # Frames are found while their parents are written.
-    while writer.found_frames and len(frames) < MAX_FRAMES:
+    while writer.found_frames and len(frames) < _MAX_FRAMES:
         mark, node = writer.found_frames.pop(0)
         frames.append(Frame(mark, node.frame_url, writer.write(node.children[0])))
     return Snapshot(

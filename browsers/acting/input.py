@@ -6,9 +6,9 @@ import asyncio
 
 from browsers.cdp.session import Event, Session
 
-INPUT_LIMIT_S = 2.0
+_INPUT_LIMIT_S = 2.0
 """Seconds that a page may take to handle an event. A slower page runs an endless loop, and its script is ended."""
-DRAG_MOVES = 8
+_DRAG_MOVES = 8
 """Mouse moves between the ends of a drag."""
 
 _KEYS = {
@@ -55,7 +55,7 @@ class ScriptEndedError(Exception):
 class InputDevices:
     """Mouse and keyboard of one page. Points are in CSS pixels of the window.
 
-    Every method that sends events raises ScriptEndedError if the page does not handle one within `INPUT_LIMIT_S`.
+    Every method that sends events raises ScriptEndedError if the page does not handle one within `_INPUT_LIMIT_S`.
     """
 
     def __init__(self, session: Session) -> None:
@@ -89,8 +89,8 @@ class InputDevices:
         try:
             await self.move(*start)
             await self._mouse("mousePressed", *start, button="left", buttons=1, count=1)
-            for number in range(1, DRAG_MOVES + 1):
-                share = number / DRAG_MOVES
+            for number in range(1, _DRAG_MOVES + 1):
+                share = number / _DRAG_MOVES
                 x, y = (one + (other - one) * share for one, other in zip(start, end, strict=True))
                 await self._mouse("mouseMoved", x, y, button="left", buttons=1)
                 if self._drags:
@@ -153,7 +153,7 @@ class InputDevices:
 
     async def _send(self, method: str, **params: object) -> None:
         try:
-            await self._session.send(method, limit_s=INPUT_LIMIT_S, **params)
+            await self._session.send(method, limit_s=_INPUT_LIMIT_S, **params)
         except TimeoutError:
             self._session.post("Runtime.terminateExecution")
             raise ScriptEndedError("the page's script did not end within two seconds, and was ended") from None

@@ -16,7 +16,7 @@ from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.tab import Tab
 from browsers.pool.browser_pool import BrowserPool
 
-MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
+_MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
 """Network bytes of the window, in each direction."""
 _POLL_S = 0.5
 _NAVIGATE_S = 30.0
@@ -33,7 +33,7 @@ async def read_login_from_window(pool: BrowserPool, url: str, hosts: tuple[str, 
     request = Request(url, tier=Tier.FULL, mode=Mode.RENDER)
     async with handle.lease(request) as lease:
         tab = lease.tab
-        tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
+        tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
         tab.listener.filter_third_parties(ThirdParties.ALL, (urlsplit(url).hostname or "",))
         # Nothing pauses or counts the person's requests.
         await tab.session.send("Fetch.disable")

@@ -25,13 +25,13 @@ from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
 
-MAX_NAME = 80
+_MAX_NAME = 80
 """Characters of the name of a control, heading or landmark."""
-MAX_TEXT = 120
+_MAX_TEXT = 120
 """Characters of a line of text. Adjacent texts share a line."""
-MAX_OPTIONS = 8
+_MAX_OPTIONS = 8
 """Options of a list that its line shows."""
-MIN_SECRET = 6
+_MIN_SECRET = 6
 """Characters of the value of a password field from which it is recognized elsewhere. Shorter ones may be words."""
 _MAX_OPTION = 24
 _MAX_VALUE = 60
@@ -72,7 +72,7 @@ class OutlineLine:
     def text(self) -> str:
         """Line without indentation. Text of the page is in quotes, except state values of up to 12 letters."""
         if self.role == "text":
-            return quote(truncate(self.name, MAX_TEXT))
+            return quote(truncate(self.name, _MAX_TEXT))
         name = f" {quote(self.name)}" if self.name else ""
         return f"{self.ref + ' ' if self.is_active else ''}{self.role}{name}{self.states}"
 
@@ -90,7 +90,7 @@ class Outline:
     secrets: frozenset[str]
     """References of fields whose values are not shown."""
     secret_values: frozenset[str]
-    """Values of these fields with at least `MIN_SECRET` characters, of earlier outlines too."""
+    """Values of these fields with at least `_MIN_SECRET` characters, of earlier outlines too."""
 
 
 def build_outline(
@@ -112,7 +112,7 @@ def build_outline(
         fields = [node for node in nodes if node.tag in _FIELD_TAGS]
         secrets |= {node.ref for node in fields if is_secret(node)}
         values = {node.value for node in fields if node.ref in secrets and node.tag != "select"}
-        secret_values |= {value for value in values if value is not None and len(value) >= MIN_SECRET}
+        secret_values |= {value for value in values if value is not None and len(value) >= _MIN_SECRET}
         secrets |= {node.ref for node in fields if node.value in secret_values}
         writer = _LineWriter(nodes, window, secrets)
         return Outline(facts, _merge_texts(writer.lines), root, window, secrets, secret_values)
@@ -156,7 +156,7 @@ class _LineWriter:
                         continue
                 elif node.is_visible and (role in LANDMARKS or role in HEADINGS or role in OTHER_ROLES):
                     name = (
-                        truncate(self._namer.name_of(node, role), MAX_NAME)
+                        truncate(self._namer.name_of(node, role), _MAX_NAME)
                         if role != "alert" and role != "status"
                         else ""
                     )
@@ -196,7 +196,7 @@ class _LineWriter:
         states = self._states(node, role)
         if node.is_clipped:
             states += " [offscreen in a scroller]"
-        name = truncate(name, MAX_NAME)
+        name = truncate(name, _MAX_NAME)
         self.lines.append(OutlineLine(node.ref, depth, role, name, states, True, node.box, frame_id=node.frame_id))
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
@@ -259,9 +259,9 @@ class _LineWriter:
     def _selected(self, node: PageNode) -> str:
         options = [one for one in iter_subtree(node) if one.tag == "option"]
         names = [(quote(truncate(self._option_name(one), _MAX_OPTION)), one.selected) for one in options]
-        selected = ", ".join([name for name, is_selected in names if is_selected][:MAX_OPTIONS]) or "nothing"
-        listed = "|".join(name for name, _ in names[:MAX_OPTIONS])
-        more = f"|… {len(names)} in all" if len(names) > MAX_OPTIONS else ""
+        selected = ", ".join([name for name, is_selected in names if is_selected][:_MAX_OPTIONS]) or "nothing"
+        listed = "|".join(name for name, _ in names[:_MAX_OPTIONS])
+        more = f"|… {len(names)} in all" if len(names) > _MAX_OPTIONS else ""
         return f" = {selected} of {listed}{more}"
 
     def _option_name(self, node: PageNode) -> str:
@@ -288,7 +288,7 @@ def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
         last = merged[-1] if merged else None
         if line.role != "text":
             merged.append(line)
-        elif last is not None and last.role == "text" and len(last.name) < MAX_TEXT // 2:
+        elif last is not None and last.role == "text" and len(last.name) < _MAX_TEXT // 2:
             last.pieces.append(line)
             last.name = f"{last.name} {line.name}"
         else:

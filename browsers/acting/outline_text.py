@@ -9,10 +9,10 @@ from browsers.text_quoting import clean_text, quote, truncate
 
 OUTLINE_CHARS = 6_000
 """Characters of an outline: about 1,500 tokens."""
-MAX_RUN = 30
-"""Consecutive controls of one role. Of longer runs, only the first `MAX_LINES_OF_RUN` lines are written."""
-MAX_LINES_OF_RUN = 20
-MAX_CHANGES = 40
+_MAX_RUN = 30
+"""Consecutive controls of one role. Of longer runs, only the first `_MAX_LINES_OF_RUN` lines are written."""
+_MAX_LINES_OF_RUN = 20
+_MAX_CHANGES = 40
 """Lines of a comparison; further changes are only counted."""
 _MAX_INDENT = 6
 _MAX_TITLE = 80
@@ -88,8 +88,8 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     count = len(changes) + len(removed)
     if len(new) > _WHOLE_FROM and count > _WHOLE_SHARE * len(new):
         return None
-    if len(changes) > MAX_CHANGES:
-        changes = [*changes[:MAX_CHANGES], f"… {len(changes) - MAX_CHANGES} more changes: look"]
+    if len(changes) > _MAX_CHANGES:
+        changes = [*changes[:_MAX_CHANGES], f"… {len(changes) - _MAX_CHANGES} more changes: look"]
     if removed:
         listed = ", ".join(truncate(text, _MAX_REMOVED_CHARS) for text in removed[:_MAX_REMOVED])
         changes.append(
@@ -145,11 +145,11 @@ def _shorten_runs(lines: list[OutlineLine]) -> list[tuple[OutlineLine, str]]:
         while end < len(lines) and first.is_active and _same_kind(first, lines[end]):
             end += 1
         run = lines[at:end]
-        is_long = len(run) > MAX_RUN
-        out += [(line, _indented(line)) for line in (run[:MAX_LINES_OF_RUN] if is_long else run)]
+        is_long = len(run) > _MAX_RUN
+        out += [(line, _indented(line)) for line in (run[:_MAX_LINES_OF_RUN] if is_long else run)]
         if is_long:
-            rest = run[MAX_LINES_OF_RUN]
-            note = f"… {len(run) - MAX_LINES_OF_RUN} more of {first.role}: look with words of them"
+            rest = run[_MAX_LINES_OF_RUN]
+            note = f"… {len(run) - _MAX_LINES_OF_RUN} more of {first.role}: look with words of them"
             out.append((rest, " " * min(rest.depth, _MAX_INDENT) + note))
         at = end
     return out

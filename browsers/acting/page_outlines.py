@@ -22,7 +22,7 @@ SNAPSHOT_LIMIT_S = 15.0
 """Seconds for the DOM snapshot of one process."""
 RECENT_S = 0.1
 """Seconds for which an outline is used to find the target of the next step."""
-STILL_S = 0.05
+_STILL_S = 0.05
 """Seconds between two outlines with an element in one place, after which it counts as still: three frames."""
 
 WINDOW_SIZE = (WINDOW_WIDTH, WINDOW_HEIGHT)
@@ -112,7 +112,7 @@ class PageOutlines:
             node_id=int(node_id),
             frame_id=line.frame_id,
             label=label or ref,
-            place=line.box[:2] if line.box is not None and self._looked_at - line.since >= STILL_S else None,
+            place=line.box[:2] if line.box is not None and self._looked_at - line.since >= _STILL_S else None,
         )
 
     def is_secret(self, ref: str) -> bool:

@@ -18,15 +18,15 @@ from browsers.cdp.session import Connection, Event, Session
 from browsers.navigation.tab import Tab
 from browsers.text_quoting import clean_text, quote, truncate
 
-MAX_DIALOGS = 10
+_MAX_DIALOGS = 10
 """Dialogs of one step. The script of a page with more dialogs is ended."""
-MAX_NOTICES = 12
+_MAX_NOTICES = 12
 """Sentences stored between two reports; further ones are dropped."""
 _MAX_URL = 160
 _MAX_MESSAGE = 200
 _MAX_FILE_NAME = 80
 OnWorker = Callable[[Session], None]
-CLOSE_AFTER_S = 0.3
+_CLOSE_AFTER_S = 0.3
 """Seconds until a window is closed that sent no request. Requests that wait when it is closed would be sent."""
 _PAGE_SCHEMES = frozenset({"http", "https", "about", "blob", "data", "file", "javascript"})
 _ACCEPTED = frozenset({"alert", "beforeunload"})
@@ -63,8 +63,8 @@ class PopupHandler:
         self._dialogs = 0
 
     def notice(self, sentence: str) -> None:
-        """Store a sentence for the next report, unless it is stored already or there are `MAX_NOTICES`."""
-        if sentence not in self._notices and len(self._notices) < MAX_NOTICES:
+        """Store a sentence for the next report, unless it is stored already or there are `_MAX_NOTICES`."""
+        if sentence not in self._notices and len(self._notices) < _MAX_NOTICES:
             self._notices.append(sentence)
 
     def take_notices(self) -> tuple[str, ...]:
@@ -86,9 +86,9 @@ class PopupHandler:
         message = quote(truncate(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
         self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
         self._dialogs += 1
-        if self._dialogs > MAX_DIALOGS:
+        if self._dialogs > _MAX_DIALOGS:
             session.post("Runtime.terminateExecution")
-            self.notice(f"more than {MAX_DIALOGS} dialogs: the page's script was ended")
+            self.notice(f"more than {_MAX_DIALOGS} dialogs: the page's script was ended")
 
     def _on_window(self, event: Event) -> None:
         self.popup_url = str(event["url"])
@@ -177,4 +177,4 @@ class NewWindowBlocker:
         session.on("Fetch.requestPaused", refuse)
         session.post("Fetch.enable")
         session.post("Runtime.runIfWaitingForDebugger")
-        asyncio.get_running_loop().call_later(CLOSE_AFTER_S, close)
+        asyncio.get_running_loop().call_later(_CLOSE_AFTER_S, close)

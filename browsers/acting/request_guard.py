@@ -13,7 +13,7 @@ from browsers.http.domains import registrable_domain
 from browsers.login_state import covers_host
 from browsers.text_quoting import clean_text, quote, truncate
 
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
 _DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
 _DATA_TYPES = ("XHR", "Fetch", "Ping")
@@ -164,7 +164,7 @@ class RequestGuard:
             paused.session.post("Fetch.failRequest", requestId=paused.id, errorReason="Aborted")
 
     def _is_write(self, event: Event) -> bool:
-        is_unsafe = str(event["request"]["method"]).upper() not in SAFE_METHODS
+        is_unsafe = str(event["request"]["method"]).upper() not in _SAFE_METHODS
         return is_unsafe and (self.is_touched or event.get("resourceType") == "Document")
 
     def _refuses(self, event: Event, *, is_main: bool) -> bool:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 MAX_PER_PRINCIPAL = 3
 """Sessions of one caller. A further one ends the caller's least recently used idle session."""
-MAX_SESSIONS = 8
+_MAX_SESSIONS = 8
 """Sessions of all callers. Each has a tab of about 40 MB."""
 IDLE_S = 120.0
 """Seconds without a call after which a session ends."""
@@ -262,7 +262,7 @@ class ActingSessions:
         """
         own = [session for session in self._sessions.values() if session.principal == principal]
         total = len(self._sessions) + self._opening.total()
-        if len(own) + self._opening[principal] <= MAX_PER_PRINCIPAL and total <= MAX_SESSIONS:
+        if len(own) + self._opening[principal] <= MAX_PER_PRINCIPAL and total <= _MAX_SESSIONS:
             return
         idle = [session for session in own if not session.lock.locked()]
         if not idle:

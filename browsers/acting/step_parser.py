@@ -10,16 +10,16 @@ from browsers.model import ScreenshotRequest
 
 MAX_STEPS = 50
 """Steps of one call."""
-MAX_STEP_CHARS = 10_000
+_MAX_STEP_CHARS = 10_000
 """Characters of one step, and maximum of a coordinate in pixels."""
-MAX_TIMES = 50
+_MAX_TIMES = 50
 """Clicks of one `more` step."""
-MAX_WAIT_S = 30.0
+_MAX_WAIT_S = 30.0
 """Seconds of one `wait` step."""
 _DEFAULT_TIMES = 20
 _ECHO_CHARS = 80
 
-VERBS = {
+_VERBS = {
     "open": "open URL",
     "look": "look [words]",
     "click": "click TARGET [twice|right|accept]",
@@ -96,7 +96,7 @@ def parse_steps(sources: list[str]) -> list[Step]:
         StepSyntaxError: A step is invalid, there is no step, or there are more than `MAX_STEPS`.
     """
     if not sources:
-        raise StepSyntaxError(f"steps is empty; there are: {', '.join(VERBS)}")
+        raise StepSyntaxError(f"steps is empty; there are: {', '.join(_VERBS)}")
     if len(sources) > MAX_STEPS:
         raise StepSyntaxError(f"there are {len(sources)} steps, and one call takes at most {MAX_STEPS}")
     return [parse_step(source) for source in sources]
@@ -105,14 +105,14 @@ def parse_steps(sources: list[str]) -> list[Step]:
 def parse_step(source: str) -> Step:
     """Parse one step; raise StepSyntaxError if it is invalid."""
     source = source.encode("utf-8", "replace").decode().strip()
-    if len(source) > MAX_STEP_CHARS:
-        raise StepSyntaxError(f"a step has {len(source)} characters, and may have at most {MAX_STEP_CHARS}")
+    if len(source) > _MAX_STEP_CHARS:
+        raise StepSyntaxError(f"a step has {len(source)} characters, and may have at most {_MAX_STEP_CHARS}")
     verb, _, rest = source.partition(" ")
     verb, rest = verb.lower(), rest.strip()
     parse = _PARSERS.get(verb)
     if parse is None:
-        close = difflib.get_close_matches(verb, VERBS, 1, 0.5)
-        hint = f"did you mean: {VERBS[close[0]]}" if close else f"there are: {', '.join(VERBS)}"
+        close = difflib.get_close_matches(verb, _VERBS, 1, 0.5)
+        hint = f"did you mean: {_VERBS[close[0]]}" if close else f"there are: {', '.join(_VERBS)}"
         raise StepSyntaxError(f"{_echo(verb or source)} is not a step; {hint}")
     return parse(source, verb, rest)
 
@@ -123,7 +123,7 @@ def _echo(text: str) -> str:
 
 
 def _wrong(source: str, verb: str, why: str = "") -> StepSyntaxError:
-    return StepSyntaxError(f"{_echo(source)} is incomplete{': ' + why if why else ''}; write {VERBS[verb]}")
+    return StepSyntaxError(f"{_echo(source)} is incomplete{': ' + why if why else ''}; write {_VERBS[verb]}")
 
 
 def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
@@ -138,7 +138,7 @@ def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
 
 def _parse_plain(source: str, verb: str, rest: str) -> Step:
     if rest:
-        raise StepSyntaxError(f"{_echo(source)} has too many words; write {VERBS[verb]}")
+        raise StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
     return Step(source, verb)
 
 
@@ -154,8 +154,8 @@ def _parse_wait(source: str, verb: str, rest: str) -> Step:
     number = rest.removesuffix("s").strip()
     if _NUMBERS.fullmatch(number):
         seconds = float(number)
-        if not 0 <= seconds <= MAX_WAIT_S:
-            raise StepSyntaxError(f"{_echo(source)}: wait takes 0 to {MAX_WAIT_S:.0f} seconds")
+        if not 0 <= seconds <= _MAX_WAIT_S:
+            raise StepSyntaxError(f"{_echo(source)}: wait takes 0 to {_MAX_WAIT_S:.0f} seconds")
         return Step(source, verb, numbers=(seconds,))
     return Step(source, verb, text=rest.translate(_QUOTES).strip('"'))
 
@@ -164,7 +164,7 @@ def _parse_targeted(source: str, verb: str, rest: str) -> Step:
     target, rest = _take_target(source, verb, rest)
     way = rest.lower()
     if way and not (verb == "click" and way in ("twice", "right", "accept")):
-        raise StepSyntaxError(f"{_echo(source)} has too many words; write {VERBS[verb]}")
+        raise StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
     return Step(source, verb, target, way=way)
 
 
@@ -220,14 +220,14 @@ def _parse_scroll(source: str, verb: str, rest: str) -> Step:
 def _parse_more(source: str, verb: str, rest: str) -> Step:
     target, rest = _take_target(source, verb, rest)
     times = rest.split(" ")[0] if rest else str(_DEFAULT_TIMES)
-    if not times.isdecimal() or not 1 <= int(times) <= MAX_TIMES:
-        raise StepSyntaxError(f"{_echo(source)}: more takes 1 to {MAX_TIMES} times")
+    if not times.isdecimal() or not 1 <= int(times) <= _MAX_TIMES:
+        raise StepSyntaxError(f"{_echo(source)}: more takes 1 to {_MAX_TIMES} times")
     return Step(source, verb, target, numbers=(float(times),))
 
 
 def _parse_point(source: str, verb: str, rest: str) -> Step:
     numbers = tuple(float(number) for number in _NUMBERS.findall(rest))
-    if len(numbers) not in (2, 4) or any(not 0 <= number <= MAX_STEP_CHARS for number in numbers):
+    if len(numbers) not in (2, 4) or any(not 0 <= number <= _MAX_STEP_CHARS for number in numbers):
         raise _wrong(source, verb, "x and y are pixels of the window")
     return Step(source, verb, numbers=numbers)
 

@@ -23,7 +23,7 @@ from browsers.errors import BrowsersError, PageCrashedError
 from browsers.model import Snapshot
 from browsers.text_quoting import clean_text, quote, truncate
 
-TARGET_WAIT_S = 2.0
+_TARGET_WAIT_S = 2.0
 """Seconds to wait until a target is on the page."""
 WORDS_WAIT_S = 10.0
 """Seconds to wait for the words of a `wait` step."""
@@ -276,7 +276,7 @@ class StepRunner:
             if line is None:
                 raise StepError(f"{target.ref} is not a reference of this page", shows_page=True)
             return page.outlines.element(line.ref), line
-        end = time.monotonic() + TARGET_WAIT_S
+        end = time.monotonic() + _TARGET_WAIT_S
         outline = page.outlines.latest if page.has_recent_outline else None
         while True:
             try:

@@ -8,7 +8,7 @@ from browsers.acting.aria_roles import ACTIVE, FIELDS
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.step_parser import StepTarget
 
-MAX_NAMED = 5
+_MAX_NAMED = 5
 """References listed in the error if a target is ambiguous."""
 
 _VALUE = ' = "'
@@ -84,5 +84,5 @@ def _value_of(line: OutlineLine) -> str:
 
 
 def _name_lines(lines: list[OutlineLine]) -> str:
-    named = ", ".join(line.ref for line in lines[:MAX_NAMED])
-    return named + (f" and {len(lines) - MAX_NAMED} more" if len(lines) > MAX_NAMED else "")
+    named = ", ".join(line.ref for line in lines[:_MAX_NAMED])
+    return named + (f" and {len(lines) - _MAX_NAMED} more" if len(lines) > _MAX_NAMED else "")

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from browsers.acting.dom_snapshot import Box, ComputedStyle, PageNode
 
-MIN_OPACITY = 0.05
+_MIN_OPACITY = 0.05
 """Product of the opacities of an element and its ancestors. Below it, the element is hidden."""
-MIN_FONT_PX = 4.0
+_MIN_FONT_PX = 4.0
 """CSS pixels. Text in a smaller font is hidden."""
-MIN_ALPHA = 0.1
+_MIN_ALPHA = 0.1
 """Alpha of the text color, 0 to 1. Text below it is hidden."""
-MIN_CONTRAST = 1.1
+_MIN_CONTRAST = 1.1
 """Contrast ratio of text and background (WCAG 2, 1 to 21). Text below it is hidden."""
-MIN_BOX_PX = 2.0
+_MIN_BOX_PX = 2.0
 """CSS pixels. Clipping boxes that are narrower or lower hide their content."""
-MAX_SCROLLABLE_PX = 9_000.0
+_MAX_SCROLLABLE_PX = 9_000.0
 """CSS pixels to the right of the window. Text beyond them counts as hidden."""
 
 _NUMBER = re.compile(r"-?[\d.]+")
@@ -75,9 +75,9 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     opacity = around.opacity if style.opacity == "1" else around.opacity * _float(style.opacity, 1.0)
     clips = style.overflow != "visible"
     is_root = node.tag in _ROOTS
-    if opacity < MIN_OPACITY or _is_clipped_away(style):
+    if opacity < _MIN_OPACITY or _is_clipped_away(style):
         return None
-    if clips and not is_root and (width < MIN_BOX_PX or height < MIN_BOX_PX):
+    if clips and not is_root and (width < _MIN_BOX_PX or height < _MIN_BOX_PX):
         return None
     ground = _ground(style, around.ground)
     is_on_page = left + width > 0 and top + height > 0
@@ -112,7 +112,7 @@ def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -
     left, top, width, height = node.box
     if width < 1 or height < 1 or left + width <= 0 or top + height <= 0:
         return False
-    if left > window[0] + MAX_SCROLLABLE_PX:
+    if left > window[0] + _MAX_SCROLLABLE_PX:
         return False
     parent = node.parent
     while parent is not None and parent.style is None:
@@ -120,7 +120,7 @@ def _is_text_visible(node: PageNode, around: _Around, window: tuple[int, int]) -
     style = parent.style if parent is not None else None
     if style is None:
         return True
-    if style.visibility != "visible" or _float(style.font_size.removesuffix("px"), 16.0) < MIN_FONT_PX:
+    if style.visibility != "visible" or _float(style.font_size.removesuffix("px"), 16.0) < _MIN_FONT_PX:
         return False
     return _is_readable(style.color, around.ground)
 
@@ -131,7 +131,7 @@ def _is_clipped_away(style: ComputedStyle) -> bool:
         return True
     if clip not in ("auto", "") and style.position in ("absolute", "fixed"):
         edges = [float(edge) for edge in _NUMBER.findall(clip)]
-        if len(edges) == 4 and (edges[1] - edges[3] < MIN_BOX_PX or edges[2] - edges[0] < MIN_BOX_PX):
+        if len(edges) == 4 and (edges[1] - edges[3] < _MIN_BOX_PX or edges[2] - edges[0] < _MIN_BOX_PX):
             return True
     if style.mask_image not in ("none", "") and _NO_MASK.match(style.mask_image):
         return True
@@ -153,12 +153,12 @@ def _is_readable(ink: str, ground: str) -> bool:
     if ground == _FILLS_TEXT:
         return True
     parts = _channels(ink)
-    if len(parts) > 3 and parts[3] < MIN_ALPHA:
+    if len(parts) > 3 and parts[3] < _MIN_ALPHA:
         return False
     if not ground or not parts or not ink.startswith("rgb") or not ground.startswith("rgb"):
         return True
     one, other = _luminance(parts), _luminance(_channels(ground))
-    return (max(one, other) + 0.05) / (min(one, other) + 0.05) >= MIN_CONTRAST
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05) >= _MIN_CONTRAST
 
 
 def _channels(color: str) -> tuple[float, ...]:

@@ -22,7 +22,7 @@ EventHandler = Callable[[Event], None]
 MakeError = Callable[[], errors.BrowsersError]
 """Creates an error. Each command gets its own instance, because a raised exception holds its traceback."""
 
-COMMAND_LIMIT_S = 10.0
+_COMMAND_LIMIT_S = 10.0
 """Seconds to wait for the answer to a command. A busy or crashed renderer does not answer."""
 
 MAX_EVENTS = 50_000
@@ -30,10 +30,10 @@ MAX_EVENTS = 50_000
 MAX_EVENT_BYTES = 64_000_000
 """Maximum bytes of all events of one visit. Events contain frames of web sockets and long URLs."""
 
-KILL_REPORT_S = 5.0
+_KILL_REPORT_S = 5.0
 """Seconds after a kill in which a crash report of the browser belongs to it."""
 
-NO_PAGE = "javascript:"
+_NO_PAGE = "javascript:"
 """URL of a new tab: an empty script, run in the initial empty document.
 
 Chromium would commit `about:blank` like any page. The next page would then need a frame of its own, and the tab's
@@ -114,7 +114,7 @@ class Session:
         self._connection.transmit(self, {"id": number, "method": method, "params": params})
         return future
 
-    async def send(self, method: str, /, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
+    async def send(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command and wait for its answer.
 
         Raises:
@@ -210,7 +210,7 @@ class Connection:
         """Command ids, unique for this browser."""
         transport.bind(self._on_message, self.lost)
 
-    async def call(self, method: str, /, *, limit_s: float = COMMAND_LIMIT_S, **params: Any) -> Event:
+    async def call(self, method: str, /, *, limit_s: float = _COMMAND_LIMIT_S, **params: Any) -> Event:
         """Send a command to the browser itself.
 
         Raises:
@@ -236,7 +236,7 @@ class Connection:
         """Return what creates the error of a renderer that died: PageLimitError if it was killed for its memory."""
         while self._kills:
             # The browser reports the end of a killed process within milliseconds.
-            if time.monotonic() - self._kills.popleft() < KILL_REPORT_S:
+            if time.monotonic() - self._kills.popleft() < _KILL_REPORT_S:
                 return partial(errors.PageLimitError, "The page used too much memory and was ended.")
         return partial(errors.PageCrashedError, "The page's renderer died.")
 
@@ -261,7 +261,7 @@ class Connection:
     async def open_session(self, context_id: str, *, limit_s: float = 5.0) -> tuple[str, Session]:
         """Open a blank tab and return its target id, which is also its main frame's id, and its session."""
         # If Playwright sees each tab paused, it waits for the first page before it detaches.
-        url = NO_PAGE if self.flat else "about:blank"
+        url = _NO_PAGE if self.flat else "about:blank"
         target = await self.call("Target.createTarget", url=url, browserContextId=context_id, limit_s=limit_s)
         attached = await self.call(
             "Target.attachToTarget", targetId=target["targetId"], flatten=self.flat, limit_s=limit_s

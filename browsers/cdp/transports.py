@@ -34,11 +34,11 @@ from browsers.garbage_collection import paused_collector
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
-LAUNCHER = Path(__file__).with_name("fd_passing_launcher.py")
-ATTACH = 1 << 30
-STOP_AUTO_ATTACH = ATTACH + 1
+_LAUNCHER = Path(__file__).with_name("fd_passing_launcher.py")
+_ATTACH = 1 << 30
+_STOP_AUTO_ATTACH = _ATTACH + 1
 """Ids of our commands on the root session. Playwright uses the ids from 1 upwards."""
-TAIL_BYTES = 80
+_TAIL_BYTES = 80
 """Bytes at the end of a message with the session id: `,"sessionId":"32 characters"}`."""
 _ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 """Reused encoder: `json.dumps` creates one at each call with options."""
@@ -65,7 +65,7 @@ class PipeHandshake:
         """Create the script and the socket. Return False if scripts cannot run or the path is too long."""
         if os.statvfs(self._address.parent).f_flag & getattr(os, "ST_NOEXEC", 8):
             return False
-        words = [sys.executable, "-IS", str(LAUNCHER), str(self._address), self._chromium]
+        words = [sys.executable, "-IS", str(_LAUNCHER), str(self._address), self._chromium]
         # A path may contain bytes that are not valid text.
         self.executable.write_bytes(os.fsencode(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'))
         self.executable.chmod(0o700)
@@ -214,13 +214,13 @@ class PipeTransport:
         if self._lost:
             raise ConnectionError(_BROWSER_ENDED)
         self._attached = asyncio.get_running_loop().create_future()
-        self._write({"id": ATTACH, "method": "Target.attachToBrowserTarget"})
+        self._write({"id": _ATTACH, "method": "Target.attachToBrowserTarget"})
         self._root_session = await self._attached
         self._sessions.add(self._root_session)
         # Playwright would see each of our tabs paused and detach from it: a round trip for every tab, and a tab that
         # stays paused forever if Playwright's driver has crashed.
         params = {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
-        self._write({"id": STOP_AUTO_ATTACH, "method": "Target.setAutoAttach", "params": params})
+        self._write({"id": _STOP_AUTO_ATTACH, "method": "Target.setAutoAttach", "params": params})
 
     def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:
         """See CdpTransport."""
@@ -254,10 +254,10 @@ class PipeTransport:
             return
         if session_id in self._sessions:
             self._receive(session_id, _decode(message), len(message))
-        elif message.startswith(b'{"id":%d,' % ATTACH):
+        elif message.startswith(b'{"id":%d,' % _ATTACH):
             if self._attached is not None and not self._attached.done():
                 self._attached.set_result(json.loads(message)["result"]["sessionId"])
-        elif message.startswith(b'{"id":%d,' % STOP_AUTO_ATTACH):
+        elif message.startswith(b'{"id":%d,' % _STOP_AUTO_ATTACH):
             return  # Playwright did not send it and fails on an unknown answer
         elif self._to_playwright is not None and not self._to_playwright.is_closing():
             self._to_playwright.write(message + b"\0")
@@ -304,7 +304,7 @@ def _decode(message: bytes | str) -> Any:
 
 
 def _find_session_id(message: bytes) -> str | None:
-    tail = message[-TAIL_BYTES:]
+    tail = message[-_TAIL_BYTES:]
     at = tail.rfind(b'"sessionId":"')
     return tail[at + 13 : -2].decode("latin-1") if at >= 0 and tail.endswith(b'"}') else None
 

@@ -55,10 +55,10 @@ class HostPlatform:
 
 Log = Callable[[str], None]
 
-PACKAGES_LIMIT_S = 1800.0
+_PACKAGES_LIMIT_S = 1800.0
 """Seconds. 250 MB over a slow line. A package manager is stopped only if it probably hangs."""
 DOWNLOAD_LIMIT_S = 900.0
-DRIVER_LIMIT_S = 60.0
+_DRIVER_LIMIT_S = 60.0
 """Seconds. Playwright's driver prints its version in half a second, but a cold disk has to read 120 MB."""
 
 _STDERR = 2
@@ -180,7 +180,7 @@ def _update_and_inspect(host: HostPlatform, tiers: tuple[Tier, ...], log: Log) -
 def _driver_starts(host: HostPlatform) -> bool:
     try:
         command = (*host.playwright, "--version")
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DRIVER_LIMIT_S)
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DRIVER_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return result.returncode == 0
@@ -189,10 +189,10 @@ def _driver_starts(host: HostPlatform) -> bool:
 def _list_installers(host: HostPlatform) -> Iterator[_Installer]:
     if host.is_root and host.machine.platform.startswith("linux"):
         if host.apt_brings_chromium:
-            yield _Installer("apt-get", _APT_ATTEMPTS, PACKAGES_LIMIT_S)
+            yield _Installer("apt-get", _APT_ATTEMPTS, _PACKAGES_LIMIT_S)
         for program, command in _PACKAGE_MANAGERS.items():
             if host.has(program):
-                yield _Installer(program, ((command,),), PACKAGES_LIMIT_S)
+                yield _Installer(program, ((command,),), _PACKAGES_LIMIT_S)
     download = (*host.playwright, "install", *_DOWNLOADS.values())
     yield _Installer("Playwright's download", ((download,),), DOWNLOAD_LIMIT_S)
 
@@ -212,14 +212,14 @@ def _install_for_driver(host: HostPlatform, log: Log) -> None:
         install_command = _APT_INSTALL if program == "apt-get" else (program, "install", "-y")
         command = (*install_command, _DRIVER_LIBRARY[program])
         fresh = ((*_APT, "update"), command) if program == "apt-get" else (command,)
-        _run_attempts(_Installer(program, ((command,), fresh), PACKAGES_LIMIT_S), host, log)
+        _run_attempts(_Installer(program, ((command,), fresh), _PACKAGES_LIMIT_S), host, log)
 
 
 def _install_fonts(host: HostPlatform, log: Log) -> None:
     lacking = [package for package, file in _FONTS.items() if not (host.machine.root / file).exists()]
     if lacking and host.is_root and host.has("apt-get"):
         log("Installing fonts with apt-get ...")
-        installer = _Installer("apt-get", (((*_APT_INSTALL, *lacking),),), PACKAGES_LIMIT_S)
+        installer = _Installer("apt-get", (((*_APT_INSTALL, *lacking),),), _PACKAGES_LIMIT_S)
         if not _run_attempts(installer, host, log):
             log("Some fonts could not be installed; pages in those scripts are still read.")
 

@@ -17,7 +17,7 @@ from browsers.errors import NoBrowserError
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
-START_LIMIT_S = 30.0
+_START_LIMIT_S = 30.0
 """Seconds for the driver's start. It needs 0.5 s on an idle machine and took ten times as long on a loaded one."""
 STOP_LIMIT_S = 3.0
 _POLL_S = 0.02
@@ -49,7 +49,7 @@ class PlaywrightDriver:
         # Importing Playwright costs 0.3-0.5 s of CPU: only on demand and in a thread.
         module = await asyncio.to_thread(__import__, "playwright.async_api")
         try:
-            async with _start_lock(), asyncio.timeout(START_LIMIT_S):
+            async with _start_lock(), asyncio.timeout(_START_LIMIT_S):
                 with _environment(self._folder.path):
                     manager = module.async_api.async_playwright()
                     playwright = await _wait_started(asyncio.ensure_future(manager.start()))
@@ -81,7 +81,7 @@ async def _wait_started(starting: asyncio.Future[Playwright]) -> Playwright:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         with contextlib.suppress(Exception, asyncio.CancelledError):
-            async with asyncio.timeout(START_LIMIT_S):
+            async with asyncio.timeout(_START_LIMIT_S):
                 playwright = await starting
             await _stop(playwright)
         raise

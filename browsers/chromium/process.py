@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LAUNCH_LIMIT_S = 20.0
-CLOSE_LIMIT_S = 3.0
-SELF_TEST_LIMIT_S = 5.0
-REASON_CHARS = 300
+_LAUNCH_LIMIT_S = 20.0
+_CLOSE_LIMIT_S = 3.0
+_SELF_TEST_LIMIT_S = 5.0
+_REASON_CHARS = 300
 _STDERR_LINE = re.compile(r"^\[pid=\d+\]\[err\] (.+)$", re.MULTILINE)
 _FATAL_WORDS = ("FATAL", "error while loading shared libraries", "sandbox")
 """Words in messages about fatal errors. Other messages are about missing optional features."""
@@ -86,9 +86,9 @@ class RunningChromium:
     async def self_test(self) -> None:
         """Open a tab and close it, to test the transport. Raises what `Connection.call` raises."""
         context_id = await self.connection.open_context(DEAD_PROXY)
-        _, session = await self.connection.open_session(context_id, limit_s=SELF_TEST_LIMIT_S)
-        await session.send("Page.getFrameTree", limit_s=SELF_TEST_LIMIT_S)
-        await self.connection.close_context(context_id, limit_s=SELF_TEST_LIMIT_S)
+        _, session = await self.connection.open_session(context_id, limit_s=_SELF_TEST_LIMIT_S)
+        await session.send("Page.getFrameTree", limit_s=_SELF_TEST_LIMIT_S)
+        await self.connection.close_context(context_id, limit_s=_SELF_TEST_LIMIT_S)
         self.connection.forget(session)
 
     async def memory_bytes(self) -> int | None:
@@ -101,7 +101,7 @@ class RunningChromium:
         if self.renderer_guard is not None:
             self.renderer_guard.close()
         try:
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await self._browser.close()
         except Exception:  # a closed browser cannot be closed again, and Playwright's error varies
             self.kill()
@@ -186,7 +186,7 @@ async def _launch(
     folders = await asyncio.to_thread(_list_folders, folder) - before
     transport: CdpTransport | None = None
     try:
-        async with asyncio.timeout(LAUNCH_LIMIT_S):
+        async with asyncio.timeout(_LAUNCH_LIMIT_S):
             transport = await _open_transport(browser, connecting)
             running = RunningChromium(browser, Connection(transport), request.tier, sandboxed, folders)
             # A tab has been opened before, so its zygote exists and can be watched.
@@ -240,7 +240,7 @@ async def _start(
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
-                timeout=LAUNCH_LIMIT_S * 1000,
+                timeout=_LAUNCH_LIMIT_S * 1000,
             )
         except Exception as error:
             if is_retry or not _is_driver_dead(error):
@@ -270,4 +270,4 @@ def _reason(error: Exception) -> str:
     printed = [line.strip() for line in _STDERR_LINE.findall(message)]
     fatal = [line for line in printed if any(word in line for word in _FATAL_WORDS)]
     lines = fatal or printed or (message or type(error).__name__).strip().splitlines()
-    return lines[0][:REASON_CHARS]
+    return lines[0][:_REASON_CHARS]

@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 
 PREFIX = "search-mcp-run-"
-LOCK = "owner.lock"
-REMOVE_ATTEMPTS = 40
-REMOVE_PAUSE_S = 0.05
+_LOCK = "owner.lock"
+_REMOVE_ATTEMPTS = 40
+_REMOVE_PAUSE_S = 0.05
 
-MAX_PARENT_BYTES = 34
+_MAX_PARENT_BYTES = 34
 """Bytes. Chromium's full tier creates a socket in `org.chromium.Chromium.XXXXXX/SingletonSocket` and exits if its path
 exceeds 107 bytes (Linux) or 103 (macOS, whose own temporary folder has 49)."""
-SHORT_PARENT = Path("/tmp")
+_SHORT_PARENT = Path("/tmp")
 
 
 class ProfileDir:
@@ -33,10 +33,10 @@ class ProfileDir:
         remove_abandoned_dirs()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_find_parent()))
         # Locked before it gets its name: a concurrent cleanup finds no lock, or a locked one.
-        unnamed = self.path / (LOCK + ".new")
+        unnamed = self.path / (_LOCK + ".new")
         self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        unnamed.rename(self.path / LOCK)
+        unnamed.rename(self.path / _LOCK)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,18 +50,18 @@ class ProfileDir:
 def _find_parent() -> Path:
     """Return the folder of temporary files, or /tmp if its socket paths would be too long."""
     usual = Path(tempfile.gettempdir())
-    if len(os.fsencode(usual)) > MAX_PARENT_BYTES and os.access(SHORT_PARENT, os.W_OK | os.X_OK):
-        return SHORT_PARENT
+    if len(os.fsencode(usual)) > _MAX_PARENT_BYTES and os.access(_SHORT_PARENT, os.W_OK | os.X_OK):
+        return _SHORT_PARENT
     return usual
 
 
 def _remove(folder: Path) -> None:
     """Remove a folder, with retries: a closing browser may still write, and a folder without its lock would remain."""
-    for _ in range(REMOVE_ATTEMPTS):
+    for _ in range(_REMOVE_ATTEMPTS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             return
-        time.sleep(REMOVE_PAUSE_S)
+        time.sleep(_REMOVE_PAUSE_S)
 
 
 def remove_abandoned_dirs() -> int:
@@ -74,7 +74,7 @@ def remove_abandoned_dirs() -> int:
 
 def _is_abandoned(folder: Path) -> bool:
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False  # it is being created or removed, or belongs to another user
     try:

@@ -9,7 +9,7 @@ A page may also fill the processes that all pages share, with a flood of message
 the most CPU time since their growth began is killed, because a flood keeps its renderer busy.
 
 Each worker of a page is a thread of its renderer, and the kernel shares CPU time by threads. So a renderer with more
-than `MAX_THREADS` gets the lowest priority, and other pages are delayed less.
+than `_MAX_THREADS` gets the lowest priority, and other pages are delayed less.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from collections.abc import Callable
 
 from browsers.chromium.process_tree import command_line, list_tree_pids, read_proc_entry
 
-POLL_S = 0.03
+_POLL_S = 0.03
 """Seconds between two checks. A check of eight renderers takes .2 ms."""
-FAST_POLL_S = 0.005
+_FAST_POLL_S = 0.005
 """Seconds, while any renderer uses half its limit: a page fills 1 to 2 GB per second."""
-SHARED_POLL_S = 1.0
+_SHARED_POLL_S = 1.0
 """Seconds after which the processes that pages share are listed again, and the CPU time of renderers is noted.
 
 The CPU time of renderers is compared over one to two such periods: a page that loads is busier for a moment than one
 that floods."""
-SHARED_STEP_BYTES = 200_000_000
+_SHARED_STEP_BYTES = 200_000_000
 """Further growth of a shared process until another page is ended: not all memory of a page is freed with it."""
-MAX_THREADS = 20 + (os.cpu_count() or 1)
+_MAX_THREADS = 20 + (os.cpu_count() or 1)
 """Threads of one renderer with normal priority. A page without workers has 10 on two processors."""
 _LOWEST_PRIORITY = 19
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -102,7 +102,7 @@ class RendererGuard:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
         while not self._closed:
             self._busy.wait()
-            time.sleep(FAST_POLL_S if self._check() > self._limit_bytes // 2 else POLL_S)
+            time.sleep(_FAST_POLL_S if self._check() > self._limit_bytes // 2 else _POLL_S)
 
     def _check(self) -> int:
         """End the renderers above the limit, and return the bytes of the largest that remains.
@@ -110,7 +110,7 @@ class RendererGuard:
         A renderer above half its limit also ends if it would exceed the limit by the same growth until the next check.
         """
         now, largest = time.monotonic(), 0
-        if now - self._listed_at >= SHARED_POLL_S:
+        if now - self._listed_at >= _SHARED_POLL_S:
             self._listed_at = now
             lines = {pid: command_line(pid) for pid in list_tree_pids(self._browser_pid)}
             self._zygotes = [pid for pid, line in lines.items() if b"--type=zygote" in line]
@@ -125,12 +125,12 @@ class RendererGuard:
                 self._kill(pid)
             else:
                 largest = max(largest, size)
-                if _count_threads(pid) > MAX_THREADS and pid not in self._slowed:
+                if _count_threads(pid) > _MAX_THREADS and pid not in self._slowed:
                     self._slowed.add(pid)
                     _lower_priority(pid)
         shared = max((_resident_bytes(pid) for pid in self._shared), default=0)
         if shared > self._shared_limit_bytes:
-            self._shared_limit_bytes = shared + SHARED_STEP_BYTES
+            self._shared_limit_bytes = shared + _SHARED_STEP_BYTES
             busiest = self._find_busiest()
             if busiest is not None:
                 self._kill(busiest)

@@ -24,7 +24,7 @@ from browsers.settings import BrowserSettings
 DEAD_PROXY = "socks5://127.0.0.1:9"
 """Proxy URL on which no server listens (the discard port): it blocks traffic outside a context's proxy listener."""
 
-EGRESS = (
+_EGRESS = (
     f"--proxy-server={DEAD_PROXY}",
     # Chromium bypasses every proxy for loopback unless this removes the rule.
     "--proxy-bypass-list=<-loopback>",
@@ -42,22 +42,22 @@ EGRESS = (
     "--disable-domain-reliability",
 )
 
-QUIET = (
+_QUIET = (
     # Every console message goes to stderr and through Playwright's driver: a page that writes 100,000 of them took 1.1
     # s of the browser's CPU and 0.4 s of the driver's. Errors remain.
     "--log-level=2",
 )
 
-PERSON = (
+_PERSON = (
     # Without it navigator.webdriver is true, because a debugging pipe is open.
     "--disable-blink-features=AutomationControlled",
 )
 
-DESK = (f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",)
+_DESK = (f"--screen-info={{{SCREEN_WIDTH}x{SCREEN_HEIGHT} workAreaBottom={TASKBAR_HEIGHT}}}",)
 # Window sizes of a real desktop: inner <= outer <= available <= screen. Headless Chromium's default of 800 x 600
 # reveals it, and so does any emulated viewport.
-FULL_WINDOW = f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}"
-LIGHT_WINDOW = f"--window-size={LIGHT_WIDTH},{LIGHT_HEIGHT}"
+_FULL_WINDOW = f"--window-size={SCREEN_WIDTH},{SCREEN_HEIGHT - TASKBAR_HEIGHT}"
+_LIGHT_WINDOW = f"--window-size={LIGHT_WIDTH},{LIGHT_HEIGHT}"
 
 LIGHT = (
     # Fonts do not change the text. With images off: 250 -> 185 ms CPU for a JavaScript page. The full tier loads both,
@@ -71,14 +71,14 @@ LIGHT = (
     "--block-new-web-contents",
 )
 
-MOUSE = {
+_MOUSE = {
     # Playwright's value: a mouse exists. Headless Chromium has none, and pages would show their touch layout.
     "primaryHoverType": "2",
     "availableHoverTypes": "2",
     "primaryPointerType": "4",
     "availablePointerTypes": "4",
 }
-NO_IMAGES = {"loadsImagesAutomatically": "false"}
+_NO_IMAGES = {"loadsImagesAutomatically": "false"}
 """Blink settings that keep images in the DOM with their URL, but do not load them or fire their events.
 
 `imagesEnabled=false` costs the same but also blocks data: images, which pages use to detect supported formats. A page
@@ -143,20 +143,20 @@ UNWANTED_DEFAULTS = (
     "--disable-ipc-flooding-protection",
 )
 
-SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
-ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
+_SMALL_SHARED_MEMORY = "--disable-dev-shm-usage"
+_ENOUGH_SHARED_MEMORY_BYTES = 512 * 1024 * 1024
 """Free bytes of /dev/shm. With fewer, Chromium uses files instead of shared memory.
 
 Containers have 64 MB by default, and Chromium crashes when it is full.
 """
 
-INHERITED_VARIABLES = frozenset(
+_INHERITED_VARIABLES = frozenset(
     {"CHROME_DEVEL_SANDBOX", "HOME", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "USER"}
 )
 DISPLAY = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"})
 """Environment variables that a visible window needs."""
-INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
-"""Prefixes of environment variables that a browser inherits, in addition to `INHERITED_VARIABLES`."""
+_INHERITED_PREFIXES = ("DYLD_", "FONTCONFIG_", "LD_", "NIX_", "XDG_")
+"""Prefixes of environment variables that a browser inherits, in addition to `_INHERITED_VARIABLES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +177,17 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
     literal quotes. The caller decides about the sandbox (`chromium_sandbox`).
     """
     light = tier is Tier.LIGHT
-    blink_settings = MOUSE | NO_IMAGES if light else MOUSE
+    blink_settings = _MOUSE | _NO_IMAGES if light else _MOUSE
     args = [
-        *EGRESS,
-        *QUIET,
-        *PERSON,
+        *_EGRESS,
+        *_QUIET,
+        *_PERSON,
         # As switches, these also reach shared and service workers.
         f"--user-agent={identity.user_agent}",
         f"--lang={identity.language}",
         f"--accept-lang={identity.accept_language()}",
-        *DESK,
-        LIGHT_WINDOW if light else FULL_WINDOW,
+        *_DESK,
+        _LIGHT_WINDOW if light else _FULL_WINDOW,
         *(LIGHT if light else ()),
         "--blink-settings=" + ",".join(f"{name}={value}" for name, value in blink_settings.items()),
         f"--disable-features={','.join(DISABLED_FEATURES)}",
@@ -198,15 +198,15 @@ def plan_launch(tier: Tier, identity: BrowserIdentity, settings: BrowserSettings
     elif settings.test_key_pin:
         # Only for this one key. All other certificates are verified.
         args.append(f"--ignore-certificate-errors-spki-list={settings.test_key_pin}")
-    has_shared_memory = identity.host.shared_memory_bytes >= ENOUGH_SHARED_MEMORY_BYTES
-    unwanted = (*UNWANTED_DEFAULTS, SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
-    environment = _environment(identity, INHERITED_VARIABLES | DISPLAY if settings.visible else INHERITED_VARIABLES)
+    has_shared_memory = identity.host.shared_memory_bytes >= _ENOUGH_SHARED_MEMORY_BYTES
+    unwanted = (*UNWANTED_DEFAULTS, _SMALL_SHARED_MEMORY) if has_shared_memory else UNWANTED_DEFAULTS
+    environment = _environment(identity, _INHERITED_VARIABLES | DISPLAY if settings.visible else _INHERITED_VARIABLES)
     return LaunchPlan((*args, *settings.extra_switches), unwanted, environment, headless=not settings.visible)
 
 
 def _environment(identity: BrowserIdentity, names: frozenset[str]) -> dict[str, str]:
     """Return time zone, language and the inherited variables. Secrets of this process are left out."""
     variables = identity.host.environment.items()
-    inherited = {k: v for k, v in variables if k in names or k.startswith(INHERITED_PREFIXES)}
+    inherited = {k: v for k, v in variables if k in names or k.startswith(_INHERITED_PREFIXES)}
     locale = format_posix_locale(identity.language)
     return inherited | {"TZ": identity.timezone, "LANG": locale, "LANGUAGE": locale.partition(".")[0]}

@@ -23,15 +23,15 @@ The default executor has 6 threads on two cores: a few silent name servers would
 an answer occupies its thread for up to 30 s, three times as long as the visit: a list with many such names filled 16
 threads, and existing names were not resolved in time.
 """
-RETRY_PAUSES_S = (0.1, 0.3, 0.9)
+_RETRY_PAUSES_S = (0.1, 0.3, 0.9)
 """Seconds before a name is looked up again after a temporary failure. Where one lookup in three fails, 1 name in 81 is
 still not found; a failed name is cached for `FAILED_TTL_S` and then looked up again."""
 MISSING_PAUSES_S = (0.1, 0.1)
 """Seconds before a name that was not found is looked up again: one of several name servers may not know it. Where one
 answer in three was wrong, a job lost 19 of 60 hosts without the repetitions."""
-SOON_S = 1.0
+_SOON_S = 1.0
 """Seconds. Only a lookup that fails earlier is repeated; a later failure means that the name server is silent."""
-FOUND_TTL_S = 60.0
+_FOUND_TTL_S = 60.0
 """Seconds for which the addresses of a name are cached."""
 FAILED_TTL_S = 5.0
 """Seconds for which a failed lookup is cached."""
@@ -54,7 +54,7 @@ class CachingResolver:
     """Look names up and cache the answers. The caller checks the addresses at each use."""
 
     def __init__(
-        self, names: DnsResolver | None = None, *, limit_s: float = LOOKUP_LIMIT_S, ttl_s: float = FOUND_TTL_S
+        self, names: DnsResolver | None = None, *, limit_s: float = LOOKUP_LIMIT_S, ttl_s: float = _FOUND_TTL_S
     ) -> None:
         """Look names up with `names`, by default the system; times are in seconds."""
         self._names = names or DnsResolver()
@@ -120,15 +120,15 @@ class CachingResolver:
             answer.get_loop().call_soon_threadsafe(_deliver, answer, found, problem)
 
     def _resolve_patiently(self, host: str) -> Sequence[str]:
-        """Resolve the name. Repeat a lookup that failed within `SOON_S`."""
-        pauses = {socket.EAI_AGAIN: iter(RETRY_PAUSES_S), socket.EAI_NONAME: iter(MISSING_PAUSES_S)}
+        """Resolve the name. Repeat a lookup that failed within `_SOON_S`."""
+        pauses = {socket.EAI_AGAIN: iter(_RETRY_PAUSES_S), socket.EAI_NONAME: iter(MISSING_PAUSES_S)}
         while True:
             began = time.monotonic()
             try:
                 return self._names.resolve(host)
             except socket.gaierror as error:
                 pause_s = next(pauses.get(error.errno or 0, iter(())), None)
-                if pause_s is None or time.monotonic() - began > SOON_S:
+                if pause_s is None or time.monotonic() - began > _SOON_S:
                     raise
             time.sleep(pause_s)
 

@@ -24,13 +24,13 @@ MAX_RULES = 400_000
 into `MAX_BYTES`, took 6 GB. A list of 2 MB, like EasyList, has at most 100,000 rules of 20 letters."""
 MAX_WILDCARD_RULES = 30_000
 """Maximum of rules with wildcards, which are tried one by one for each host: 300,000 took 86 ms."""
-MAX_LINE_CHARS = 20_000
-MAX_WILDCARDS = 20
+_MAX_LINE_CHARS = 20_000
+_MAX_WILDCARDS = 20
 """Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
 slow."""
-MAX_UNKNOWN = 0.1
+_MAX_UNKNOWN = 0.1
 """Maximum share of lines that are not rules. A file with more is not a filter list."""
-CACHED_HOSTS = 20_000
+_CACHED_HOSTS = 20_000
 _COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
 _COSMETIC = re.compile(r"#@?[?$%]*@?#")
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*(?:%\w+)?")
@@ -42,7 +42,7 @@ _FOREIGN = re.compile(r"(?:address|server|local)=/")
 _WORD = re.compile(r"[\w,;:=+\"'()\[\]]+")
 """Pattern that separates no parts of a URL. Few rules of a filter list are like this, but all lines of a word list."""
 _REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
-PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
+_PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
 """Hosts that no filter list refuses. A list that refuses half of them would block most of the web."""
 CHALLENGES = frozenset(
     "challenges.cloudflare.com hcaptcha.com recaptcha.net www.google.com www.gstatic.com captcha-delivery.com "
@@ -76,7 +76,7 @@ class FilterLists:
                 f"{next(alone, paths[-1])} refuses nearly every host, for example {refused[0]}: no page could load "
                 "anything. Remove the rule that matches every URL."
             )
-        self.refuses = functools.lru_cache(CACHED_HOSTS)(self._refuses)
+        self.refuses = functools.lru_cache(_CACHED_HOSTS)(self._refuses)
 
     def _refuses(self, host: str, page_host: str) -> bool:
         """Return True if a list refuses scripts of a host on pages of another."""
@@ -111,18 +111,18 @@ def _select_rules(path: Path, text: str) -> list[str]:
         if _COMMENT.match(rule):
             continue
         lines += 1
-        words = rule[:MAX_LINE_CHARS].partition("#")[0].split()
+        words = rule[:_MAX_LINE_CHARS].partition("#")[0].split()
         if len(words) > 1 and _ADDRESS.fullmatch(words[0]):
             if words[0] in _NOWHERE:
                 rules += [f"||{host}^" for host in words[1:] if "." in host and host not in _NOWHERE]
-        elif _COSMETIC.search(rule[:MAX_LINE_CHARS]):
+        elif _COSMETIC.search(rule[:_MAX_LINE_CHARS]):
             continue
-        elif len(rule) > MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or _FOREIGN.match(rule):
+        elif len(rule) > _MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or _FOREIGN.match(rule):
             unknown += 1
-        elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= MAX_WILDCARDS:
+        elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= _MAX_WILDCARDS:
             unknown += _WORD.fullmatch(rule) is not None
             rules.append(rule)
-    if unknown > MAX_UNKNOWN * lines:
+    if unknown > _MAX_UNKNOWN * lines:
         raise FilterListError(
             f"{path} is not a filter list: {unknown:,} of its {lines:,} lines are not rules. "
             "It must have the syntax of EasyList, such as ||ads.example.com^, or of a hosts file."
@@ -157,8 +157,8 @@ def _build_engine(lists: Iterable[list[str]]) -> adblock.Engine:
 
 def _refused_probes(engine: adblock.Engine) -> list[str]:
     """Return the probes that the engine refuses, or an empty list if it refuses fewer than half."""
-    refused = [host for host in PROBES if _matches(engine, host, "news.example")]
-    return refused if 2 * len(refused) >= len(PROBES) else []
+    refused = [host for host in _PROBES if _matches(engine, host, "news.example")]
+    return refused if 2 * len(refused) >= len(_PROBES) else []
 
 
 def _matches(engine: adblock.Engine, host: str, page_host: str) -> bool:

@@ -19,7 +19,7 @@ FAKE_DNS = IPv4Network("198.18.0.0/15")
 """Network reserved for tests of routers. Some tunnels (Clash, Surge) answer every name with an address of it."""
 FAKE_DNS_REASON = "an address that a tunnel made up"
 
-NAT64 = IPv6Network("64:ff9b::/96")
+_NAT64 = IPv6Network("64:ff9b::/96")
 """Network of IPv4 addresses embedded in IPv6 (RFC 6052).
 
 It is blocked unless the operator allows it; then the rules apply to the embedded IPv4 address.
@@ -48,12 +48,12 @@ SPECIAL_IPV6 = tuple(
     for network in "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20".split()
 )
 # As numbers: each connection checks an address, and `in` of a network takes ten times as long.
-_NAT64_PREFIX = int(NAT64.network_address) >> 32
+_NAT64_PREFIX = int(_NAT64.network_address) >> 32
 _PUBLIC_PREFIX = int(PUBLIC_IPV6.network_address) >> 125
 _DENIED_V4 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV4)
 _DENIED_V6 = tuple((int(n.netmask), int(n.network_address)) for n in SPECIAL_IPV6)
 
-SPECIAL_SUFFIXES = (".local", ".internal", ".home.arpa")
+_SPECIAL_SUFFIXES = (".local", ".internal", ".home.arpa")
 
 UNSAFE_PORTS = frozenset(
     int(port)
@@ -104,7 +104,7 @@ def is_loopback_name(host: str) -> bool:
 
 def is_special_name(host: str) -> bool:
     """Return True if the name is reserved for local networks (RFC 6762, RFC 8375, ICANN's `internal`)."""
-    return f".{host}".endswith(SPECIAL_SUFFIXES)
+    return f".{host}".endswith(_SPECIAL_SUFFIXES)
 
 
 def unmap_ipv4(address: Address) -> Address:
@@ -123,7 +123,7 @@ def find_refusal(address: Address, allowed: Iterable[Network] = ()) -> str | Non
         if address.scope_id is not None:
             return "an address with a scope"
         if int(address) >> 32 == _NAT64_PREFIX:
-            if not any(isinstance(network, IPv6Network) and NAT64.subnet_of(network) for network in allowed):
+            if not any(isinstance(network, IPv6Network) and _NAT64.subnet_of(network) for network in allowed):
                 return NAT64_REASON
             return find_refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)
     if any(address in network for network in allowed):

@@ -13,9 +13,9 @@ from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 CHECK_AGE_S = 5.0
 """Seconds for which the result of a check is used again."""
-LOOKUP_LIMIT_S = 3.0
+_LOOKUP_LIMIT_S = 3.0
 """Seconds for the lookups of one check, which run at the same time."""
-RECENT_S = 60.0
+_RECENT_S = 60.0
 """Seconds after a connection in which a machine with private networks counts as connected."""
 
 _NEVER_RESOLVED = (".example", ".invalid", ".test")
@@ -68,7 +68,7 @@ class NetworkCheckingConnector:
             return False
         if kind is FailureKind.NAME_NOT_RESOLVED and not _may_exist(host):
             return False
-        if self._has_private_networks and time.monotonic() - self._connected_at < RECENT_S:
+        if self._has_private_networks and time.monotonic() - self._connected_at < _RECENT_S:
             return False
         async with self._lock:
             if self._checked_at == 0.0 or time.monotonic() - self._checked_at > CHECK_AGE_S:
@@ -89,7 +89,7 @@ class NetworkCheckingConnector:
 
     async def _resolves(self, name: str) -> bool:
         try:
-            return len(await self._resolver.lookup_now(name, limit_s=LOOKUP_LIMIT_S)) > 0
+            return len(await self._resolver.lookup_now(name, limit_s=_LOOKUP_LIMIT_S)) > 0
         except OSError:
             return False
 

@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 LISTEN_HOST = "127.0.0.1"
 LISTEN_BACKLOG = 256
-OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-ACCEPT_PAUSE_S = 0.5
+_OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_ACCEPT_PAUSE_S = 0.5
 """Seconds without accepting connections after the process ran out of descriptors."""
-MAX_READ_BYTES = 4096
+_MAX_READ_BYTES = 4096
 """Bytes of one read during the handshake. A SOCKS5 greeting and request are at most 519 bytes long."""
-MAX_REFUSED_HOSTS = 256
+_MAX_REFUSED_HOSTS = 256
 """Maximum of refused hosts that are counted for one page."""
-MAX_EARLY_BYTES = 64 * 1024
+_MAX_EARLY_BYTES = 64 * 1024
 """Bytes read from the browser before its connection is open; the rest waits in the socket."""
 
 
@@ -140,7 +140,7 @@ class ProxyListener:
         if self.traffic.too_large:
             raise ConnectionDeniedError(FailureKind.TOO_LARGE, host, port)
         if self._filter is not None and self._filter.refuses(host):
-            if len(self.traffic.refused_hosts) < MAX_REFUSED_HOSTS:
+            if len(self.traffic.refused_hosts) < _MAX_REFUSED_HOSTS:
                 self.traffic.refused_hosts.add(host)
             raise ConnectionDeniedError(FailureKind.THIRD_PARTY, host, port)
         return await self._connect(host, port)
@@ -170,7 +170,7 @@ class ProxyListener:
             except BlockingIOError:
                 return
             except OSError as error:
-                if error.errno in OUT_OF_DESCRIPTORS:
+                if error.errno in _OUT_OF_DESCRIPTORS:
                     self._pause_accepting()
                 return
             self._add_connection(near, peer[0])
@@ -198,7 +198,7 @@ class ProxyListener:
 
         log.error("egress out of file descriptors")
         self._loop.remove_reader(self._listener.fileno())
-        self._loop.call_later(ACCEPT_PAUSE_S, resume)
+        self._loop.call_later(_ACCEPT_PAUSE_S, resume)
 
     def _close_idle(self) -> None:
         self._timer = None
@@ -268,7 +268,7 @@ class ProxiedConnection:
     def _receive(self) -> None:
         """Receive the handshake and early data, and notice when the browser gives up."""
         try:
-            data = self._near.recv(MAX_READ_BYTES)
+            data = self._near.recv(_MAX_READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -278,7 +278,7 @@ class ProxiedConnection:
             return
         self._received += data
         if self._opening is not None:
-            if len(self._received) > MAX_EARLY_BYTES:
+            if len(self._received) > _MAX_EARLY_BYTES:
                 self._loop.remove_reader(self._near.fileno())
             return
         try:

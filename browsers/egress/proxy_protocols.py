@@ -18,17 +18,17 @@ from browsers.egress.traffic_log import FailureKind
 
 # --- SOCKS5, server side
 
-VERSION = 5
-NO_AUTHENTICATION = 0
+_VERSION = 5
+_NO_AUTHENTICATION = 0
 CONNECT = 1
-IPV4, NAME, IPV6 = 1, 3, 4
-_BOUND = bytes((0, IPV4, 0, 0, 0, 0, 0, 0))
+_IPV4, NAME, _IPV6 = 1, 3, 4
+_BOUND = bytes((0, _IPV4, 0, 0, 0, 0, 0, 0))
 """Rest of a reply with a zero bound address: the browser needs no other."""
 
-METHOD_ACCEPTED = bytes((VERSION, NO_AUTHENTICATION))
-NO_METHOD = bytes((VERSION, 0xFF))
-COMMAND_NOT_SUPPORTED = bytes((VERSION, 7)) + _BOUND
-CONNECTED = bytes((VERSION, 0)) + _BOUND
+METHOD_ACCEPTED = bytes((_VERSION, _NO_AUTHENTICATION))
+NO_METHOD = bytes((_VERSION, 0xFF))
+COMMAND_NOT_SUPPORTED = bytes((_VERSION, 7)) + _BOUND
+CONNECTED = bytes((_VERSION, 0)) + _BOUND
 
 _REPLY_CODES = {
     FailureKind.BLOCKED_ADDRESS: 2,
@@ -40,11 +40,11 @@ _REPLY_CODES = {
     FailureKind.CONNECT_TIMEOUT: 6,
     FailureKind.NAME_LOOKUP_TIMEOUT: 6,
 }
-GENERAL_FAILURE = 1
+_GENERAL_FAILURE = 1
 
 # --- upstream proxies
 
-MAX_HANDSHAKE_BYTES = 16 * 1024
+_MAX_HANDSHAKE_BYTES = 16 * 1024
 """Bytes of a proxy's answer. Proxies send less before they connect."""
 MAX_HEAD_BYTES = 256 * 1024
 """Bytes of a request head. Chromium has the same limit for headers."""
@@ -109,7 +109,7 @@ def parse_socks5_greeting(data: bytes) -> int | None:
     if len(data) < 2 or len(data) < 2 + data[1]:
         return None
     end = 2 + data[1]
-    if NO_AUTHENTICATION not in data[2:end]:
+    if _NO_AUTHENTICATION not in data[2:end]:
         raise Socks5Error(NO_METHOD)
     return end
 
@@ -125,21 +125,21 @@ def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
         return None
     if data[1] != CONNECT:
         raise Socks5Error(COMMAND_NOT_SUPPORTED)
-    start, length = {IPV4: (4, 4), NAME: (5, data[4]), IPV6: (4, 16)}.get(data[3], (0, 0))
+    start, length = {_IPV4: (4, 4), NAME: (5, data[4]), _IPV6: (4, 16)}.get(data[3], (0, 0))
     if not length:
         raise Socks5Error
     end = start + length
     if len(data) < end + 2:
         return None
     encoded, port = data[start:end], int.from_bytes(data[end : end + 2], "big")
-    families = {IPV4: socket.AF_INET, IPV6: socket.AF_INET6}
+    families = {_IPV4: socket.AF_INET, _IPV6: socket.AF_INET6}
     host = socket.inet_ntop(families[data[3]], encoded) if data[3] in families else encoded.decode("latin-1")
     return host, port, end + 2
 
 
 def build_socks5_refusal(kind: FailureKind) -> bytes:
     """Return the SOCKS5 reply for a failure. Chromium shows the same error for every code."""
-    return bytes((VERSION, _REPLY_CODES.get(kind, GENERAL_FAILURE))) + _BOUND
+    return bytes((_VERSION, _REPLY_CODES.get(kind, _GENERAL_FAILURE))) + _BOUND
 
 
 def rewrite_request_head(head: bytes, authority: str, authorization: str | None) -> AbsoluteRequest:
@@ -199,7 +199,7 @@ async def http_connect(sock: socket.socket, authority: str, authorization: str |
     await loop.sock_sendall(sock, ("\r\n".join(lines) + "\r\n\r\n").encode("ascii"))
     data = bytearray()
     while (end := data.find(b"\r\n\r\n")) < 0:
-        if len(data) > MAX_HANDSHAKE_BYTES:
+        if len(data) > _MAX_HANDSHAKE_BYTES:
             raise HandshakeRejectedError(FailureKind.PROXY_FAILED, "its answer has no end")
         data += await _receive(sock, 65536)
     status = _STATUS_LINE.match(data)
@@ -237,7 +237,7 @@ async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, p
     if code:
         unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
         raise HandshakeRejectedError(*_SOCKS5_FAILURES.get(code, unknown))
-    bound = {IPV4: 4, IPV6: 16}.get(kind)
+    bound = {_IPV4: 4, _IPV6: 16}.get(kind)
     await _receive_exactly(sock, 2 + (bound if bound is not None else (await _receive_exactly(sock, 1))[0]))
 
 

@@ -24,7 +24,7 @@ BUFFER_BYTES = 1024 * 1024
 """Bytes of one buffer for all connections of a loop: each callback reads and sends before it returns."""
 
 
-class Pump:
+class _Pump:
     """One direction of a relay: copies bytes from the source to the sink."""
 
     def __init__(
@@ -162,8 +162,8 @@ class Relay:
         self._near = near
         self._far = far
         self._on_close = on_close
-        self.up = Pump(self, near, far, buffer, is_upload=True)
-        self.down = Pump(self, far, near, buffer, is_upload=False)
+        self.up = _Pump(self, near, far, buffer, is_upload=True)
+        self.down = _Pump(self, far, near, buffer, is_upload=False)
 
     def close(self) -> None:
         """Close both sockets now."""

@@ -22,7 +22,7 @@ from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
 log = logging.getLogger(__name__)
 
-MAX_TARGETS = 6
+_MAX_TARGETS = 6
 """Maximum of addresses to dial for one name."""
 
 LOOPBACK_ADDRESSES: tuple[Address, ...] = (ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1"))
@@ -32,10 +32,10 @@ SYNTHETIC = IPv6Network("2e00:7465:7374::/48")
 """Made-up addresses of test hosts. They lie inside 2000::/3, so that the policy accepts them, and are never assigned
 (IANA: 2e00::/7 is reserved)."""
 
-LOGGED_NAMES = 8
+_LOGGED_NAMES = 8
 """Maximum of names in a log line."""
 
-EXAMPLE = "www.example.com=127.0.0.1:8080"
+_EXAMPLE = "www.example.com=127.0.0.1:8080"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class TestHosts:
         if self.addresses:
             log.warning(
                 "TEST HOSTS: SEARCH_MCP_TEST_HOSTS gives the addresses of these names, not the internet: %s%s",
-                ", ".join(list(self.addresses)[:LOGGED_NAMES]),
-                ", ..." if len(self.addresses) > LOGGED_NAMES else "",
+                ", ".join(list(self.addresses)[:_LOGGED_NAMES]),
+                ", ..." if len(self.addresses) > _LOGGED_NAMES else "",
             )
 
 
@@ -90,7 +90,7 @@ class TargetPolicy:
         self._test_hosts = test_hosts
 
     async def find_targets(self, host: str, port: int) -> list[Target]:
-        """Return up to `MAX_TARGETS` addresses to dial, in order, with both address families in turn.
+        """Return up to `_MAX_TARGETS` addresses to dial, in order, with both address families in turn.
 
         Raises:
             ConnectionDeniedError: The port is not allowed, there is no address, or one is not public.
@@ -99,7 +99,7 @@ class TargetPolicy:
         found = name if isinstance(name, list) else await self._look_up(name, host, port)
         for address in found:
             self._check_address(address, host, port)
-        return [self._make_target(address, port) for address in _interleave(found)[:MAX_TARGETS]]
+        return [self._make_target(address, port) for address in _interleave(found)[:_MAX_TARGETS]]
 
     def check_name(self, host: str, port: int) -> str | list[Address]:
         """Check a host and port without a lookup. Return the addresses if they are known, else the normalized name.
@@ -210,4 +210,4 @@ def _check_entry(host: str, address: str, port: int) -> tuple[str, str, int]:
 
 
 def _entry_error(host: str, problem: str) -> ValueError:
-    return ValueError(f"SEARCH_MCP_TEST_HOSTS: {host!r} {problem}. Write entries such as {EXAMPLE}.")
+    return ValueError(f"SEARCH_MCP_TEST_HOSTS: {host!r} {problem}. Write entries such as {_EXAMPLE}.")

@@ -21,10 +21,10 @@ STAGGER_S = 0.25
 once for each host."""
 DIALS_PER_HOST = 32
 """Simultaneous calls of `connect` to one host; further ones wait."""
-HOSTS_REMEMBERED = 4096
+_HOSTS_REMEMBERED = 4096
 """Hosts whose working address family is in memory."""
 
-UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
+_UNASSIGNABLE_ADDRESSES = ("240.0.0.1", "3fff::1")
 """Addresses that no machine has.
 
 If a bind to one succeeds (ip_nonlocal_bind), a successful bind does not prove that an address is local.
@@ -61,8 +61,8 @@ class Dialer:
         self._stagger_s = stagger_s
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         """Slots of the hosts that are being dialed."""
-        self._ipv6_worked: LRUCache[str, bool] = LRUCache(HOSTS_REMEMBERED)
-        self._binding_proves = not any(_can_bind(address) for address in UNASSIGNABLE_ADDRESSES)
+        self._ipv6_worked: LRUCache[str, bool] = LRUCache(_HOSTS_REMEMBERED)
+        self._binding_proves = not any(_can_bind(address) for address in _UNASSIGNABLE_ADDRESSES)
 
     async def connect(self, host: str, port: int, targets: list[Target]) -> socket.socket:
         """Return a non-blocking socket that is connected to the first of `targets` that answers.

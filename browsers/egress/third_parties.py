@@ -18,7 +18,7 @@ from browsers.settings import BrowserSettings
 
 _TRACKERS = frozenset({"ad", "analytics", "tag-manager"})
 _WIDGETS = frozenset({"social", "marketing", "chat", "consent"})
-REFUSED_CATEGORIES: Mapping[ThirdParties, frozenset[str]] = {
+_REFUSED_CATEGORIES: Mapping[ThirdParties, frozenset[str]] = {
     ThirdParties.ALL: frozenset(),
     ThirdParties.NO_TRACKERS: _TRACKERS,
     ThirdParties.CONTENT_ONLY: _TRACKERS | _WIDGETS,
@@ -37,7 +37,7 @@ def _load_entities() -> Mapping[str, tuple[int, str]]:
     return entities
 
 
-def find_entity(host: str) -> tuple[int, str] | None:
+def _find_entity(host: str) -> tuple[int, str] | None:
     """Return number and category, such as `ad`, of the entity that owns a host, or None if it is not in the file."""
     entities, name = _load_entities(), normalize_host(host)
     while name:
@@ -60,9 +60,9 @@ class ThirdPartyFilter:
         """
         self._filter_lists = filter_lists
         self._page_host = normalize_host(page_hosts[-1])
-        self._categories = REFUSED_CATEGORIES[allowed]
+        self._categories = _REFUSED_CATEGORIES[allowed]
         self._own_domains = {_domain(host) for host in page_hosts}
-        self._own_entities = {entity[0] for host in page_hosts if (entity := find_entity(host))}
+        self._own_entities = {entity[0] for host in page_hosts if (entity := _find_entity(host))}
 
     def refuses(self, host: str) -> bool:
         """Return True if the page must not load anything from the host."""
@@ -70,7 +70,7 @@ class ThirdPartyFilter:
             return False
         if self._filter_lists is not None and self._filter_lists.refuses(normalize_host(host), self._page_host):
             return True
-        entity = find_entity(host)
+        entity = _find_entity(host)
         return entity is not None and entity[1] in self._categories and entity[0] not in self._own_entities
 
 

@@ -19,13 +19,13 @@ from browsers.egress.target_policy import LOOPBACK_ADDRESSES, Target, TargetPoli
 from browsers.egress.tcp_dialer import Dialer, FirstRequestRewrite, OpenConnection
 from browsers.egress.traffic_log import ConnectionDeniedError, FailureKind
 
-HANDSHAKE_LIMIT_S = 10.0
+_HANDSHAKE_LIMIT_S = 10.0
 LOCAL_LOOKUP_LIMIT_S = 1.0
 """Seconds for a local lookup if the proxy resolves names: the lookup is then only an additional check."""
-LOOKUP_COOLDOWN_S = 60.0
+_LOOKUP_COOLDOWN_S = 60.0
 """Seconds without local lookups after the name server did not answer in time."""
-HTTP_PORT = 80
-EXAMPLES = "http://user:password@proxy.example:3128 or socks5://proxy.example:1080"
+_HTTP_PORT = 80
+_EXAMPLES = "http://user:password@proxy.example:3128 or socks5://proxy.example:1080"
 
 
 class Scheme(enum.StrEnum):
@@ -101,7 +101,7 @@ class UpstreamConnector:
         sock = await self._dial(host, port)
         try:
             # A proxy builds the Host header from the request line, so an address there would lose the name.
-            if self.proxy.scheme is Scheme.HTTP and port == HTTP_PORT and not self.local_dns:
+            if self.proxy.scheme is Scheme.HTTP and port == _HTTP_PORT and not self.local_dns:
                 request = FirstRequestRewrite(ip_rules.bracket_host(destination), self.proxy.authorization)
                 return OpenConnection(sock, first_request=request)
             async with _convert_errors(host, port):
@@ -142,7 +142,7 @@ class UpstreamConnector:
             return False
         known = await self.policy.is_known_public(host, port, limit_s=LOCAL_LOOKUP_LIMIT_S)
         if not known and time.monotonic() - now >= LOCAL_LOOKUP_LIMIT_S:
-            self._cooldown_until = time.monotonic() + LOOKUP_COOLDOWN_S
+            self._cooldown_until = time.monotonic() + _LOOKUP_COOLDOWN_S
         return known
 
     async def _dial(self, host: str, port: int) -> socket.socket:
@@ -168,7 +168,7 @@ class UpstreamConnector:
 async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
     """Convert errors of the proxy handshake into ConnectionDeniedError for the requested site."""
     try:
-        async with asyncio.timeout(HANDSHAKE_LIMIT_S):
+        async with asyncio.timeout(_HANDSHAKE_LIMIT_S):
             yield
     except TimeoutError:
         raise ConnectionDeniedError(
@@ -181,4 +181,4 @@ async def _convert_errors(host: str, port: int) -> AsyncIterator[None]:
 
 
 def _proxy_error(problem: str) -> ValueError:
-    return ValueError(f"SEARCH_MCP_PROXY {problem}. Write it as {EXAMPLES}.")
+    return ValueError(f"SEARCH_MCP_PROXY {problem}. Write it as {_EXAMPLES}.")

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-UPPER_CASE = 0.5
+_UPPER_CASE = 0.5
 """Score of a capital relative to its lower-case letter: a wrong encoding often swaps the cases."""
-RAREST = 0.15
+_RAREST = 0.15
 """Score of the rarest letter of a language relative to the most frequent."""
-DECAY = 3.5
+_DECAY = 3.5
 """Frequencies of letters fall by a factor of e this many times over the alphabet. Accurate enough for any language."""
 
 
@@ -36,11 +36,11 @@ class Alphabet:
 def _alphabet(letters: str, *, latin: bool = False) -> Alphabet:
     """Create an alphabet from its lower-case letters, the most frequent first."""
     last = max(len(letters) - 1, 1)
-    ranks = [1 - (1 - RAREST) * rank / last for rank in range(len(letters))]
-    frequencies = [math.exp(-DECAY * rank / len(letters)) for rank in range(len(letters))]
+    ranks = [1 - (1 - _RAREST) * rank / last for rank in range(len(letters))]
+    frequencies = [math.exp(-_DECAY * rank / len(letters)) for rank in range(len(letters))]
     usual = sum(r * f for r, f in zip(ranks, frequencies, strict=True)) / sum(frequencies)
     small = {letter: rank / usual for letter, rank in zip(letters, ranks, strict=True)}
-    capital = {letter.upper(): UPPER_CASE * worth for letter, worth in small.items()}
+    capital = {letter.upper(): _UPPER_CASE * worth for letter, worth in small.items()}
     return Alphabet(MappingProxyType(capital | small), latin)
 
 
@@ -71,7 +71,7 @@ _HANGUL = (
 _KANA = "".join(map(chr, range(0x3041, 0x3097))) + "".join(map(chr, range(0x30A1, 0x30FD)))
 _WIDE_MARKS = "、。，！？：；（）「」『』《》〈〉【】·…—－　～・"
 
-FREQUENT_CHARACTERS: Mapping[str, frozenset[str]] = MappingProxyType(
+_FREQUENT_CHARACTERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "gb18030": frozenset(_HANS + _WIDE_MARKS),
         "big5hkscs": frozenset(_HANT + _WIDE_MARKS),
@@ -117,7 +117,7 @@ _CENTRAL = (
 _TURKISH = (_latin("ıüşğçöâîû"),)
 _BALTIC = (_latin("ėąųšžįčūę"), _latin("āīēšūžļņģčķ"), _latin("äõüöšž"))
 
-ALPHABETS: Mapping[str, tuple[Alphabet, ...]] = MappingProxyType(
+_ALPHABETS: Mapping[str, tuple[Alphabet, ...]] = MappingProxyType(
     {
         "cp1252": _WESTERN,
         "cp1251": _CYRILLIC,
@@ -140,39 +140,39 @@ ALPHABETS: Mapping[str, tuple[Alphabet, ...]] = MappingProxyType(
 """Alphabets by one-byte encoding. More common encodings come first and win ties."""
 
 
-SAMPLE_BYTES = 32 * 1024
-WIDE_SAMPLE_BYTES = 8 * 1024
+_SAMPLE_BYTES = 32 * 1024
+_WIDE_SAMPLE_BYTES = 8 * 1024
 """Bytes that suffice to distinguish any two encodings, in two milliseconds. Pages that begin with a language menu need
 more than a few kilobytes."""
-WINDOW_BYTES = 1024 * 1024
+_WINDOW_BYTES = 1024 * 1024
 """Bytes, from the first non-ASCII byte, in which the sample is collected."""
-AROUND_BYTES = 12
+_AROUND_BYTES = 12
 """Maximum of ASCII bytes that the sample keeps before and after other bytes. They show the words around them."""
 
-FREQUENT = 0.35
+_FREQUENT = 0.35
 """Minimum share of frequent characters in correctly decoded Chinese, Japanese and Korean text."""
-WIDE_ENOUGH = 0.57
+_WIDE_ENOUGH = 0.57
 """Minimum score of Chinese, Japanese and Korean text. Wrongly decoded text scores 0.25."""
-MAX_ISOLATED_SHARE = 0.5
+_MAX_ISOLATED_SHARE = 0.5
 """Maximum share of non-ASCII bytes that stand between ASCII bytes. Text with more is probably in a Latin language in
 which a few byte pairs happen to be frequent characters."""
-MIN_ISOLATED_WEIGHT = 16
+_MIN_ISOLATED_WEIGHT = 16
 """Non-ASCII bytes. With fewer, and a greater share of them isolated, two-byte encodings are not considered."""
-MAX_UNDECODABLE_SHARE = 0.03
+_MAX_UNDECODABLE_SHARE = 0.03
 """Share of undecodable characters that excludes a two-byte encoding."""
 
-UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1})
+_UNLIKELY: Mapping[str, float] = MappingProxyType({"cp1250": 0.05, "iso8859_2": 0.05, "cp1254": 0.05, "cp1257": 0.1})
 """Score deduction in favor of Western European encodings that share most letters with these."""
 
-QUOTE = 0.7
+_QUOTE = 0.7
 """Score of a quotation mark or dash; a letter of the language scores about 1."""
-OTHER_LETTER = 0.0
+_OTHER_LETTER = 0.0
 """Score of a letter that the language does not use."""
-SYMBOL = -1.0
+_SYMBOL = -1.0
 """Score of a symbol inside a word."""
-UNREADABLE = -2.0
+_UNREADABLE = -2.0
 """Score of a control character or an undecodable byte."""
-ALONE_COST = 2.0
+_ALONE_COST = 2.0
 """Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter, and wrongly
 decoded Italian has many."""
 
@@ -210,18 +210,18 @@ class _Sample:
 def detect_charset(body: bytes) -> CharsetGuess:
     """Return the codec with the best score for a body, or cp1252 if no score is positive.
 
-    Two-byte encodings are tried first. If none reaches `WIDE_ENOUGH`, or most non-ASCII bytes stand alone, one-byte
+    Two-byte encodings are tried first. If none reaches `_WIDE_ENOUGH`, or most non-ASCII bytes stand alone, one-byte
     encodings are compared too, by their letters.
     """
     sample = _sample(body)
     weight = sum(sample.high.values())
-    scores = {codec: _wide_score(sample, codec) for codec in FREQUENT_CHARACTERS}
+    scores = {codec: _wide_score(sample, codec) for codec in _FREQUENT_CHARACTERS}
     best = max(scores, key=scores.__getitem__)
-    is_isolated = len(_ISOLATED_BYTE.findall(sample.text)) > MAX_ISOLATED_SHARE * weight
-    if is_isolated or scores[best] < WIDE_ENOUGH:
-        wide = scores if weight >= MIN_ISOLATED_WEIGHT or not is_isolated else {}
+    is_isolated = len(_ISOLATED_BYTE.findall(sample.text)) > _MAX_ISOLATED_SHARE * weight
+    if is_isolated or scores[best] < _WIDE_ENOUGH:
+        wide = scores if weight >= _MIN_ISOLATED_WEIGHT or not is_isolated else {}
         # The first of equal scores wins, and more common encodings come first.
-        scores = {codec: _narrow_score(sample, codec) - UNLIKELY.get(codec, 0.0) for codec in ALPHABETS} | wide
+        scores = {codec: _narrow_score(sample, codec) - _UNLIKELY.get(codec, 0.0) for codec in _ALPHABETS} | wide
         best = max(scores, key=scores.__getitem__)
         if scores[best] <= 0:
             best = "cp1252"
@@ -231,9 +231,9 @@ def detect_charset(body: bytes) -> CharsetGuess:
 def score_charset(body: bytes, codec: str) -> float | None:
     """Return the score of a body in an encoding, or None for encodings without data."""
     sample = _sample(body)
-    if codec in FREQUENT_CHARACTERS:
+    if codec in _FREQUENT_CHARACTERS:
         return _wide_score(sample, codec)
-    return _narrow_score(sample, codec) if codec in ALPHABETS else None
+    return _narrow_score(sample, codec) if codec in _ALPHABETS else None
 
 
 def _sample(body: bytes) -> _Sample:
@@ -251,40 +251,40 @@ def _text_of(body: bytes) -> bytes:
     first = _HIGH.search(body)
     if first is None:
         return b""
-    start = max(first.start() - AROUND_BYTES, 0)
-    window = body[start : start + WINDOW_BYTES]
+    start = max(first.start() - _AROUND_BYTES, 0)
+    window = body[start : start + _WINDOW_BYTES]
     runs: list[bytes] = []
     size = end = 0
     for run in _RUN.finditer(window):
         # A run that overlaps the surroundings of the last one continues it: a cut could split a character.
-        begin = end if run.start() < end else run.start() - AROUND_BYTES
+        begin = end if run.start() < end else run.start() - _AROUND_BYTES
         if begin != end:
             runs.append(b"\n")
-        end = run.end() + AROUND_BYTES
+        end = run.end() + _AROUND_BYTES
         runs.append(window[max(begin, 0) : end])
         size += len(runs[-1])
-        if size >= SAMPLE_BYTES:
+        if size >= _SAMPLE_BYTES:
             break
-    return b"".join(runs)[:SAMPLE_BYTES]
+    return b"".join(runs)[:_SAMPLE_BYTES]
 
 
 def _wide_score(sample: _Sample, codec: str) -> float:
     """Return the share of frequent characters among all non-ASCII ones.
 
-    The share is relative to `FREQUENT` and at most 1; it is 0 if too much is undecodable.
+    The share is relative to `_FREQUENT` and at most 1; it is 0 if too much is undecodable.
     """
-    counts = Counter(sample.text[:WIDE_SAMPLE_BYTES].decode(codec, "replace"))
+    counts = Counter(sample.text[:_WIDE_SAMPLE_BYTES].decode(codec, "replace"))
     total = sum(count for char, count in counts.items() if char > "\x7f")
-    if not total or counts["\ufffd"] > MAX_UNDECODABLE_SHARE * total:
+    if not total or counts["\ufffd"] > _MAX_UNDECODABLE_SHARE * total:
         return 0.0
-    frequent = FREQUENT_CHARACTERS[codec]
+    frequent = _FREQUENT_CHARACTERS[codec]
     share = sum(count for char, count in counts.items() if char in frequent) / total
-    return min(share / FREQUENT, 1.0)
+    return min(share / _FREQUENT, 1.0)
 
 
 def _narrow_score(sample: _Sample, codec: str) -> float:
     letters = _high_half(codec)
-    return max(_likeness(sample, letters, alphabet) for alphabet in ALPHABETS[codec])
+    return max(_likeness(sample, letters, alphabet) for alphabet in _ALPHABETS[codec])
 
 
 @functools.cache
@@ -303,7 +303,7 @@ def _likeness(sample: _Sample, letters: str, alphabet: Alphabet) -> float:
             continue
         worth = _worth(char, alphabet)
         # A symbol that stands alone may mean anything. One inside a word is a wrongly decoded letter.
-        weight = count - sample.alone.get(byte, 0) if worth == SYMBOL else count
+        weight = count - sample.alone.get(byte, 0) if worth == _SYMBOL else count
         total += weight
         value += worth * weight
         beside += sample.beside.get(byte, 0)
@@ -312,8 +312,8 @@ def _likeness(sample: _Sample, letters: str, alphabet: Alphabet) -> float:
         # Latin letters stand among ASCII letters. Those of other scripts never do.
         value = max(value - alone, 0.0) * (beside + 1) / (total + 1)
     elif not alphabet.latin:
-        value -= beside + ALONE_COST * alone
-    return (value + QUOTE * quotes) / max(total + quotes, 1)
+        value -= beside + _ALONE_COST * alone
+    return (value + _QUOTE * quotes) / max(total + quotes, 1)
 
 
 def _worth(char: str, alphabet: Alphabet) -> float:
@@ -321,5 +321,5 @@ def _worth(char: str, alphabet: Alphabet) -> float:
     if known is not None:
         return known
     if char == "\ufffd" or char < "\xa0":
-        return UNREADABLE
-    return OTHER_LETTER if char.isalpha() else SYMBOL
+        return _UNREADABLE
+    return _OTHER_LETTER if char.isalpha() else _SYMBOL

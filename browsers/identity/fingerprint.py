@@ -22,7 +22,7 @@ from browsers.identity.locales import find_timezone, list_accepted_languages
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
-ZONEINFO = "zoneinfo/"
+_ZONEINFO = "zoneinfo/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ def read_timezone(environment: Mapping[str, str], etc: Path) -> str | None:
     """Return the name of the time zone from TZ, the link of /etc/localtime or Debian's /etc/timezone."""
     named = environment.get("TZ", "").removeprefix(":")
     if named:
-        return named.partition(ZONEINFO)[2] or named
+        return named.partition(_ZONEINFO)[2] or named
     link = os.path.realpath(etc / "localtime")
-    if ZONEINFO in link:
-        return link.partition(ZONEINFO)[2].removeprefix("posix/")
+    if _ZONEINFO in link:
+        return link.partition(_ZONEINFO)[2].removeprefix("posix/")
     try:
         return (etc / "timezone").read_text(encoding="ascii").strip() or None
     except (OSError, UnicodeDecodeError):
@@ -116,21 +116,21 @@ def tall_viewport(height: int) -> Event:
     return {"width": 0, "height": height, "deviceScaleFactor": 0, "mobile": False}
 
 
-VERSION = re.compile(r"(\d+)(?:\.\d+)*")
+_VERSION = re.compile(r"(\d+)(?:\.\d+)*")
 
-GREASE_CHARACTERS = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
-GREASE_VERSIONS = ("8", "99", "24")
-ORDERS_OF_THREE = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+_GREASE_CHARACTERS = (" ", "(", ":", "-", ".", "/", ")", ";", "=", "?", "_")
+_GREASE_VERSIONS = ("8", "99", "24")
+_ORDERS_OF_THREE = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 """GREASE tables of Chromium's components/embedder_support/user_agent_utils.cc."""
 
-FORMATS_OF_THE_BUILD = "en-US"
+_FORMATS_OF_THE_BUILD = "en-US"
 """Locale of dates and numbers in builds without language packs."""
 
 UTC = frozenset({"UTC", "UCT", "GMT", "Universal", "Zulu", "Greenwich", "GMT0", "GMT+0", "GMT-0"})
 
-USER_AGENT_SYSTEM = {"Darwin": "Macintosh; Intel Mac OS X 10_15_7"}
-NAVIGATOR_PLATFORM = {"Darwin": "MacIntel"}
-CLIENT_HINT_PLATFORM = {"Darwin": "macOS"}
+_USER_AGENT_SYSTEM = {"Darwin": "Macintosh; Intel Mac OS X 10_15_7"}
+_NAVIGATOR_PLATFORM = {"Darwin": "MacIntel"}
+_CLIENT_HINT_PLATFORM = {"Darwin": "macOS"}
 """Chromium freezes the first two since its user agent reduction: ARM machines state them too."""
 
 
@@ -171,12 +171,12 @@ class BrowserIdentity:
         `product` is what `--version` prints or `Browser.getVersion` answers ("Chromium 156.0.8078.79",
         "HeadlessChrome/156.0.8078.79"). Raises ValueError if `product` contains no version number.
         """
-        found = VERSION.search(product)
+        found = _VERSION.search(product)
         if found is None:
             raise ValueError(f"No version number in {product!r}.")
         major = int(found[1])
         host = host or BrowserHost.here()
-        system = USER_AGENT_SYSTEM.get(host.system, "X11; Linux x86_64")
+        system = _USER_AGENT_SYSTEM.get(host.system, "X11; Linux x86_64")
         return cls(
             tier=tier,
             host=host,
@@ -185,8 +185,8 @@ class BrowserIdentity:
             user_agent=(
                 f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
             ),
-            platform=NAVIGATOR_PLATFORM.get(host.system, "Linux x86_64"),
-            hint_platform=CLIENT_HINT_PLATFORM.get(host.system, "Linux"),
+            platform=_NAVIGATOR_PLATFORM.get(host.system, "Linux x86_64"),
+            hint_platform=_CLIENT_HINT_PLATFORM.get(host.system, "Linux"),
             platform_version=_platform_version(host),
             architecture="arm" if host.machine.startswith(("arm", "aarch")) else "x86",
             bitness="64" if "64" in host.machine else "32",
@@ -218,7 +218,7 @@ class BrowserIdentity:
         of `--lang`. Unlike the languages, this override reaches workers of every kind.
         """
         language = language or self.language
-        return None if language == FORMATS_OF_THE_BUILD else {"locale": language}
+        return None if language == _FORMATS_OF_THE_BUILD else {"locale": language}
 
     def _metadata(self) -> dict[str, Any]:
         return {
@@ -251,14 +251,14 @@ def _brands(major: int, version: str, name: str | None) -> tuple[Brand, ...]:
     listed = [_grease(major), Brand("Chromium", version)]
     if name is not None:
         listed.append(Brand(name, version))
-    order = ORDERS_OF_THREE[major % 6] if len(listed) == 3 else (major % 2, (major + 1) % 2)
+    order = _ORDERS_OF_THREE[major % 6] if len(listed) == 3 else (major % 2, (major + 1) % 2)
     return tuple(brand for _, brand in sorted(zip(order, listed, strict=True), key=lambda pair: pair[0]))
 
 
 def _grease(major: int) -> Brand:
     """Return the made-up brand that varies the list (Chromium's GetGreasedUserAgentBrandVersion)."""
-    first, second = (GREASE_CHARACTERS[(major + step) % len(GREASE_CHARACTERS)] for step in (0, 1))
-    return Brand(f"Not{first}A{second}Brand", f"{GREASE_VERSIONS[major % len(GREASE_VERSIONS)]}.0.0.0")
+    first, second = (_GREASE_CHARACTERS[(major + step) % len(_GREASE_CHARACTERS)] for step in (0, 1))
+    return Brand(f"Not{first}A{second}Brand", f"{_GREASE_VERSIONS[major % len(_GREASE_VERSIONS)]}.0.0.0")
 
 
 def _platform_version(host: BrowserHost) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-ENGLISH = ("en-US", "en")
+_ENGLISH = ("en-US", "en")
 """Languages that every browser accepts last."""
 
 DEFAULT_TIMEZONE = "America/New_York"
@@ -28,7 +28,7 @@ REGION_TIMEZONES = dict(
 )
 """Time zone in which most people of a region live."""
 
-LANGUAGE_REGIONS = dict(
+_LANGUAGE_REGIONS = dict(
     pair.split("=")
     for pair in (
         "ar=EG bg=BG cs=CZ da=DK de=DE el=GR en=US es=ES et=EE fa=IR fi=FI fil=PH fr=FR he=IL hi=IN hr=HR hu=HU id=ID "
@@ -43,7 +43,7 @@ LANGUAGE_REGIONS = dict(
 def list_accepted_languages(language: str) -> tuple[str, ...]:
     """Return the values of `navigator.languages`: de-DE gives de-DE, de, en-US, en."""
     base, _, _ = language.partition("-")
-    return tuple(dict.fromkeys((language, base, *ENGLISH)))
+    return tuple(dict.fromkeys((language, base, *_ENGLISH)))
 
 
 def format_posix_locale(language: str) -> str:
@@ -62,4 +62,4 @@ def _split_tag(language: str) -> tuple[str, str]:
     """Return base language and region of a tag. The script is dropped, and a missing region is added."""
     base, *others = language.split("-")
     regions = (part.upper() for part in others if len(part) == 2)
-    return base.lower(), next(regions, LANGUAGE_REGIONS.get(base.lower(), ""))
+    return base.lower(), next(regions, _LANGUAGE_REGIONS.get(base.lower(), ""))

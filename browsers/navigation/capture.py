@@ -12,21 +12,21 @@ from browsers.model import Frame, strip_credentials
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.scripts import MARK_HIDDEN
 
-MAX_ELEMENTS = 150_000
+_MAX_ELEMENTS = 150_000
 """Maximum of elements. A page that grows endlessly would not fit into a message."""
-MAX_FRAMES = 20
+_MAX_FRAMES = 20
 """Maximum of child frames of one document."""
-FRAME_DEPTH = 3
+_FRAME_DEPTH = 3
 """Levels of frames below the main frame."""
-FRAME_LIMIT_S = 2.0
+_FRAME_LIMIT_S = 2.0
 """Seconds to capture one frame with its child frames."""
-MARKING = f"({MARK_HIDDEN})({MAX_ELEMENTS})"
+_MARKING = f"({MARK_HIDDEN})({_MAX_ELEMENTS})"
 """Script that returns the marked document."""
-CLOSED = '<template shadowrootmode="closed"'
-MAX_CLOSED = 2_000
+_CLOSED = '<template shadowrootmode="closed"'
+_MAX_CLOSED = 2_000
 """Maximum of sibling groups that are checked in closed shadow roots."""
 
-MARK_IF_VISIBLE = """function(mark) {
+_MARK_IF_VISIBLE = """function(mark) {
   const box = this.getBoundingClientRect();
   if (box.width < 2 || box.height < 2) return false;
   if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return false;
@@ -74,7 +74,7 @@ async def capture_dom(
     )
     tree = answer["frameTree"]
     # Frames are marked in their parent before the parent is read.
-    frames = await _capture_frames(session, tree, others, "", FRAME_DEPTH)
+    frames = await _capture_frames(session, tree, others, "", _FRAME_DEPTH)
     html = await _outer_html(session, tree["frame"]["id"], document, limit_s)
     return CapturedDom(tree["frame"]["loaderId"], _frame_url(tree["frame"]), html, frames)
 
@@ -82,10 +82,10 @@ async def capture_dom(
 async def _mark(session: Session, readiness: ReadinessWaiter, limit_s: float) -> str:
     """Mark the main frame in the isolated world and return the document's object id."""
     try:
-        return await readiness.evaluate_object(MARKING, limit_s=limit_s)
+        return await readiness.evaluate_object(_MARKING, limit_s=limit_s)
     except TimeoutError:
         session.post("Runtime.terminateExecution")
-        return await readiness.evaluate_object(MARKING, limit_s=limit_s)
+        return await readiness.evaluate_object(_MARKING, limit_s=limit_s)
 
 
 async def _capture_frames(
@@ -93,7 +93,7 @@ async def _capture_frames(
 ) -> tuple[Frame, ...]:
     nodes = tree.get("childFrames", [])
     # A frame that failed to load, such as one of a refused third party, contains an error page of the browser.
-    children = [child for child in nodes if not _has_failed(child)][:MAX_FRAMES]
+    children = [child for child in nodes if not _has_failed(child)][:_MAX_FRAMES]
     own_ids = {child["frame"]["id"] for child in nodes}
     remote = [{"frame": {"id": i, "url": ""}} for i in others if i not in own_ids] if not prefix else []
     if depth == 0 or not (children or remote):
@@ -111,7 +111,7 @@ async def _capture_frame(
 ) -> tuple[Frame, ...]:
     """Capture one frame and its child frames. Return an empty tuple if it is invisible or does not answer."""
     try:
-        async with asyncio.timeout(FRAME_LIMIT_S):
+        async with asyncio.timeout(_FRAME_LIMIT_S):
             if not await _mark_if_visible(owner, child):
                 return ()
             node = child.node
@@ -120,7 +120,7 @@ async def _capture_frame(
                 if _has_failed(node):
                     return ()
             inner = await _capture_frames(child.session, node, {}, child.mark + ".", depth - 1)
-            html = await _capture_frame_html(child.session, node["frame"]["id"], limit_s=FRAME_LIMIT_S)
+            html = await _capture_frame_html(child.session, node["frame"]["id"], limit_s=_FRAME_LIMIT_S)
     except (CommandFailedError, TimeoutError, PageCrashedError):
         return ()
     return (Frame(child.mark, _frame_url(node["frame"]), html), *inner)
@@ -138,7 +138,7 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
     answer = await owner.send(
         "Runtime.callFunctionOn",
         objectId=resolved["object"]["objectId"],
-        functionDeclaration=MARK_IF_VISIBLE,
+        functionDeclaration=_MARK_IF_VISIBLE,
         arguments=[{"value": child.mark}],
         returnByValue=True,
     )
@@ -148,7 +148,7 @@ async def _mark_if_visible(owner: Session, child: _ChildFrame) -> bool:
 async def _capture_frame_html(session: Session, frame_id: str, *, limit_s: float) -> str:
     made = await session.send("Page.createIsolatedWorld", frameId=frame_id, worldName=ISOLATED_WORLD, limit_s=limit_s)
     marked = await session.send(
-        "Runtime.evaluate", expression=MARKING, contextId=made["executionContextId"], limit_s=limit_s
+        "Runtime.evaluate", expression=_MARKING, contextId=made["executionContextId"], limit_s=limit_s
     )
     return await _outer_html(session, frame_id, marked["result"]["objectId"], limit_s)
 
@@ -156,7 +156,7 @@ async def _capture_frame_html(session: Session, frame_id: str, *, limit_s: float
 async def _outer_html(session: Session, frame_id: str, object_id: str, limit_s: float) -> str:
     """Return a marked document as HTML. Closed shadow roots are marked in a second step."""
     html = await _serialize(session, object_id, limit_s)
-    if CLOSED not in html:
+    if _CLOSED not in html:
         return html
     with contextlib.suppress(CommandFailedError, TimeoutError):
         async with asyncio.timeout(limit_s):
@@ -180,7 +180,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
     inside = await asyncio.gather(
         *(
             session.start("DOM.resolveNode", backendNodeId=node_id, executionContextId=context)
-            for node_id in _find_in_closed_roots(snapshot, frame_id)[:MAX_CLOSED]
+            for node_id in _find_in_closed_roots(snapshot, frame_id)[:_MAX_CLOSED]
         )
     )
     roots = [{"objectId": node["object"]["objectId"]} for node in inside]
@@ -188,7 +188,7 @@ async def _mark_closed_roots(session: Session, frame_id: str) -> None:
         "Runtime.callFunctionOn",
         functionDeclaration=MARK_HIDDEN,
         executionContextId=context,
-        arguments=[{"value": MAX_ELEMENTS}, *roots],
+        arguments=[{"value": _MAX_ELEMENTS}, *roots],
     )
 
 

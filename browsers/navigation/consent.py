@@ -16,13 +16,13 @@ from browsers.text_quoting import clean_text, quote, truncate
 
 log = logging.getLogger(__name__)
 
-MAX_FRAMES = 9
+_MAX_FRAMES = 9
 """Frames in which a banner is looked for, the main frame included."""
-MAX_FRAME_DEPTH = 3
+_MAX_FRAME_DEPTH = 3
 """Levels of frames below the main frame."""
-MAX_STEPS = 5
+_MAX_STEPS = 5
 """Maximum of buttons clicked in one banner: settings, categories, save."""
-MAX_PRESSES = 2
+_MAX_PRESSES = 2
 """Maximum of clicks on one button, which may move before the first click."""
 LIMIT_S = 8.0
 """Seconds for all banners of a page."""
@@ -213,12 +213,12 @@ def _log_exception(expression: str, answer: Event) -> bool:
 
 
 async def _iter_frames(main: _BannerFrame, tree: Event, others: Mapping[str, Session]) -> AsyncIterator[_BannerFrame]:
-    """Yield the main frame and the visible frames below it, at most `MAX_FRAMES`."""
+    """Yield the main frame and the visible frames below it, at most `_MAX_FRAMES`."""
     yield main
     known = {tree["frame"]["id"]}
     inner = [(main, node["frame"]["id"], node, 1) for node in tree.get("childFrames", [])]
     inner += [(main, frame_id, None, 1) for frame_id in others]
-    while inner and len(known) < MAX_FRAMES:
+    while inner and len(known) < _MAX_FRAMES:
         parent, frame_id, node, depth = inner.pop(0)
         if frame_id in known:
             continue
@@ -232,7 +232,7 @@ async def _iter_frames(main: _BannerFrame, tree: Event, others: Mapping[str, Ses
         except (CommandFailedError, TimeoutError):
             continue  # The frame has gone, is not visible, is busy, or is in a frame of another process.
         known.add(frame_id)
-        if depth < MAX_FRAME_DEPTH:
+        if depth < _MAX_FRAME_DEPTH:
             inner += [(frame, one["frame"]["id"], one, depth + 1) for one in node.get("childFrames", [])]
             inner += [(frame, other, None, depth + 1) for other in others if frame.session is not main.session]
         yield frame
@@ -240,7 +240,7 @@ async def _iter_frames(main: _BannerFrame, tree: Event, others: Mapping[str, Ses
 
 async def _press_buttons(session: Session, frame: _BannerFrame) -> AsyncIterator[str]:
     has_opened_settings = False
-    for _ in range(MAX_STEPS):
+    for _ in range(_MAX_STEPS):
         plan = await _find_still_button(frame, has_opened_settings)
         if plan is None:
             return
@@ -270,7 +270,7 @@ async def _press_buttons(session: Session, frame: _BannerFrame) -> AsyncIterator
 
 async def _press_until_gone(session: Session, frame: _BannerFrame, plan: dict[str, Any]) -> bool:
     """Press a button, and again if it has moved meanwhile; return True if the banner has gone."""
-    for _ in range(MAX_PRESSES):
+    for _ in range(_MAX_PRESSES):
         await _press(session, frame, plan)
         try:
             for _ in range(round(_GONE_S / _PAUSE_S)):

@@ -18,11 +18,11 @@ from browsers.egress.ip_rules import FAKE_DNS_REASON, NAT64_REASON, normalize_ho
 
 _NET_ERROR = re.compile(r"ERR_[A-Z0-9_]+")
 
-Meaning = tuple[type[errors.BrowsersError], str]
+_Meaning = tuple[type[errors.BrowsersError], str]
 """Error class and template of its sentence."""
 
 # {site} is the failed host, {error} Chromium's name of the error, {detail} the proxy's text.
-_PROXY_FAILURES: dict[FailureKind, Meaning] = {
+_PROXY_FAILURES: dict[FailureKind, _Meaning] = {
     FailureKind.UNSAFE_PORT: (errors.UnsafePortError, "Browsers do not speak HTTP on this port of {site}."),
     FailureKind.NAME_NOT_RESOLVED: (errors.NameNotResolvedError, "There is no host named {site}."),
     FailureKind.NAME_LOOKUP_TIMEOUT: (
@@ -59,7 +59,7 @@ _INCOMPLETE = (errors.ConnectionClosedError, "{site} closed the connection befor
 _NOT_HTTP = (errors.UnreachableError, "{site} answered with something that is not valid HTTP ({error}).")
 _FORBIDDEN = (errors.UnreachableError, "The browser does not load this page of {site} ({error}).")
 
-_CHROMIUM_ERRORS: dict[str, Meaning] = {
+_CHROMIUM_ERRORS: dict[str, _Meaning] = {
     code: meaning
     for codes, meaning in (
         (
@@ -138,7 +138,7 @@ _CHROMIUM_ERRORS: dict[str, Meaning] = {
     for code in codes.split()
 }
 
-_PREFIXES: tuple[tuple[tuple[str, ...], Meaning], ...] = (
+_PREFIXES: tuple[tuple[tuple[str, ...], _Meaning], ...] = (
     (("ERR_CERT", "ERR_CT_"), (errors.TlsFailedError, "The certificate of {site} is not valid ({error}).")),
     (("ERR_SSL", "ERR_TLS", "ERR_ECH"), (errors.TlsFailedError, "The TLS handshake with {site} failed ({error}).")),
     (("ERR_DNS",), _PROXY_FAILURES[FailureKind.NAME_NOT_RESOLVED]),
@@ -146,7 +146,7 @@ _PREFIXES: tuple[tuple[tuple[str, ...], Meaning], ...] = (
     (("ERR_HTTP2", "ERR_QUIC", "ERR_RESPONSE_HEADERS"), _NOT_HTTP),
     (("ERR_CONNECTION",), _CLOSED),
 )
-MAX_URL_CHARS = 200
+_MAX_URL_CHARS = 200
 """Maximum of characters of the URL in an error message."""
 
 _UNKNOWN = (errors.UnreachableError, "{site} could not be loaded ({error}).")
@@ -233,14 +233,14 @@ def _blocked_error(failure: ConnectionFailure, url: str, first: _Origin, origin:
         message = f"{_host_or_site(first)} redirects to a host that is not on the public internet."
     elif origin.is_address:
         # Use the caller's spelling. The address behind it must not be revealed.
-        message = f"{url[:MAX_URL_CHARS]} is not on the public internet."
+        message = f"{url[:_MAX_URL_CHARS]} is not on the public internet."
     else:
         message = f"{first.host} is not on the public internet."
     return errors.BlockedAddressError(message, url=url, next_step=next_step)
 
 
 def _build_error(
-    meaning: Meaning, url: str, first: _Origin, origin: _Origin, error: str, detail: str = ""
+    meaning: _Meaning, url: str, first: _Origin, origin: _Origin, error: str, detail: str = ""
 ) -> errors.BrowsersError:
     kind, sentence = meaning
     message = sentence.format(site=_describe_site(first, origin), error=error, detail=detail or "it gave no reason")
@@ -260,6 +260,6 @@ def _host_or_site(origin: _Origin) -> str:
     return origin.host or "the site"
 
 
-def _find_meaning(error: str) -> Meaning:
+def _find_meaning(error: str) -> _Meaning:
     by_prefix = (meaning for prefixes, meaning in _PREFIXES if error.startswith(prefixes))
     return _CHROMIUM_ERRORS.get(error) or next(by_prefix, _UNKNOWN)

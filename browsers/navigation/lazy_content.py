@@ -14,27 +14,27 @@ from browsers.identity.fingerprint import tall_viewport
 from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
 
-MAX_HEIGHT = 30_000
+_MAX_HEIGHT = 30_000
 """Maximum height of the tall window in CSS pixels."""
-EXTRA_HEIGHT = 400
+_EXTRA_HEIGHT = 400
 """CSS pixels by which the tall window is higher than the page."""
-FITS = 1.05
+_FITS = 1.05
 """Window heights. A page up to this height has nothing to scroll to."""
 ROUNDS = 10
 """Maximum of tall windows in a row, each as tall as the page has become."""
 ROUND_LIMIT_S = 2.0
 """Seconds for one round on an idle machine."""
-GROWTH_CHARS = 20
+_GROWTH_CHARS = 20
 """Characters. Less new text than this after a round: nothing more will appear."""
 FRAMES_LIMIT_S = 1.0
-QUIET_S = 0.06
-QUIET_WITH_DATA_S = 0.15
-USUAL_FRAMES_S = 0.12
+_QUIET_S = 0.06
+_QUIET_WITH_DATA_S = 0.15
+_USUAL_FRAMES_S = 0.12
 """Seconds for two frames and 20 ms on a machine with an idle core. Slower machines get more time."""
-MAX_SLOWNESS = 5.0
+_MAX_SLOWNESS = 5.0
 """Maximum factor by which a slow machine lengthens the waits of a round."""
 
-SCROLL_TO_END = """new Promise((done) => {
+_SCROLL_TO_END = """new Promise((done) => {
   window.scrollTo(0, document.documentElement.scrollHeight);
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => %s));
@@ -42,13 +42,13 @@ SCROLL_TO_END = """new Promise((done) => {
 """Script that scrolls to the end and waits for two frames. Observers fire with the second frame and start their
 requests in it. Pages that act after painting need as long. In a window as tall as its page nothing scrolls, so a scroll
 event is dispatched for listeners."""
-AFTERWARDS = "setTimeout(done, %d)"
-AT_ONCE = "done()"
-FRAME_S = 0.02
-DEBOUNCE_S = 0.15
+_AFTERWARDS = "setTimeout(done, %d)"
+_AT_ONCE = "done()"
+_FRAME_S = 0.02
+_DEBOUNCE_S = 0.15
 """Seconds for which pages debounce scrolling. Virtual time skips them. In real time they are spent only for a page
 that listens to scroll events."""
-SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
+_SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
 
 
@@ -82,25 +82,25 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
             await readiness.wait_until_ready(left_s, may_be_thin=False, may_skip=False)
         sample = await readiness.sample()
         left_s = end - time.monotonic()
-        if sample is None or left_s <= 0 or _fits(sample) or sample.text_chars <= before + GROWTH_CHARS:
+        if sample is None or left_s <= 0 or _fits(sample) or sample.text_chars <= before + _GROWTH_CHARS:
             return
         before = sample.text_chars
-        window = tall_viewport(min(sample.height + EXTRA_HEIGHT, MAX_HEIGHT))
+        window = tall_viewport(min(sample.height + _EXTRA_HEIGHT, _MAX_HEIGHT))
         await session.send("Emulation.setDeviceMetricsOverride", **window)
         spent_s = await _scroll(session, readiness)
         # By this factor frames are slower than usual.
-        slowness = MAX_SLOWNESS if spent_s is None else min(MAX_SLOWNESS, max(1.0, spent_s / USUAL_FRAMES_S))
+        slowness = _MAX_SLOWNESS if spent_s is None else min(_MAX_SLOWNESS, max(1.0, spent_s / _USUAL_FRAMES_S))
         await readiness.wait_until_ready(
             min(ROUND_LIMIT_S * slowness, left_s),
             may_be_thin=False,
             may_skip=False,
-            quiet_s=QUIET_S * slowness,
-            quiet_with_data_s=QUIET_WITH_DATA_S * slowness,
+            quiet_s=_QUIET_S * slowness,
+            quiet_with_data_s=_QUIET_WITH_DATA_S * slowness,
         )
 
 
 def _fits(sample: DomSample) -> bool:
-    return sample.height <= sample.window_height * FITS
+    return sample.height <= sample.window_height * _FITS
 
 
 async def _has_more_content(session: Session, readiness: ReadinessWaiter, before: DomSample) -> bool | None:
@@ -119,23 +119,23 @@ async def _reaction_s(session: Session) -> float:
             answer = await session.send(
                 "DOMDebugger.getEventListeners", objectId=found["result"]["objectId"], limit_s=FRAMES_LIMIT_S
             )
-            if any(listener["type"] in SCROLL_EVENTS for listener in answer["listeners"]):
-                return DEBOUNCE_S
+            if any(listener["type"] in _SCROLL_EVENTS for listener in answer["listeners"]):
+                return _DEBOUNCE_S
     except (KeyError, CommandFailedError, TimeoutError):
         pass
-    return FRAME_S
+    return _FRAME_S
 
 
 async def _scroll(session: Session, readiness: ReadinessWaiter) -> float | None:
     """Scroll to the end and return the seconds until observers ran, or None if they did not."""
     is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
-    pause_s = FRAME_S if readiness.time.is_taken or is_predicted_idle else await _reaction_s(session)
+    pause_s = _FRAME_S if readiness.time.is_taken or is_predicted_idle else await _reaction_s(session)
     started_at = time.monotonic()
     try:
-        ending = AT_ONCE if readiness.time.is_taken else AFTERWARDS % (1000 * pause_s)
-        await readiness.evaluate(SCROLL_TO_END % ending, limit_s=FRAMES_LIMIT_S, await_promise=True)
+        ending = _AT_ONCE if readiness.time.is_taken else _AFTERWARDS % (1000 * pause_s)
+        await readiness.evaluate(_SCROLL_TO_END % ending, limit_s=FRAMES_LIMIT_S, await_promise=True)
         if readiness.time.is_taken:
-            await readiness.time.skip(DEBOUNCE_S, SKIP_LIMIT_S)
+            await readiness.time.skip(_DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailedError):
         return None
-    return time.monotonic() - started_at - (pause_s - FRAME_S)
+    return time.monotonic() - started_at - (pause_s - _FRAME_S)

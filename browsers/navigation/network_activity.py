@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from browsers.cdp.session import Event, Session
 
-COUNTED_TYPES = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
+_COUNTED_TYPES = frozenset({"Document", "Script", "Stylesheet", "XHR", "Fetch"})
 """Request types that can bring content. Images, media, fonts, pings and open streams never delay a page."""
 
 DATA = frozenset({"XHR", "Fetch"})
 """Request types of scripts that load data."""
 
-ANALYTICS = re.compile(
+_ANALYTICS = re.compile(
     r"google-analytics|googletagmanager|doubleclick|/collect\b|analytics|hotjar|segment\.io|sentry|beacon"
     r"|/ping\b|telemetry",
     re.IGNORECASE,
@@ -128,7 +128,7 @@ class NetworkActivity:
             self._documents.add(event["requestId"])
         if kind == "Script" and event["initiator"]["type"] == "other":
             self.workers += 1
-        if kind not in COUNTED_TYPES or ANALYTICS.search(url):
+        if kind not in _COUNTED_TYPES or _ANALYTICS.search(url):
             return
         path = url.split("?", 1)[0]
         if kind in DATA:

@@ -18,18 +18,18 @@ from browsers.scripts import READINESS_PROBE
 
 MAX_DOCUMENTS = 5
 """Maximum of main documents. A page with more reloads itself forever."""
-MAX_FRAME_PROCESSES = 100
+_MAX_FRAME_PROCESSES = 100
 """Maximum of observed frames with a process of their own."""
 MAX_DIALOGS = 10
 """Maximum of dialogs before the script is ended. Alert loops opened a thousand a second."""
-DECODED_LIMIT_BYTES = 64 * 1024 * 1024
+_DECODED_LIMIT_BYTES = 64 * 1024 * 1024
 """Decoded bytes of all responses of a page. A page with more is stopped: it may be a compression bomb."""
-JSON_BUFFER_BYTES = 8 * 1024 * 1024
+_JSON_BUFFER_BYTES = 8 * 1024 * 1024
 """Bytes of response bodies that the browser stores for one page."""
-MAX_JSON_RESPONSES = 40
-MAX_JSON_CHARS = 512 * 1024
+_MAX_JSON_RESPONSES = 40
+_MAX_JSON_CHARS = 512 * 1024
 """Maximum of JSON responses that are returned, and of characters of each."""
-JSON_LIMIT_S = 1.0
+_JSON_LIMIT_S = 1.0
 """Seconds to read one JSON response from the browser."""
 
 
@@ -75,7 +75,7 @@ class PageObserver:
         Await the result only in a blank tab: while a response is paused, Chromium answers after the commit, so the
         first milliseconds of the page are not observed.
         """
-        session, buffer = self._session, JSON_BUFFER_BYTES if self._request.json_responses else 0
+        session, buffer = self._session, _JSON_BUFFER_BYTES if self._request.json_responses else 0
         session.on("Page.javascriptDialogOpening", self._on_dialog)
         session.on("Page.frameNavigated", self._on_frame_navigated)
         session.on("Network.responseReceived", self._on_response)
@@ -141,7 +141,7 @@ class PageObserver:
 
     def _must_stop(self) -> bool:
         network, limits = self.readiness.network, self._request.limits
-        if network.document_bytes > limits.render_bytes or network.received_bytes > DECODED_LIMIT_BYTES:
+        if network.document_bytes > limits.render_bytes or network.received_bytes > _DECODED_LIMIT_BYTES:
             self.stopped_for_size = True
         return self.stopped_for_size or self._documents > MAX_DOCUMENTS or self.failed_to_commit is not None
 
@@ -175,7 +175,7 @@ class PageObserver:
         known.add(loader_id)
 
     def _on_frame_process(self, event: Event) -> None:
-        if len(self.frame_sessions) >= MAX_FRAME_PROCESSES:
+        if len(self.frame_sessions) >= _MAX_FRAME_PROCESSES:
             return
         child = self._session.child(event["sessionId"])
         child.post("Page.enable")
@@ -186,15 +186,15 @@ class PageObserver:
             self._responses[event["loaderId"]] = event
             return
         is_json = event.get("type") in {"XHR", "Fetch"} and "json" in event["response"].get("mimeType", "")
-        if is_json and self._request.json_responses and len(self._json) < MAX_JSON_RESPONSES:
+        if is_json and self._request.json_responses and len(self._json) < _MAX_JSON_RESPONSES:
             self._json[event["requestId"]] = event["response"]
 
     async def _read_json(self, request_id: str, response: Event) -> JsonResponse | None:
         try:
-            answer = await self._session.send("Network.getResponseBody", requestId=request_id, limit_s=JSON_LIMIT_S)
+            answer = await self._session.send("Network.getResponseBody", requestId=request_id, limit_s=_JSON_LIMIT_S)
         except (CommandFailedError, TimeoutError):
             return None
         text = str(answer["body"])
-        if answer.get("base64Encoded") or len(text) > MAX_JSON_CHARS:
+        if answer.get("base64Encoded") or len(text) > _MAX_JSON_CHARS:
             return None
         return JsonResponse(strip_credentials(response["url"]), response["status"], text)

@@ -22,7 +22,7 @@ MIN_SIMILAR_PAGES = 2
 """Similar pages that must have stayed idle before a prediction."""
 FULL_WAIT_EVERY = 8
 """One of this many pages gets the full wait anyway."""
-MAX_SIGNATURES = 64
+_MAX_SIGNATURES = 64
 """Maximum of records of one batch."""
 
 
@@ -63,8 +63,8 @@ class PagePatterns:
         self._records: dict[PageSignature, PatternRecord] = {}
 
     def find(self, signature: PageSignature) -> PatternRecord:
-        """Return the record of similar pages. Beyond MAX_SIGNATURES a new record is not stored."""
-        if signature in self._records or len(self._records) < MAX_SIGNATURES:
+        """Return the record of similar pages. Beyond _MAX_SIGNATURES a new record is not stored."""
+        if signature in self._records or len(self._records) < _MAX_SIGNATURES:
             return self._records.setdefault(signature, PatternRecord())
         return PatternRecord()
 

@@ -23,11 +23,11 @@ from browsers.navigation.readiness_rules import (
 )
 from browsers.scripts import READINESS_PROBE
 
-MAX_TASKS_PER_INSTANT = 1000
+_MAX_TASKS_PER_INSTANT = 1000
 """Maximum of tasks before time advances, for pages that always start another task."""
 
 
-class VirtualTime:
+class _VirtualTime:
     """Control the virtual clock of one tab.
 
     Chromium cannot return from virtual time to real time: a clock that runs freely afterwards runs through hours within
@@ -83,7 +83,7 @@ def _budget(policy: str, seconds: float) -> Event:
     return {
         "policy": policy,
         "budget": max(1, round(seconds * 1000)),
-        "maxVirtualTimeTaskStarvationCount": MAX_TASKS_PER_INSTANT,
+        "maxVirtualTimeTaskStarvationCount": _MAX_TASKS_PER_INSTANT,
     }
 
 
@@ -94,13 +94,13 @@ SAMPLE_LIMIT_S = 1.0
 """Seconds on an idle machine. If the isolated world does not answer, the page runs an endless loop and its script is
 ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of CPU were ended after one second."""
 
-AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
+_AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
 
-FORWARD_S = 4.0
+_FORWARD_S = 4.0
 """Seconds of virtual time that a page without content is run ahead."""
-FORWARD_LIMIT_S = 3.0
+_FORWARD_LIMIT_S = 3.0
 """Seconds of real time for one skip of virtual time."""
-REAL_TIME_S = 1.5
+_REAL_TIME_S = 1.5
 """Seconds for which a thin page without virtual time may show more by its timers."""
 
 
@@ -125,7 +125,7 @@ class ReadinessWaiter:
         `progress` predicts the wait from similar pages.
         """
         self.network = network
-        self.time = VirtualTime(session)
+        self.time = _VirtualTime(session)
         self._may_skip = may_skip and not keeps_real_time
         self._keeps_real_time = keeps_real_time
         self.progress = progress
@@ -199,11 +199,11 @@ class ReadinessWaiter:
                         progress.end()
                     return True
                 if decision is ReadinessDecision.FORWARD and self._keeps_real_time:
-                    self._is_forwarded = time.monotonic() - self.started_at >= REAL_TIME_S
+                    self._is_forwarded = time.monotonic() - self.started_at >= _REAL_TIME_S
                 elif decision is ReadinessDecision.FORWARD:
                     # Run the page's timers ahead: a spinner of 1.2 s ends after 0.3 s.
                     self._is_forwarded = True
-                    await self.time.skip(FORWARD_S, FORWARD_LIMIT_S, waits_for_requests=True)
+                    await self.time.skip(_FORWARD_S, _FORWARD_LIMIT_S, waits_for_requests=True)
                     continue
                 if decision is ReadinessDecision.SKIP:
                     quiet = quiet_with_data_s if self.network.used_data else quiet_s
@@ -303,7 +303,7 @@ class ReadinessWaiter:
         requests = self.network.requests
         try:
             raw = await self.evaluate(
-                AFTER_OVERDUE_TIMERS % self._sample_script, limit_s=self._answer_limit_s(), await_promise=True
+                _AFTER_OVERDUE_TIMERS % self._sample_script, limit_s=self._answer_limit_s(), await_promise=True
             )
         except (TimeoutError, CommandFailedError):
             return False
@@ -313,7 +313,7 @@ class ReadinessWaiter:
     async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
         """Return True if timers of the next `seconds` bring neither content nor requests."""
         requests = self.network.requests
-        await self.time.skip(seconds, FORWARD_LIMIT_S)
+        await self.time.skip(seconds, _FORWARD_LIMIT_S)
         after = await self.sample()
         if after is None:
             return False

@@ -31,30 +31,30 @@ It may be a long poll, or a script host that does not answer. Of the requests of
 are those of HTTP Archive, one in a hundred takes more than 1.2 s and none more than 2.4 s.
 """
 
-THIN_CHARS = 200
-THIN_HEIGHT = 1.1
+_THIN_CHARS = 200
+_THIN_HEIGHT = 1.1
 """Characters of text, and height in windows. A page below both is still empty: its content is expected."""
 
-THIN_WAIT_S = 1.5
-SPINNER_WAIT_S = 3.0
+_THIN_WAIT_S = 1.5
+_SPINNER_WAIT_S = 3.0
 """Seconds since the start of the wait after which a thin page, or one with a spinner, is accepted as ready.
 
 They apply while requests, streams or web sockets are open. Otherwise virtual time runs ahead.
 """
-SPINNER_QUIET_S = 1.0
+_SPINNER_QUIET_S = 1.0
 """Seconds without activity before a page with a spinner is accepted."""
 SOCKET_WAIT_S = 1.2
 """Seconds since the start of the wait in which a page waits for the first message of its web socket."""
 
-DOM_READY_HOLDS_S = 0.5
+_DOM_READY_HOLDS_S = 0.5
 """Seconds after the document was parsed in which its remaining resources delay the page."""
-LOADING_HOLDS_S = 1.5
-LOADING_QUIET_S = 0.8
+_LOADING_HOLDS_S = 1.5
+_LOADING_QUIET_S = 0.8
 """Seconds since the start, and without activity, after which a document that is still loading counts as loaded.
 
 A parser that waits for a script without an answer keeps readyState at "loading" forever.
 """
-BROKEN_QUIET_S = 1.0
+_BROKEN_QUIET_S = 1.0
 """Seconds without activity after which a document with a broken connection counts as loaded.
 
 It stays at "loading". Earlier samples lack its content.
@@ -155,7 +155,7 @@ def decide_readiness(sample: DomSample, network: NetworkActivity, timers: QuietT
         return ReadinessDecision.DONE
     if not (network.in_flight() or network.streams or network.sockets):
         return ReadinessDecision.FORWARD
-    patience_s, needed_s = (SPINNER_WAIT_S, SPINNER_QUIET_S) if sample.spinner else (THIN_WAIT_S, needed)
+    patience_s, needed_s = (_SPINNER_WAIT_S, _SPINNER_QUIET_S) if sample.spinner else (_THIN_WAIT_S, needed)
     return ReadinessDecision.DONE if age_s > patience_s and idle_s > needed_s else ReadinessDecision.WAIT
 
 
@@ -194,17 +194,17 @@ def _idle_s(sample: DomSample, network: NetworkActivity, now: float) -> float:
 
 
 def _is_thin(sample: DomSample) -> bool:
-    return sample.text_chars < THIN_CHARS and sample.height <= sample.window_height * THIN_HEIGHT
+    return sample.text_chars < _THIN_CHARS and sample.height <= sample.window_height * _THIN_HEIGHT
 
 
 def _is_loaded(sample: DomSample, timers: QuietTimers, thin: bool) -> bool:
     if sample.ready_state == "complete":
         return True
     if sample.ready_state == "interactive":
-        return timers.dom_ready_at is not None and timers.now - timers.dom_ready_at > DOM_READY_HOLDS_S
+        return timers.dom_ready_at is not None and timers.now - timers.dom_ready_at > _DOM_READY_HOLDS_S
     if timers.broken:
-        return sample.quiet_s > BROKEN_QUIET_S
-    return not thin and timers.now - timers.started_at > LOADING_HOLDS_S and sample.quiet_s > LOADING_QUIET_S
+        return sample.quiet_s > _BROKEN_QUIET_S
+    return not thin and timers.now - timers.started_at > _LOADING_HOLDS_S and sample.quiet_s > _LOADING_QUIET_S
 
 
 def _is_held(network: NetworkActivity, now: float, lacks_content: bool) -> bool:

@@ -55,8 +55,8 @@ def _normalize_slashes(scheme: str, text: str) -> str:
     return f"{scheme}://{head.lstrip('/')}{query}" if head.startswith("//") else head + query
 
 
-TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
-TEXT_SUFFIXES = ("+json", "+xml")
+_TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
+_TEXT_SUFFIXES = ("+json", "+xml")
 _HTML_TAG = re.compile(
     rb"<(?:(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]|!--)"
 )
@@ -65,7 +65,7 @@ _HTML_TAG = re.compile(
 
 def is_text_type(media_type: str) -> bool:
     """Return True if a body of this media type is text."""
-    return media_type.startswith(TEXT_TYPES) or media_type.endswith(TEXT_SUFFIXES)
+    return media_type.startswith(_TEXT_TYPES) or media_type.endswith(_TEXT_SUFFIXES)
 
 
 def sniff_media_type(data: bytes) -> str:
@@ -78,15 +78,15 @@ def sniff_media_type(data: bytes) -> str:
     return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"
 
 
-BODYLESS = frozenset({204, 205, 304})
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_BODYLESS = frozenset({204, 205, 304})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _MEDIA_TYPE = re.compile(r"\s*([a-z0-9!#$&^_.+-]{1,40}/[a-z0-9!#$&^_.+-]{1,100})\s*(?:[;,]|$)", re.IGNORECASE)
 """RFC 6838, 4.2. Browsers ignore invalid types, and error messages must not contain arbitrary text."""
 _UNKNOWN_TYPES = frozenset({"application/unknown", "unknown/unknown"})
 """Browsers sniff the content of these types (MIME Sniffing, section 7)."""
 
-READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
+_READ_BYTES = (2 * 1024, 16 * 1024, 64 * 1024, 256 * 1024)
 """Bytes of successive reads. A read answers only when full or at the end, so slow bodies begin with small reads."""
 
 DELIVERY_S = 1.0
@@ -133,7 +133,7 @@ class PausedResponse:
     def location(self) -> str | None:
         """Target of a redirect as written, or None if it does not redirect."""
         # Browsers ignore an empty location and show the body.
-        return self.headers.get("location") or None if self.status in REDIRECTS else None
+        return self.headers.get("location") or None if self.status in _REDIRECTS else None
 
     @property
     def content_type(self) -> str:
@@ -152,7 +152,7 @@ class PausedResponse:
         """True if a browser would show it as a page. Undeclared content counts as a page until it is read."""
         if "attachment" in self.headers.get("content-disposition", "").lower():
             return False
-        return self.media_type in {"", "text/html", "application/xhtml+xml"} and self.status not in BODYLESS
+        return self.media_type in {"", "text/html", "application/xhtml+xml"} and self.status not in _BODYLESS
 
     @property
     def known_bytes(self) -> int | None:
@@ -179,7 +179,7 @@ async def read_body(
     CommandFailedError if the connection ended before any of the body came, and TimeoutError if none of the body came
     in time.
     """
-    if response.status in BODYLESS:
+    if response.status in _BODYLESS:
         return ResponseBody()
     was_cut = False
 
@@ -219,7 +219,7 @@ async def _read_stream(session: Session, response: PausedResponse, cap_bytes: in
     try:
         async with asyncio.timeout(limit_s):
             while total <= cap_bytes:
-                size = READ_BYTES[min(len(pieces), len(READ_BYTES) - 1)]
+                size = _READ_BYTES[min(len(pieces), len(_READ_BYTES) - 1)]
                 answer = await session.start("IO.read", handle=handle, size=size)
                 pieces.append(_decode_body(answer, "data"))
                 total += len(pieces[-1])

@@ -20,7 +20,7 @@ from browsers.navigation.readiness import ReadinessWaiter
 
 WINDOW_WIDTH, WINDOW_HEIGHT = 1_280, 900
 """CSS pixels of the window."""
-PART_HEIGHT = 898
+_PART_HEIGHT = 898
 """CSS pixels of a part of the whole page: the most that fits into `MAX_PIXELS` without scaling."""
 MAX_EDGE = 1_568
 """Maximum pixels of the longer side of a picture."""
@@ -31,10 +31,10 @@ MAX_BYTES = 600_000
 attempt may be larger."""
 MAX_PAGE_HEIGHT = 16_000
 """Maximum height in CSS pixels of the pictured part of a page. Chromium paints no larger surface."""
-QUALITIES = (75, 50, 25)
+_QUALITIES = (75, 50, 25)
 """Quality (1 to 100) of successive attempts in WebP and JPEG."""
-CAPTURE_LIMIT_S = 10.0
-REVEAL_LIMIT_S = 9.0
+_CAPTURE_LIMIT_S = 10.0
+_REVEAL_LIMIT_S = 9.0
 _SCRIPT_LIMIT_S = 3.0
 
 _REVEAL = """new Promise(async (done) => {
@@ -152,11 +152,11 @@ async def take_screenshots(
         height = min(MAX_PAGE_HEIGHT, math.ceil(size["inner"]))
         await session.send("Emulation.setDeviceMetricsOverride", **window_metrics(height))
         await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
-    await readiness.evaluate(_REVEAL, limit_s=REVEAL_LIMIT_S, await_promise=True)
+    await readiness.evaluate(_REVEAL, limit_s=_REVEAL_LIMIT_S, await_promise=True)
     size = await _measure(readiness)
     height = min(MAX_PAGE_HEIGHT, math.ceil(size["height"]))
     # Parts of equal height: no part is a sliver.
-    part_height = math.ceil(height / math.ceil(height / PART_HEIGHT))
+    part_height = math.ceil(height / math.ceil(height / _PART_HEIGHT))
     parts = [_Clip(0, top, WINDOW_WIDTH, min(part_height, height - top)) for top in range(0, height, part_height)]
     clips = (_Clip(0, 0, WINDOW_WIDTH, height), *(() if request.is_single else parts))
     pictures = [await _capture(session, clip, request, beyond_window=True) for clip in clips]
@@ -190,23 +190,23 @@ def _clip_to_window(box: dict[str, float], window: dict[str, float]) -> _Clip:
 
 async def _take_file(session: Session, kind: ScreenshotKind) -> Screenshot:
     if kind is ScreenshotKind.PDF:
-        answer = await session.send("Page.printToPDF", printBackground=True, limit_s=CAPTURE_LIMIT_S)
+        answer = await session.send("Page.printToPDF", printBackground=True, limit_s=_CAPTURE_LIMIT_S)
         return Screenshot(base64.b64decode(answer["data"]), "application/pdf")
-    answer = await session.send("Page.captureSnapshot", format="mhtml", limit_s=CAPTURE_LIMIT_S)
+    answer = await session.send("Page.captureSnapshot", format="mhtml", limit_s=_CAPTURE_LIMIT_S)
     return Screenshot(str(answer["data"]).encode("utf-8", "surrogatepass"), "multipart/related")
 
 
 async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *, beyond_window: bool) -> Screenshot:
     scale = 1.0 if request.is_single else clip.scale
     data = b""
-    for quality in QUALITIES:
+    for quality in _QUALITIES:
         options: dict[str, Any] = {} if request.image_type == "png" else {"quality": quality}
         answer = await session.send(
             "Page.captureScreenshot",
             format=request.image_type,
             clip={"x": clip.x, "y": clip.y, "width": clip.width, "height": clip.height, "scale": scale},
             captureBeyondViewport=beyond_window,
-            limit_s=CAPTURE_LIMIT_S,
+            limit_s=_CAPTURE_LIMIT_S,
             **options,
         )
         data = base64.b64decode(answer["data"])

@@ -85,11 +85,11 @@ def _key(url: str) -> str:
 
 CLOSE_LIMIT_S = 2.0
 RENEW_LIMIT_S = 5.0
-EVERY_ORIGIN = "*"
+_EVERY_ORIGIN = "*"
 PREPARE_LIMIT_S = 5.0
 """Seconds. A machine under heavy load needed more than two seconds for a tab's first answer."""
 PAUSE_AT_RESPONSE = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}]
-PAUSE_AT_BOTH = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}, *PAUSE_AT_RESPONSE]
+_PAUSE_AT_BOTH = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}, *PAUSE_AT_RESPONSE]
 
 
 class Tab:
@@ -167,7 +167,7 @@ class Tab:
         is_custom = request.method != "GET" or bool(request.headers)
         if self._pauses_requests != is_custom:
             self._pauses_requests = is_custom
-            patterns = PAUSE_AT_BOTH if is_custom else PAUSE_AT_RESPONSE
+            patterns = _PAUSE_AT_BOTH if is_custom else PAUSE_AT_RESPONSE
             commands.append(self.session.start("Fetch.enable", patterns=patterns))
         if commands:
             async with asyncio.timeout(PREPARE_LIMIT_S * measure_slowdown()):
@@ -319,7 +319,7 @@ class Tab:
             session.start("Fetch.enable", patterns=PAUSE_AT_RESPONSE),
             session.start("Network.clearBrowserCookies"),
             session.start("Network.clearBrowserCache"),
-            session.start("Storage.clearDataForOrigin", origin=EVERY_ORIGIN, storageTypes="all"),
+            session.start("Storage.clearDataForOrigin", origin=_EVERY_ORIGIN, storageTypes="all"),
             # The process has a cache of its own, which is emptied by disabling it.
             session.start("Network.setCacheDisabled", cacheDisabled=True),
             session.start("Network.setCacheDisabled", cacheDisabled=False),

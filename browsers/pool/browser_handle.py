@@ -74,12 +74,12 @@ class Heartbeat:
 
 log = logging.getLogger(__name__)
 
-MAX_BATCHES = 100
+_MAX_BATCHES = 100
 """Maximum of batches with page patterns. A batch has few hosts with more than one page."""
 _TAB_ERRORS = (BrowsersError, CommandFailedError, TimeoutError)
-SESSION_DRAIN_S = 900.0
+_SESSION_DRAIN_S = 900.0
 """Seconds that a browser to be replaced waits for sessions: their lifetime."""
-MAX_FAILED_TABS = 3
+_MAX_FAILED_TABS = 3
 """A browser that fails to open this many tabs in a row is killed."""
 
 
@@ -120,7 +120,7 @@ class BrowserHandle:
         self._ready: list[Tab] = []
         self._profile_tabs: IdleTabs[ProfileKey] = IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True)
         self._batch_tabs: IdleTabs[BatchKey] = IdleTabs(MAX_BATCH_TABS, BATCH_TTL_S)
-        self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(MAX_BATCHES)
+        self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(_MAX_BATCHES)
         self._background: set[asyncio.Task[None]] = set()
         self._cleaning: set[asyncio.Task[None]] = set()
         self._drained = asyncio.Event()
@@ -305,7 +305,7 @@ class BrowserHandle:
         self.retired = True
         if self.lent:
             try:
-                async with asyncio.timeout(max(limit_s, SESSION_DRAIN_S) if self.sessions else limit_s):
+                async with asyncio.timeout(max(limit_s, _SESSION_DRAIN_S) if self.sessions else limit_s):
                     await self._drained.wait()
             except TimeoutError:
                 log.warning("browser retired with %s visits still running", self.lent)
@@ -351,10 +351,10 @@ class BrowserHandle:
         self._failed_tabs = 0
 
     def _on_unusable_tab(self, error: Exception) -> BrowserGoneError:
-        """Count an unusable tab, and kill the browser after MAX_FAILED_TABS in a row."""
+        """Count an unusable tab, and kill the browser after _MAX_FAILED_TABS in a row."""
         self._failed_tabs += 1
         log.warning("tab not usable: %s", str(error) or type(error).__name__)
-        if self._failed_tabs >= MAX_FAILED_TABS:
+        if self._failed_tabs >= _MAX_FAILED_TABS:
             self.chromium.kill()
         return BrowserGoneError("The browser did not open a tab.")
 

@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 
 DRAIN_LIMIT_S = 20.0
 """Seconds that a browser to be replaced waits for its visits."""
-MEMORY_SAMPLE_VISITS = 50
+_MEMORY_SAMPLE_VISITS = 50
 """Visits between two memory samples. A sample costs milliseconds of kernel time."""
-TAB_BYTES = 40_000_000
+_TAB_BYTES = 40_000_000
 """Bytes of memory of a tab that waits for its site. They do not count toward the limit of its browser."""
-PEEKS_LIKE_A_RENDER = 10
+_PEEKS_LIKE_A_RENDER = 10
 """Number of peeks that increase a browser's memory as much as one render."""
 
 
@@ -270,12 +270,12 @@ class BrowserPool:
             await self._replace(tier, handle)
 
     async def _uses_too_much_memory(self, tier: Tier, handle: BrowserHandle) -> bool:
-        visits = handle.renders + handle.peeks // PEEKS_LIKE_A_RENDER
-        if visits - self._sampled_at.get(tier, -MEMORY_SAMPLE_VISITS) >= MEMORY_SAMPLE_VISITS:
+        visits = handle.renders + handle.peeks // _PEEKS_LIKE_A_RENDER
+        if visits - self._sampled_at.get(tier, -_MEMORY_SAMPLE_VISITS) >= _MEMORY_SAMPLE_VISITS:
             self._sampled_at[tier] = visits
             self._memory[tier] = await handle.chromium.memory_bytes()
         more_tabs = max(0, handle.lent - self._settings.render_slots)
-        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * TAB_BYTES
+        return (self._memory.get(tier) or 0) > self._settings.browser_memory_bytes + more_tabs * _TAB_BYTES
 
     async def _replace(self, tier: Tier, old: BrowserHandle) -> None:
         """Start a new browser for new visits, then let the old one finish its visits and close it."""
