@@ -17,9 +17,10 @@ from browsers.model import Snapshot
 from scraper.extract.content import hashed_features
 from scraper.extract.content.extraction import describe_page
 from scraper.extract.content.feature_matrix import compute_columns, stack_columns
-from scraper.extract.content.page_statistics import PageStatistics, split_words
+from scraper.extract.content.page_statistics import PageStatistics
 from scraper.html.page import page_tree
 from scraper.html.page.segmentation import segment_body
+from scraper.text.terms import split_words
 
 FOLDS = 4
 KEEP = 0.5
@@ -136,7 +137,7 @@ def _lightened(page: PageStatistics) -> PageStatistics:
 def _labels(sample: Sample, page: PageStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     if sample.wanted or sample.unwanted:
         return _labels_of_phrases(sample, page)
-    gold = split_words(sample.gold)
+    gold = split_words(sample.gold, by_character=True)
     shares = np.array(matched_shares(page.words, gold))
     kept = shares >= KEEP
     # Pages weigh the same at any length; with a short gold text the other text weighs more.

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scraper.retrieval.model import Excerpt
-from scraper.retrieval.near_duplicates import find_near_duplicates
 from scraper.retrieval.sentence_features import Question
 from scraper.retrieval.sentence_score import score_sentences, split_wordings
 from scraper.retrieval.sentences import Sentence, split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 from scraper.text import token_estimate
+from scraper.text.likeness import find_near_duplicates
 from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.text.sanitize import name_key
 from scraper.text.terms import split_terms

@@ -16,7 +16,8 @@ from scraper.coordination.protocols import RateLimit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import MAX_PAUSE_S, CircuitBreakers, EngineThrottle
-from scraper.search.query_terms import extract_content_words, extract_words
+from scraper.search.query_terms import extract_content_words
+from scraper.text.terms import unique_terms
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -235,7 +236,7 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
 
 def _covered_words(query_words: Sequence[str], row: EngineResult) -> frozenset[str]:
     """Return the query's words that a row contains, also as prefixes: TopCV covers `top`."""
-    row_words = extract_words(f"{row.title} {row.snippet} {row.url}")
+    row_words = unique_terms(f"{row.title} {row.snippet} {row.url}")
     return frozenset(word for word in query_words if any(one.startswith(word) for one in row_words))
 
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from scraper.search.query_terms import extract_content_words, extract_words, jaccard_similarity, title_key
+from scraper.search.query_terms import extract_content_words, title_key
 from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url_dedup_key
+from scraper.text.likeness import jaccard
+from scraper.text.terms import unique_terms
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
@@ -101,7 +103,7 @@ class MergedResult:
     def select_snippet(self, query_words: frozenset[str]) -> str:
         """Return the snippet with most words of the query; the longest of equal ones."""
         return max(
-            (row.snippet for _, row in self.rows), key=lambda text: (len(extract_words(text) & query_words), len(text))
+            (row.snippet for _, row in self.rows), key=lambda text: (len(unique_terms(text) & query_words), len(text))
         )
 
 
@@ -121,7 +123,7 @@ class ComparableText:
     def of(cls, title: str, snippet: str, host: str, ignored: frozenset[str] = frozenset()) -> Self:
         """Return the features of a result, without the ignored words."""
         editions = frozenset(_EDITION.findall(title))
-        return cls(title_key(title), editions, extract_words(title) - ignored, extract_words(snippet) - ignored, host)
+        return cls(title_key(title), editions, unique_terms(title) - ignored, unique_terms(snippet) - ignored, host)
 
 
 def reciprocal_rank(rank: int, weight: float = 1.0) -> float:
@@ -138,7 +140,7 @@ def fuse_rankings(rankings: Sequence[EngineRanking]) -> tuple[MergedResult, ...]
 
 def merge_duplicates(pages: Sequence[MergedResult], query: str) -> tuple[MergedResult, ...]:
     """Return the pages, best first, with near-duplicates moved into `also` of the best of them."""
-    content_words, query_words = frozenset(extract_content_words(query)), extract_words(query)
+    content_words, query_words = frozenset(extract_content_words(query)), unique_terms(query)
     unique: list[MergedResult] = []
     texts: list[ComparableText] = []
     for page in pages:
@@ -167,10 +169,10 @@ def is_duplicate(one: ComparableText, other: ComparableText) -> bool:
 def _are_similar(one: ComparableText, other: ComparableText) -> bool:
     if min(len(one.snippet), len(other.snippet)) < MIN_WORDS:
         return False
-    similarity = jaccard_similarity(one.snippet, other.snippet)
+    similarity = jaccard(one.snippet, other.snippet)
     if similarity >= SAME_SNIPPET:
         return True
-    return similarity >= SIMILAR_SNIPPET and jaccard_similarity(one.title, other.title) >= SIMILAR_TITLE
+    return similarity >= SIMILAR_SNIPPET and jaccard(one.title, other.title) >= SIMILAR_TITLE
 
 
 def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, EngineResult]]]:

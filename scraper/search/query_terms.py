@@ -20,21 +20,10 @@ _STOP_WORDS = ENGLISH_STOP_WORDS.union(
 """English, German, French, Spanish, Italian and Portuguese stop words, normalized like terms."""
 
 
-def extract_words(text: str) -> frozenset[str]:
-    """Return the words of a text; for scripts without spaces, pairs and triples of characters."""
-    return frozenset(split_terms(text))
-
-
 def extract_content_words(query: str) -> tuple[str, ...]:
     """Return the distinct words of a query in order, without operators, short words and stop words."""
     words = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
     return tuple(word for word in words if is_ngram(word) or (len(word) >= MIN_LETTERS and word not in _STOP_WORDS))
-
-
-def jaccard_similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the number of common words divided by the number of all words of both sets."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both) if both else 0.0
 
 
 def title_key(title: str) -> str:

@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.model import Document
-from scraper.text.minhash import Sketch, split_words
-from scraper.text.terms import split_terms, stem
+from scraper.text.likeness import Sketch
+from scraper.text.terms import split_terms, split_words, stem
 from scraper.urls import join_url
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0eff]")

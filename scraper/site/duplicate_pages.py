@@ -9,7 +9,7 @@ from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_equivalence import UrlEquivalenceRules
 from scraper.site.url_normalization import page_key
 from scraper.site.url_patterns import PathWords, SessionIdSegments
-from scraper.text.minhash import SketchIndex
+from scraper.text.likeness import SketchIndex
 
 COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""

@@ -43,6 +43,14 @@ r"""Vowel signs and points inside of words, which `\w` does not match."""
 _RUN = re.compile(rf"[\w{_VOWEL_SIGNS}{_TRIGRAM_SCRIPTS}]+")
 _SCRIPT_RUN = re.compile(rf"([{_BIGRAM_SCRIPTS}]+)|([{_TRIGRAM_SCRIPTS}]+)|[^{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]+")
 _LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
+_WORD = re.compile(r"\w+")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_WORD_OR_CHARACTER = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)).ljust(256)
+"""Word characters, and spaces for all else. Splitting with this table takes a quarter of the time of the expression."""
+_DIGITS = re.compile(r"\d+")
 _NGRAM_SCRIPT = re.compile(rf"[{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]")
 _STROKE = re.compile("[đłøħŧı]")
 _STROKES = str.maketrans("đłøħŧı", "dlohti")
@@ -62,6 +70,22 @@ def fold_text(text: str) -> str:
     return folded.translate(_STROKES) if _STROKE.search(folded) else folded
 
 
+def split_words(text: str, *, by_character: bool = False, ignore_numbers: bool = False) -> list[str]:
+    """Return the words of a text in lower case, as it writes them; see `split_terms` for a comparison of meanings.
+
+    Args:
+        text: Text in any script.
+        by_character: Make each character a word in scripts without spaces.
+        ignore_numbers: Replace each number by 0.
+    """
+    lowered = text.lower()
+    if ignore_numbers:
+        lowered = _DIGITS.sub("0", lowered)
+    if lowered.isascii():
+        return lowered.encode().translate(_ASCII_WORDS).decode().split()
+    return (_WORD_OR_CHARACTER if by_character else _WORD).findall(lowered)
+
+
 def split_terms(text: str) -> list[str]:
     """Return the words of a text, folded, or n-grams of characters for scripts without spaces."""
     folded = fold_text(text).replace("_", " ")
@@ -71,9 +95,19 @@ def split_terms(text: str) -> list[str]:
     return [term for run in runs for term in ((run,) if run.isascii() else _split_run(run))]
 
 
+def unique_terms(text: str) -> frozenset[str]:
+    """Return the different terms of a text."""
+    return frozenset(split_terms(text))
+
+
 def is_ngram(term: str) -> bool:
     """Return True if a term is an n-gram of a script without spaces."""
     return _NGRAM_SCRIPT.match(term) is not None
+
+
+def is_unspaced(word: str) -> bool:
+    """Return True if a word begins with a character of a script without spaces, which is a word of its own."""
+    return _UNSPACED_CHARACTER.match(word) is not None
 
 
 def fold_letters(text: str) -> str:

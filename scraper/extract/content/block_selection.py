@@ -12,15 +12,9 @@ from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TEASERS
 from scraper.extract.content.data_sections import select_data
 from scraper.extract.content.expected_f1 import select_by_expected_f1
-from scraper.extract.content.page_statistics import (
-    BlockMask,
-    FloatArray,
-    IntArray,
-    PageStatistics,
-    compute_prefix_sums,
-    split_words,
-)
+from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
 from scraper.extract.content.section_rules import complete_sections, drop_empty_headings, find_headings
+from scraper.text.terms import split_words
 
 _MIN_REPEATED = 40
 """Characters. Shorter texts, such as labels and prices, may occur twice."""
@@ -231,7 +225,7 @@ def add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> 
     if chosen[at].any():
         return chosen  # the rest of the heading may be controls
     words = set(chain.from_iterable(page.words[at]))
-    title = split_words(f"{page.description.title} {page.description.og_title}")
+    title = split_words(f"{page.description.title} {page.description.og_title}", by_character=True)
     is_title = not title or len(words.intersection(title)) >= _MIN_REPEATED_SHARE * len(words)
     if not is_repeated and (is_title or len(words) < _MIN_TITLE_WORDS):
         return chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import analyze_class_names
 from scraper.html.page.segmentation import Segments
+from scraper.text.terms import is_unspaced, split_words
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -29,23 +29,6 @@ _LONG_LINKS = 0.4
 _STEP = 0x100000001B3
 _UNSPACED_WORD = 2
 """Characters that count as one word in scripts without spaces."""
-
-_NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
-
-_UNSPACED = re.compile(f"[{_NO_SPACES}]")
-_WORD = re.compile(r"\w+")
-_ANY_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
-_ASCII_WORDS = bytes(code if _WORD.match(chr(code)) else ord(" ") for code in range(128)).ljust(256)
-"""Word characters, and spaces for all else. Splitting with this table takes a quarter of the time of the expression."""
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case. In scripts without spaces, each character is a word."""
-    lowered = text.lower()
-    if lowered.isascii():
-        return lowered.encode().translate(_ASCII_WORDS).decode().split()
-    return (_ANY_WORD if _UNSPACED.search(lowered) else _WORD).findall(lowered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +85,7 @@ class PageStatistics:
         self._index_elements()
 
     def _count_words(self) -> None:
-        self.words = [split_words(text) for text in self.texts]
+        self.words = [split_words(text, by_character=True) for text in self.texts]
         counts = self.counts = np.array([len(block) for block in self.words], np.int64)
         numbers: defaultdict[str, int] = defaultdict(count().__next__)
         word_ids = map(numbers.__getitem__, chain.from_iterable(self.words))
@@ -112,8 +95,8 @@ class PageStatistics:
         self.word_at = np.arange(len(self.word_ids)) - np.repeat(np.cumsum(counts) - counts, counts)
         self.lengths = counts.astype(np.float64)
         vocabulary = "".join(self.vocabulary)
-        if not vocabulary.isascii() and _UNSPACED.search(vocabulary):
-            unspaced = np.array([_UNSPACED.match(word) is not None for word in self.vocabulary])
+        if not vocabulary.isascii():
+            unspaced = np.array([is_unspaced(word) for word in self.vocabulary])
             characters = np.bincount(self.word_block, unspaced[self.word_ids], self.n)
             self.lengths -= characters * (1 - 1 / _UNSPACED_WORD)
 

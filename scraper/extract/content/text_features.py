@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scraper.extract.content.page_statistics import Columns, PageStatistics, split_words
+from scraper.extract.content.page_statistics import Columns, PageStatistics
+from scraper.text.terms import split_words
 
 _PROBE = 200
 """Characters at the start of a block in which character classes are counted."""
@@ -130,8 +131,8 @@ def _classify_characters() -> NDArray[np.uint8]:
 def _word_columns(page: PageStatistics) -> Columns:
     """Return the columns of word properties; each property is looked up once for each distinct word."""
     n, block, ids, counts = page.n, page.word_block, page.word_ids, page.counts
-    title = set(split_words(f"{page.description.title} {page.description.og_title}"))
-    description = set(split_words(page.description.description))
+    title = set(split_words(f"{page.description.title} {page.description.og_title}", by_character=True))
+    description = set(split_words(page.description.description, by_character=True))
     common, in_title, in_description = (
         np.fromiter(map(words.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
         for words in (COMMON_WORDS, title, description)

@@ -10,6 +10,7 @@ from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.urls import find_image_source, is_balanced
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.sanitize import clean_line
+from scraper.text.terms import split_words
 
 MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""
@@ -31,7 +32,6 @@ _HASHES = re.compile(r"(?:^|(?<=\s))#{1,6} ")
 _HEADING = re.compile(r"#{1,6} ")
 _PLAIN_LINE = re.compile(r"[^\W_]|[\"(\u201c\u00ab\u300c\u00bf\u00a1]")
 _BRACKET = re.compile(r"[\[\]]")
-_WORD = re.compile(r"\w+")
 
 
 def escape_label(text: str) -> str:
@@ -131,7 +131,7 @@ def _contains_target_heading(element: Element, name: str) -> bool:
 def _holds_all_words(element: Element) -> bool:
     """Return True if a link contains all words of its heading, as markdown-it and Documenter write it."""
     heading = next(element.iterancestors(*HEADINGS), None)
-    return heading is not None and len(_WORD.findall(text_of(heading))) == len(_WORD.findall(text_of(element)))
+    return heading is not None and len(split_words(text_of(heading))) == len(split_words(text_of(element)))
 
 
 def _links_to_own_title(element: Element, name: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import islice
 
 from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of
 from scraper.html.page.page_tree import PageHead
-from scraper.text.terms import count_words
+from scraper.text.terms import count_words, split_words
 
 FEATURES = (
     "bias",
@@ -56,7 +56,6 @@ _STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_MIN_STRING},}}+)("?)')
 
 _CHARACTER = re.compile(r"[^\\]|\\.")
 _TAG = re.compile(r"<[^<>]*>")
-_WORD = re.compile(r"\w+")
 _SAMPLE = slice(20, 60)
 """Letters of a string that are searched on the page; its beginning may be cut or decorated."""
 
@@ -82,9 +81,9 @@ def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
     words = count_words(text)
     running = max(0, words - count_words(" ".join(text_of(link) for link in _LINKS(body))))
     visible = text.lower()
-    visible_words = _WORD.findall(visible)
+    visible_words = split_words(visible)
     known = frozenset(visible_words)
-    described = _WORD.findall(_read_description(head).lower())
+    described = split_words(_read_description(head))
     hidden_letters, visible_letters = _count_prose_in_data(head, "".join(visible_words))
     return (
         1.0,
@@ -93,7 +92,7 @@ def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:
         running / (1 + words),
         math.log1p(len(described)),
         _found_share(described, known, visible),
-        _found_share(sorted(set(_WORD.findall(head.title.lower()))), known, visible),
+        _found_share(sorted(set(split_words(head.title))), known, visible),
         _score_landmarks(body),
         math.log1p(hidden_letters),
         math.log1p(visible_letters),
@@ -128,7 +127,7 @@ def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:
     """Return the number of letters in long texts of the page's data: of hidden texts, and of visible ones."""
     hidden_letters = visible_letters = 0
     for text in _find_long_strings(head):
-        letters = "".join(_WORD.findall(_TAG.sub("", text).lower()))
+        letters = "".join(split_words(_TAG.sub("", text)))
         if len(letters) < _MIN_LETTERS:
             continue
         if letters[_SAMPLE] in visible:

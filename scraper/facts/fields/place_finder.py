@@ -23,12 +23,12 @@ from scraper.facts.fields.value_places import (
     compare_texts,
     content_tags,
     mask_of,
-    overlap,
     weigh_features,
     word_set,
 )
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element
+from scraper.text.likeness import jaccard
 from scraper.text.sanitize import name_key
 
 _MAX_TEXT = 60
@@ -177,15 +177,17 @@ class _PageFeatures:
         largest = np.maximum(np.maximum(self.sizes, known.size), 1)
         score: _Floats = weights["tail"] * self.tails.rate(lambda seen: compare_tails(known.tags[-3:], seen))
         score += weights["label"] * self.labels.rate(lambda seen: compare_labels(known.label, seen))
-        score += weights["names"] * self.names.rate(lambda seen: overlap(known.names, seen))
-        score += weights["outer"] * self.outer.rate(lambda seen: overlap(known.outer, seen))
+        score += weights["names"] * self.names.rate(lambda seen: jaccard(known.names, seen, if_empty=0.5))
+        score += weights["outer"] * self.outer.rate(lambda seen: jaccard(known.outer, seen, if_empty=0.5))
         score += weights["tag"] * self.tails.rate(lambda seen: known.tags[-1:] == seen[-1:])
         score += weights["before"] * self.before.rate(lambda seen: compare_texts(known.before, seen))
         score += weights["after"] * self.after.rate(lambda seen: compare_texts(known.after, seen))
         score += weights["size"] * np.minimum(self.sizes, known.size) / largest
         score += weights["position"] * (1.0 - np.minimum(1.0, 4 * np.abs(known.position - self.positions)))
         score += weights["heading"] * self.headings.rate(lambda seen: compare_texts(known.heading, seen))
-        score += weights["attributes"] * self.attributes.rate(lambda seen: overlap(known.attributes, seen))
+        score += weights["attributes"] * self.attributes.rate(
+            lambda seen: jaccard(known.attributes, seen, if_empty=0.5)
+        )
         score += weights["context"] * self._count_context(known.context) / max(1, len(known.context))
         score += weights["in_title"] * (self.in_title == known.in_title)
         score += weights["index"] * ((self.indexes == known.index) & (self.is_whole == known.is_whole))

@@ -15,6 +15,9 @@ from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
+from scraper.text.likeness import jaccard
+from scraper.text.terms import split_words
+
 WEIGHTS: Mapping[str, float] = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
     "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
@@ -26,7 +29,6 @@ _MIN_AGREEMENT = 0.2
 
 _BOXES = frozenset("html body main article section div span tbody".split())
 """Tags that say nothing about their content. A redesign adds and replaces them most often."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,8 @@ def compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
     """Return the similarity of each feature of two places, from 0 to 1; a different label has -.5."""
     return {
         "tail": compare_tails(known.tags[-3:], seen.tags[-3:]),
-        "names": overlap(known.names, seen.names),
-        "outer": overlap(known.outer, seen.outer),
+        "names": jaccard(known.names, seen.names, if_empty=0.5),
+        "outer": jaccard(known.outer, seen.outer, if_empty=0.5),
         "tag": float(known.tags[-1:] == seen.tags[-1:]),
         "label": compare_labels(known.label, seen.label),
         "before": compare_texts(known.before, seen.before),
@@ -120,7 +122,7 @@ def compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
         "size": min(known.size, seen.size) / max(known.size, seen.size, 1),
         "position": 1.0 - min(1.0, 4 * abs(known.position - seen.position)),
         "heading": compare_texts(known.heading, seen.heading),
-        "attributes": overlap(known.attributes, seen.attributes),
+        "attributes": jaccard(known.attributes, seen.attributes, if_empty=0.5),
         "index": float(known.index == seen.index and known.is_whole == seen.is_whole),
         "context": len(known.context & seen.context) / max(1, len(known.context)),
         "in_title": float(known.in_title == seen.in_title),
@@ -145,27 +147,19 @@ def compare_masks(known: str, seen: str) -> float:
     return 1.0 if known == seen else 0.5 * compare_sequences(known, seen)
 
 
-def overlap(known: frozenset[str], seen: frozenset[str]) -> float:
-    """Return the share of the names of both that both have; .5 if there are none."""
-    if not known and not seen:
-        return 0.5
-    both = len(known & seen)
-    return both / (len(known) + len(seen) - both)
-
-
 def compare_texts(known: str, seen: str) -> float:
     """Return the similarity of the words of two texts; .5 if both are empty."""
     if known == seen:
         return 1.0 if known else 0.5
     if not known or not seen:
         return 0.0
-    return 0.8 * overlap(word_set(known), word_set(seen))
+    return 0.8 * jaccard(word_set(known), word_set(seen))
 
 
 @lru_cache(maxsize=20_000)
 def word_set(text: str) -> frozenset[str]:
     """Return the words of a text in lower case."""
-    return frozenset(_WORD.findall(text.lower()))
+    return frozenset(split_words(text.replace("_", " ")))
 
 
 @lru_cache(maxsize=20_000)

@@ -13,7 +13,9 @@ from scraper.facts.syntaxes.jsonld import JsonLdItem, type_names
 from scraper.html.dom import parsing
 from scraper.html.dom.xpath import Element
 from scraper.html.page.segmentation import segment_body
+from scraper.text.likeness import containment, split_runs
 from scraper.text.sanitize import name_key
+from scraper.text.terms import split_words
 
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review)\Z")
 _MIN_CHARACTERS, _MAX_CHARACTERS = 600, 500_000
@@ -28,7 +30,6 @@ _MIN_SHARED = 0.5
 _RUN = 3
 _MAX_TITLE = 40
 """Characters of a title that are compared, because the site's name may follow."""
-_WORD = re.compile(r"\w+")
 _TAG = re.compile(r"<(?:p|br|div|h[1-6]|li|a|strong|em|b|i|span)\b", re.IGNORECASE)
 _LINES = re.compile(r"(?:\s*\n\s*)+")
 
@@ -84,13 +85,8 @@ def exceeds(article: JsonLdArticle, text: str, title: str | None) -> bool:
 
 def contains(article: JsonLdArticle, text: str) -> bool:
     """Return True if the article contains at least half of a text, by runs of three words."""
-    ours = _runs(text)
-    return len(ours & _runs("\n".join(article.paragraphs))) >= _MIN_SHARED * len(ours)
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
-    return {tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1))}
+    own, stated = (split_runs(split_words(one), _RUN) for one in (text, "\n".join(article.paragraphs)))
+    return containment(own, stated) >= _MIN_SHARED
 
 
 def build_article(article: JsonLdArticle) -> Element:

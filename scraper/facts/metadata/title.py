@@ -12,7 +12,9 @@ from lxml import etree
 
 from scraper.html.dom.xpath import Element, pad_names, text_of
 from scraper.html.page.page_tree import PageTree
+from scraper.text.likeness import dice
 from scraper.text.sanitize import clean_line
+from scraper.text.terms import split_words
 
 MAX_TITLE = 300
 """Characters of a title; the rest is cut off."""
@@ -51,7 +53,6 @@ _BEFORE_TOPIC = re.compile(
 _CUT = re.compile(r"\s*(?:…|\.\.\.)\s*\Z")
 _NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+")
 _MAX_HEADINGS, _MAX_SUBHEADINGS, _MAX_LINKS = 5, 10, 10
 
 
@@ -219,6 +220,4 @@ def _strip_site_suffix(title: str, site: str | None) -> str:
 
 def _agreement(one: str, other: str) -> float:
     """Return the F1 score of the words of two texts."""
-    mine, theirs = set(_WORD.findall(one.lower())), set(_WORD.findall(other.lower()))
-    shared = len(mine & theirs)
-    return 2 * shared / (len(mine) + len(theirs)) if shared else 0.0
+    return dice(*(set(split_words(text.replace("_", " "))) for text in (one, other)))

@@ -16,7 +16,8 @@ from scraper.site.crawled_page import CrawledPage
 from scraper.site.crawler import Crawler
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts
-from scraper.text.minhash import Sketch, split_words
+from scraper.text.likeness import Sketch
+from scraper.text.terms import split_words
 from tests.site.traps.made_site import MadeSite, Prose, build_page, link, links
 
 START = "https://site.example/"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scraper.extract.content.context_features import FIRST_WORDS, TOPICS
-from scraper.extract.content.page_statistics import split_words
+from scraper.text.terms import split_words
 
 
 def expand_pattern(parsed: Any) -> list[str]:
@@ -38,4 +38,4 @@ def test_every_ascii_line_that_matches_a_topic_has_a_first_word(topic: str) -> N
     assert len(lines) > 5
     for text in lines:
         assert TOPICS[topic].search(text)
-        assert split_words(text)[0] in FIRST_WORDS, text
+        assert split_words(text, by_character=True)[0] in FIRST_WORDS, text

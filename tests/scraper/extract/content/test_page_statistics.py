@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.extract.content.context_features import compute_topic_columns
-from scraper.extract.content.page_statistics import PageStatistics, split_words
+from scraper.extract.content.page_statistics import PageStatistics
+from scraper.text.terms import split_words
 from tests.scraper.extract.content.trees import build_statistics
 
 NESTED = st.recursive(
@@ -65,16 +66,16 @@ def test_topic_lines_are_found_in_any_case(line: str, topic: str) -> None:
 
 
 def test_text_of_every_script_is_split_into_words() -> None:
-    assert split_words("Two Words, 3!") == ["two", "words", "3"]
-    assert split_words("Ωμέγα и Ёлка") == ["ωμέγα", "и", "ёлка"]
-    assert split_words("漢字とかな ab") == ["漢", "字", "と", "か", "な", "ab"]
-    assert len(split_words("สวัสดี")) > 2
+    assert split_words("Two Words, 3!", by_character=True) == ["two", "words", "3"]
+    assert split_words("Ωμέγα и Ёлка", by_character=True) == ["ωμέγα", "и", "ёлка"]
+    assert split_words("漢字とかな ab", by_character=True) == ["漢", "字", "と", "か", "な", "ab"]
+    assert len(split_words("สวัสดี", by_character=True)) > 2
 
 
 def test_ascii_text_is_split_as_by_the_expression_for_all_scripts() -> None:
     ascii_characters = "".join(map(chr, range(128)))
     text = f"a_b c-d 3.5 {ascii_characters} E"
-    assert split_words(text) == re.findall(r"\w+", text.lower())
+    assert split_words(text, by_character=True) == re.findall(r"\w+", text.lower())
 
 
 def test_passages_with_and_without_spaces_have_similar_lengths() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from scraper.retrieval.near_duplicates import find_near_duplicates
+from scraper.text.likeness import find_near_duplicates
 
 WORDS = "harbour ferry bicycle winter office count island storm captain timetable coffee rope light".split()
 
