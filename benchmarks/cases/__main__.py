@@ -11,7 +11,7 @@ file with a list (or lines) of the same objects, which also have `area`, `name`,
     AREA.silent         failed expectations that the answer does not announce, for each 100 expectations
     AREA.not_run        cases without their input, which count nowhere else
 
-An answer announces a failure by a refusal, or by a warning, unless the warning describes every answer of its format.
+An answer announces a failure by a refusal, or by a warning that does not stand in every answer of its kind.
 Where values carry a confidence, only wrong values with .8 or more are silent, unless a warning names the value.
 
 Areas `pages` and `documents`: `expect` is a list of the checks of `text_checks`; `file` is the input of a check that
@@ -114,6 +114,8 @@ def _print_not_run(results: Sequence[CaseResult]) -> None:
     for one in results:
         if one.not_run:
             print(f"{one.case.area}/{one.case.name}: not run, {one.not_run}")
+        if one.absent:
+            print(f"{one.case.area}/{one.case.name}: no input for the expectations on {', '.join(one.absent)}")
 
 
 def _print_failures(results: Sequence[CaseResult]) -> None:

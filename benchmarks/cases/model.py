@@ -13,8 +13,8 @@ CERTAIN = 0.8
 """Confidence from which a wrong value counts as silent."""
 _PER = 100
 """Expectations to which the silent failures are related."""
-_FORM_NOTES = ("appear as plain text", "are shown only once")
-"""Parts of warnings that describe the form of every answer of a format. They report no loss."""
+FORM_NOTES = ("appear as plain text", "are shown only once", "Fields by name may be wrong")
+"""Parts of warnings that stand in every answer of a kind. They announce no certain failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class CaseResult:
     judgments: Sequence[Judgment] = ()
     not_run: str = ""
     """Reason if the case was not run: it then counts nowhere."""
+    absent: Sequence[str] = ()
+    """Input files that are not here: their expectations count nowhere."""
 
     @property
     def is_right(self) -> bool:
@@ -67,7 +69,7 @@ class CaseResult:
 
 def announces_loss(warnings: Iterable[str], about: str = "") -> bool:
     """Return True if a warning reports a loss or a doubt; with `about`, only if it names this value."""
-    losses = (one for one in warnings if not any(note in one for note in _FORM_NOTES))
+    losses = (one for one in warnings if not any(note in one for note in FORM_NOTES))
     return any(about.casefold() in one.casefold() for one in losses)
 
 

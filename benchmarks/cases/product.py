@@ -29,7 +29,7 @@ from browsers.model import Snapshot, Tier
 from browsers.navigation.response import is_text_type, sniff_media_type
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import is_document
-from scraper.engines.model import EngineResponse, EngineResult
+from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.engines.registry import ENGINES
 from scraper.errors import ScraperError
 from scraper.extract import worker_jobs
@@ -66,8 +66,8 @@ class Product:
             if case.data.get("needs_browser"):
                 return await _fetch(case)
             return await self._read_page(case, name)
-        except ScraperError as error:
-            return Answer(error=f"error_code: {error.code}. {error}")
+        except Exception as error:  # a crash is a refusal too
+            return Answer(error=f"error_code: {getattr(error, 'code', type(error).__name__)}. {error}")
 
     async def _read_page(self, case: Case, name: str) -> Answer:
         snapshot, declared = _snapshot(case, name)
@@ -100,19 +100,30 @@ def has_browser() -> bool:
 
 def extract_structured(case: Case, name: str) -> StructuredData:
     """Return the structured data and facts of a page."""
-    return worker_jobs.extract_structured(_snapshot(case, name)[0])
+    snapshot = _snapshot(case, name)[0]
+    try:
+        return worker_jobs.extract_structured(snapshot)
+    except Exception as error:  # a worker that crashes gives no data
+        return StructuredData(snapshot.url, warnings=(f"crash: {error!r}",))
 
 
 def extract_fields(case: Case, name: str) -> PageFields | ScraperError:
     """Return the fields or records of a page that a case requests."""
     snapshot = _snapshot(case, name)[0]
     request = FieldRequest(records=bool(case.data.get("records")), fields=case.data.get("fields") or {})
-    return check_fields(snapshot.url, worker_jobs.extract_fields((snapshot,), request)[0])
+    try:
+        return check_fields(snapshot.url, worker_jobs.extract_fields((snapshot,), request)[0])
+    except Exception as error:  # a worker that crashes gives no fields
+        return ScraperError(repr(error))
 
 
 def parse_results(case: Case, name: str, now: datetime) -> EngineResponse:
     """Return the rows of a saved result page."""
-    return ENGINES[case.data["engine"]].parse(_snapshot(case, name)[0], now)
+    engine, snapshot = ENGINES[case.data["engine"]], _snapshot(case, name)[0]
+    try:
+        return engine.parse(snapshot, now)
+    except Exception as error:  # a worker that crashes gives no rows
+        return EngineResponse(EngineOutcome.ERROR, detail=repr(error))
 
 
 def merge_urls(urls: Sequence[str]) -> list[str]:

@@ -24,16 +24,16 @@ async def run(case: Case, product: Product) -> CaseResult:
 
 def reason_not_to_run(case: Case) -> str:
     """Return the reason why a case cannot be run by any reader; empty if it can."""
-    if case.data.get("public") and not input_names(case):
+    if input_names(case):
+        return ""
+    if case.data.get("public"):
         return "no input: its public files are not here"
-    if not input_names(case):
-        return "no input" if case.data["expect"] else "no expectation"
-    return ""
+    return "no input" if case.data["expect"] else "no expectation"
 
 
 def input_names(case: Case) -> list[str]:
     """Return the files that are checked, of those that are here."""
-    return [name for name in dict.fromkeys(_file(case, check) for check in case.data["expect"]) if case.has_input(name)]
+    return [name for name in _checked_names(case) if case.has_input(name)]
 
 
 def judge(case: Case, answers: Mapping[str, Answer]) -> CaseResult:
@@ -45,7 +45,11 @@ def judge(case: Case, answers: Mapping[str, Answer]) -> CaseResult:
         verdict = holds(check, text) if text else None
         if text and verdict is not None:
             judgments.append(_judgment(check, text.answer, verdict))
-    return CaseResult(case, judgments)
+    return CaseResult(case, judgments, absent=[name for name in _checked_names(case) if name not in answers])
+
+
+def _checked_names(case: Case) -> list[str]:
+    return list(dict.fromkeys(_file(case, check) for check in case.data["expect"]))
 
 
 def _file(case: Case, check: Check) -> str:

@@ -10,8 +10,10 @@ import pytest
 
 from benchmarks.cases import facts, search, text_cases
 from benchmarks.cases.loading import load_cases
-from benchmarks.cases.model import Case, CaseResult, Judgment, area_figures
+from benchmarks.cases.model import FORM_NOTES, Case, CaseResult, Judgment, area_figures
 from benchmarks.cases.product import open_product
+from benchmarks.common.contender import REPOSITORY
+from scraper.extract import worker_jobs
 
 _OFFER = '{"@type": "Offer", "price": "12.50", "priceCurrency": "EUR"}'
 _PRODUCT = (
@@ -110,10 +112,27 @@ async def test_a_case_without_its_input_counts_nowhere() -> None:
         result = await text_cases.run(_case("documents", {"file": "absent.pdf", "expect": [{"has": "x"}]}), product)
     judged = CaseResult(_case("documents", {}), [Judgment("a", True), Judgment("b", False, is_silent=True)])
     assert result.not_run == "no input"
+    assert text_cases.judge(result.case, {}).absent == ["absent.pdf"]
     assert area_figures("documents", [result, judged]) == {
         "documents.cases": 1, "documents.not_run": 1, "documents.expectations": 2, "documents.held": 0.5,
         "documents.cases_right": 0, "documents.silent": 50.0,
     }  # fmt: skip
+
+
+def test_the_warnings_that_announce_nothing_are_warnings_of_the_product() -> None:
+    sources = [file.read_text(encoding="utf-8") for file in (REPOSITORY / "scraper").rglob("*.py")]
+    assert [note for note in FORM_NOTES if not any(note in source for source in sources)] == []
+
+
+async def test_a_crash_fails_the_expectations_and_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise RecursionError
+
+    for name in ("read", "extract_structured", "extract_fields"):
+        monkeypatch.setattr(worker_jobs, name, crash)
+    expect = {"product": {"price": 5}, "fields": {"size": "L"}, "author": "Ada"}
+    found = await _judgments(_case("facts", {"expect": expect}, **{"page.html": _PRODUCT}))
+    assert [(one.holds, one.is_silent) for one in found.values()] == [(False, False)] * 3
 
 
 def test_extra_cases_are_a_folder_or_a_list_and_rows_of_the_harness_belong_to_the_main_folder(tmp_path: Path) -> None:
