@@ -15,7 +15,7 @@ from scraper.values.text import truncate
 MAX_URL_CHARS = 8_000
 """Characters. Servers commonly reject request lines above 8 kB."""
 
-MAX_HOST_CHARS = 253
+_MAX_HOST_CHARS = 253
 """Characters of a host name (RFC 1035, 2.3.4)."""
 
 _ECHO_CHARS = 120
@@ -74,7 +74,7 @@ def parse_target(text: str) -> str:
         url = ada_url.URL(target)
     except ValueError:
         raise _error(f"{_quote(target)} is not a valid URL.", target) from None
-    if len(url.hostname.rstrip(".")) > MAX_HOST_CHARS:
+    if len(url.hostname.rstrip(".")) > _MAX_HOST_CHARS:
         raise _error(f"{_quote(target)} has a host name that no host can have.", target)
     canonical: str = url.href
     if len(canonical) > MAX_URL_CHARS:

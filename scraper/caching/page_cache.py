@@ -15,9 +15,9 @@ from scraper.urls import cache_key
 
 HOUR_S = 3_600.0
 NOT_MODIFIED = 304
-MAX_VALIDATOR_CHARS = 500
+_MAX_VALIDATOR_CHARS = 500
 """Characters of an ETag or date. Longer ones are ignored: no server compares them."""
-REVALIDATION_AGE_S = 365 * 24 * HOUR_S
+_REVALIDATION_AGE_S = 365 * 24 * HOUR_S
 """Seconds. An older page is not revalidated but read again."""
 
 
@@ -48,7 +48,7 @@ class PageCache:
             url,
             scope=self._scope(principal),
             methods=methods,
-            max_age_s=max(limit_s, REVALIDATION_AGE_S),
+            max_age_s=max(limit_s, _REVALIDATION_AGE_S),
             allowed=self._exceptions,
         )
         if entry is None:
@@ -104,4 +104,4 @@ def revalidate(stale: Reading, snapshot: Snapshot) -> Reading | None:
 
 
 def _parse_validator(value: str | None) -> str | None:
-    return value if value and len(value) <= MAX_VALIDATOR_CHARS and value.isprintable() else None
+    return value if value and len(value) <= _MAX_VALIDATOR_CHARS and value.isprintable() else None

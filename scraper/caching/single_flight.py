@@ -83,9 +83,9 @@ class SingleFlight(Generic[K, T]):
         await asyncio.wait({flight.task}, timeout=CANCEL_LIMIT_S)
 
 
-FIRST_POLL_S = 0.03
+_FIRST_POLL_S = 0.03
 """Seconds before the first poll for the result of another server. A page as served takes 30 to 100 ms."""
-LAST_POLL_S = 0.25
+_LAST_POLL_S = 0.25
 """Maximum seconds between two polls. A rendered page takes seconds."""
 
 _RESULT, _ERROR = b"R", b"E"
@@ -152,7 +152,7 @@ class DistributedSingleFlight(Generic[T]):
             return await work()
         # A hash does not reveal what is read.
         name = hashlib.sha256(f"{self._settings_key} {key!r}".encode("utf-8", "replace")).hexdigest()
-        has_waited, poll_s = False, FIRST_POLL_S
+        has_waited, poll_s = False, _FIRST_POLL_S
         while True:
             answer = await self._claims.begin(name, waited=has_waited or not is_refresh)
             if isinstance(answer, WorkClaim):
@@ -169,7 +169,7 @@ class DistributedSingleFlight(Generic[T]):
                     return result if has_waited else self._codec.mark_cached(result)
             has_waited = True
             await asyncio.sleep(poll_s * random.uniform(0.7, 1.3))
-            poll_s = min(2 * poll_s, LAST_POLL_S)
+            poll_s = min(2 * poll_s, _LAST_POLL_S)
 
     async def _run(self, claims: WorkClaims, claim: WorkClaim, work: Callable[[], Awaitable[T]]) -> T:
         try:

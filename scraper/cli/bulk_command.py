@@ -38,7 +38,7 @@ _HOUR_S = 3_600.0
 JOB_DEADLINE_S = 60.0
 """Seconds for one page, unless an option states another time."""
 FORMATS = click.Choice(["parquet", "jsonl", "warc"])
-ROW_FORMATS = click.Choice([*FORMATS.choices, "csv"])
+_ROW_FORMATS = click.Choice([*FORMATS.choices, "csv"])
 RENDERS = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
 """Settings that have options of their own here, with defaults for long lists."""
@@ -63,7 +63,7 @@ _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "docum
     help="Folder for pages, report and state; a job with the same folder continues.",
 )
 @click.option(
-    "--format", "form", type=ROW_FORMATS, default="parquet", help="Output format; csv needs --recipe.  [parquet]"
+    "--format", "form", type=_ROW_FORMATS, default="parquet", help="Output format; csv needs --recipe.  [parquet]"
 )
 @click.option(
     "--recipe",

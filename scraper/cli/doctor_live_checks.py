@@ -102,7 +102,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.close()
 
 
-ENGINES_AT_ONCE = 4
+_ENGINES_AT_ONCE = 4
 """Engines queried at the same time."""
 _ENGINE_LIMIT_S = 30.0
 _QUERY = "tidal power"
@@ -148,7 +148,7 @@ async def query_all_engines(
 
     results: list[EngineCheckResult] = []
     async with Services.open(settings) as services:
-        slots = asyncio.Semaphore(ENGINES_AT_ONCE)
+        slots = asyncio.Semaphore(_ENGINES_AT_ONCE)
 
         async def ask(name: str) -> None:
             engine = SOURCES.get(name) or ENGINES[name]

@@ -77,8 +77,8 @@ for _command in itertools.chain(*group.sections.values()):
 
 def main() -> None:
     """Run the command line of this process and exit."""
-    prepare_streams()
-    raise_open_files_limit()
+    _prepare_streams()
+    _raise_open_files_limit()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -128,7 +128,7 @@ def _discard_output() -> None:
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
-def prepare_streams() -> None:
+def _prepare_streams() -> None:
     """Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks."""
     for number, (name, mode) in enumerate(_STREAMS):
         if getattr(sys, name) is None and not _is_open(number):
@@ -156,15 +156,15 @@ def _open_null(number: int) -> None:
         os.close(null)
 
 
-OPEN_FILES = 8_192
+_OPEN_FILES = 8_192
 """Open files. Each connection of a page uses two in this process and more in the browser. With a limit of 90, half of a
 dozen pages rendered at once crashed their browser. macOS allows 256 by default and 10,240 at most."""
 
 
-def raise_open_files_limit() -> None:
+def _raise_open_files_limit() -> None:
     """Raise the limit of open files for this process and its children, as far as permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    limit = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
     if soft == resource.RLIM_INFINITY or soft >= limit:
         return
     with contextlib.suppress(ValueError, OSError):

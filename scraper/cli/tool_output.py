@@ -100,7 +100,7 @@ def run_and_print(
         text = _json_text(answer, is_marked=is_marked)
     else:
         text = _text(answer, plain, is_marked=is_marked)
-        warn_about_reading(answer)
+        _warn_about_reading(answer)
     print_text(text, output)
     return code_of_answer(answer)
 
@@ -131,7 +131,7 @@ def print_text(text: str, output: Path | None) -> None:
         write_file(output, text)
 
 
-def warn_about_reading(answer: ToolAnswer) -> None:
+def _warn_about_reading(answer: ToolAnswer) -> None:
     """Print the warnings about a page to stderr, so that they do not mix with its text."""
     for warning in answer.reading.warnings if answer.reading else ():
         click.echo(f"Warning: {rewrite_message(warning)}", err=True)

@@ -12,9 +12,9 @@ from cachetools import LRUCache
 
 from scraper.coordination.protocols import Lease, RateLimit, RetryLater, SharedState, ThrottleTerms
 
-MAX_LIMIT_KEYS = 10_000
+_MAX_LIMIT_KEYS = 10_000
 """Keys of limits in memory. With more, the least recently used one is evicted."""
-MAX_LEASE_KEYS = 4_096
+_MAX_LEASE_KEYS = 4_096
 """Keys of leases in memory. With more, keys without leases are evicted, those without effect first."""
 _ROUNDING_S = 1e-6
 
@@ -34,7 +34,7 @@ class LocalLimits:
     It stores one time for each key: the moment at which the full burst is available again.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_LIMIT_KEYS) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = _MAX_LIMIT_KEYS) -> None:
         """Start without keys; `clock` returns seconds, `max_keys` limits the keys."""
         self._clock = clock
         self._full_at: LRUCache[tuple[str, str], float] = LRUCache(max_keys)
@@ -69,7 +69,7 @@ class _KeyLeases:
 class LocalLeases:
     """Implement `Leases` in this process."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_LEASE_KEYS) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = _MAX_LEASE_KEYS) -> None:
         """Start without keys; `clock` returns seconds, `max_keys` limits the keys."""
         self._clock = clock
         self._max_keys = max_keys

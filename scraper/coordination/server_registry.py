@@ -9,7 +9,7 @@ from collections.abc import Callable
 from scraper.coordination.lua_scripts import REGISTER
 from scraper.coordination.valkey_client import HEARTBEAT_S, ValkeyClient, ValkeyUnavailableError
 
-EXPIRED_S = 5 * HEARTBEAT_S
+_EXPIRED_S = 5 * HEARTBEAT_S
 """Seconds after its last heartbeat at which a server counts as gone."""
 ASSUMED_SERVERS = 2
 """Servers assumed before the first count: an operator who configures shared state has more than one."""
@@ -32,7 +32,7 @@ class ServerRegistry:
     async def register(self) -> None:
         """Register this server as alive, and count the servers."""
         with contextlib.suppress(ValkeyUnavailableError):
-            count, new = await self._valkey.run(REGISTER, [self._key], self.name, round(EXPIRED_S * 1_000))
+            count, new = await self._valkey.run(REGISTER, [self._key], self.name, round(_EXPIRED_S * 1_000))
             self.servers = max(1, int(count))
             if new and self._was_registered:
                 self.on_lost()

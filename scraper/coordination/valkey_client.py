@@ -45,13 +45,13 @@ found the service eight seconds later than the other. The service was back after
 the same pages."""
 SLOW_S = 0.05
 """Seconds. A slower command delays a fetch noticeably."""
-CONNECTIONS = 32
+_CONNECTIONS = 32
 """Maximum connections to the service."""
-MAX_QUEUED = 4_000
+_MAX_QUEUED = 4_000
 """Commands sent without waiting. Beyond this the newest are dropped; their keys expire by themselves."""
-PIPELINE = 64
+_PIPELINE = 64
 """Maximum queued commands sent in one pipeline."""
-LAST_WEIGHT = 0.1
+_LAST_WEIGHT = 0.1
 """Weight of the last command in the average time."""
 
 _FAILURES = (redis_errors.RedisError, OSError, TimeoutError)
@@ -78,7 +78,7 @@ class ValkeyClient:
         """Called when the service is found, before any other command."""
         pool = BlockingConnectionPool.from_url(
             url.replace("valkey", "redis", 1) if url.startswith("valkey") else url,
-            max_connections=CONNECTIONS,
+            max_connections=_CONNECTIONS,
             timeout=CONNECT_S,
             # redis-py would use asyncio.wait_for, which before Python 3.12 can swallow a cancellation: a canceled call
             # would continue. Each command has a time limit of its own.
@@ -143,7 +143,7 @@ class ValkeyClient:
 
     def send(self, *words: Word) -> None:
         """Queue a command; it is lost if the service is down."""
-        if self.is_available and len(self._queue) < MAX_QUEUED:
+        if self.is_available and len(self._queue) < _MAX_QUEUED:
             self._queue.append(words)
             self._queued.set()
 
@@ -180,8 +180,8 @@ class ValkeyClient:
 
     async def _connect(self) -> None:
         info = await self._redis.info()
-        check_service(info)
-        self.note = find_risk(info)
+        _check_service(info)
+        self.note = _find_risk(info)
         loading = self._redis.pipeline(transaction=False)
         for script in ALL:
             loading.execute_command("SCRIPT", "LOAD", script.text)
@@ -213,7 +213,7 @@ class ValkeyClient:
     async def _send_batch(self) -> None:
         """Send the first commands of the queue in one pipeline."""
         pipeline = self._redis.pipeline(transaction=False)
-        for _ in range(min(PIPELINE, len(self._queue))):
+        for _ in range(min(_PIPELINE, len(self._queue))):
             pipeline.execute_command(*self._queue.popleft())
         for answer in await pipeline.execute(raise_on_error=False):
             if isinstance(answer, _FAILURES):
@@ -227,7 +227,7 @@ class ValkeyClient:
         self.on_connected()
 
     def _note_lost(self, error: Exception) -> None:
-        problem = describe_problem(error, self.where)
+        problem = _describe_problem(error, self.where)
         if self.is_available or problem != self.problem:
             log.warning("continuing without the shared state: %s", problem)
         self.is_available, self.problem = False, problem
@@ -241,7 +241,7 @@ class ValkeyClient:
 
     def _note_time(self, seconds: float) -> None:
         usual = seconds if math.isnan(self.command_s) else self.command_s
-        self.command_s = usual + LAST_WEIGHT * (seconds - usual)
+        self.command_s = usual + _LAST_WEIGHT * (seconds - usual)
 
 
 def _describe_address(url: str) -> str:
@@ -252,7 +252,7 @@ def _describe_address(url: str) -> str:
     return f"The shared state at {parts.hostname}:{parts.port or 6379}"
 
 
-LEAST_VERSION = (7, 0)
+_LEAST_VERSION = (7, 0)
 """Oldest version that is tested."""
 
 _PROBLEMS_BY_TYPE: tuple[tuple[type[Exception], str], ...] = (
@@ -284,7 +284,7 @@ class IncompatibleServiceError(Exception):
     """The service answers but cannot be used; the message says why."""
 
 
-def describe_problem(error: Exception, where: str) -> str:
+def _describe_problem(error: Exception, where: str) -> str:
     """Return the problem in one sentence without secrets; `where` names the service."""
     if isinstance(error, IncompatibleServiceError):
         return f"{where} {error}."
@@ -294,18 +294,18 @@ def describe_problem(error: Exception, where: str) -> str:
     return f"{where} {next(itertools.chain(by_text, by_type), unknown)}."
 
 
-def check_service(info: dict[str, object]) -> None:
+def _check_service(info: dict[str, object]) -> None:
     """Check the INFO of the service; raise IncompatibleServiceError if it is too old, or a replica."""
     version = str(info.get("redis_version", ""))
     numbers = tuple(int(part) for part in re.findall(r"[0-9]+", version)[:2])
-    if numbers < LEAST_VERSION:
-        least = ".".join(map(str, LEAST_VERSION))
+    if numbers < _LEAST_VERSION:
+        least = ".".join(map(str, _LEAST_VERSION))
         raise IncompatibleServiceError(f"is version {version[:20] or 'unknown'}; {least} or newer is needed")
     if info.get("role") not in (None, "master"):
         raise IncompatibleServiceError("is a replica, which takes no writes")
 
 
-def find_risk(info: dict[str, object]) -> str | None:
+def _find_risk(info: dict[str, object]) -> str | None:
     """Return what the operator should change although the service works, or None."""
     if _EVICTING.match(str(info.get("maxmemory_policy", ""))) and info.get("maxmemory") not in (0, "0", None):
         return "It may evict what servers agreed on: set its maxmemory-policy to noeviction."

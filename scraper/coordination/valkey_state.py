@@ -24,7 +24,7 @@ class ValkeyState(SharedState):
         self.limits = ValkeyLimits(self._valkey, self._registry)
         self.leases = ValkeyLeases(self._valkey, self._registry)
         self.claims: ValkeyClaims = ValkeyClaims(self._valkey, self._registry)
-        self.blobs: ValkeyBlobs = ValkeyBlobs(self._valkey)
+        self.blobs: _ValkeyBlobs = _ValkeyBlobs(self._valkey)
         self._cooldowns: list[ValkeyCooldowns] = []
         self._valkey.on_connected = self._publish
         self._registry.on_lost = self._publish
@@ -65,9 +65,9 @@ class ValkeyState(SharedState):
 
 CLAIM_S = 3 * HEARTBEAT_S
 """Seconds after its last heartbeat at which the claim of a server expires."""
-RESULT_S = 15.0
+_RESULT_S = 15.0
 """Seconds for which a result is stored, for servers that poll or come just too late. Later ones use the page cache."""
-MAX_RESULT_BYTES = 8_000_000
+_MAX_RESULT_BYTES = 8_000_000
 """Bytes. A larger result is not published, so the next server repeats the work."""
 
 _OURS, _CLAIMED, _COMPLETED = range(3)
@@ -105,11 +105,11 @@ class ValkeyClaims:
 
     def complete(self, claim: WorkClaim, value: bytes) -> None:
         """Publish the result."""
-        if len(value) > MAX_RESULT_BYTES:
+        if len(value) > _MAX_RESULT_BYTES:
             self.give_up(claim)
         elif self._claims.pop(claim.token, None) is not None:
             keys = [self._claim_key(claim.key), self._result_key(claim.key)]
-            self._valkey.run_later(COMPLETE_WORK, keys, claim.token, value, round(RESULT_S * 1_000))
+            self._valkey.run_later(COMPLETE_WORK, keys, claim.token, value, round(_RESULT_S * 1_000))
 
     def give_up(self, claim: WorkClaim) -> None:
         """Let another server do the work."""
@@ -133,7 +133,7 @@ class ValkeyClaims:
         return self._valkey.key("landed", key)
 
 
-class ValkeyBlobs:
+class _ValkeyBlobs:
     """Implement `SharedBlobs` over Valkey."""
 
     def __init__(self, valkey: ValkeyClient) -> None:

@@ -50,7 +50,7 @@ class ValkeyLimits:
 
 LEASE_S = 5 * HEARTBEAT_S
 """Seconds after its last heartbeat at which the leases of a server expire."""
-POLL_S = 0.1
+_POLL_S = 0.1
 """Seconds between two polls for a lease of another server. A page takes a multiple of this."""
 
 _GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
@@ -75,7 +75,7 @@ class ValkeyLeases:
         at_once = max(1, terms.at_once // servers) if terms.at_once else 0
         wait = await self._local.take(key, ThrottleTerms(at_once, terms.gap_s * servers))
         # The service may be back before a lease of this server is given back.
-        return replace(wait, seconds=POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
+        return replace(wait, seconds=_POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
@@ -113,7 +113,7 @@ class ValkeyLeases:
             self._local.note(lease, terms)
             return lease
         if answer[0] == _FULL:
-            return RetryLater(POLL_S, known=False)
+            return RetryLater(_POLL_S, known=False)
         if answer[0] == _COOLDOWN:
             await self._local.start_cooldown(lease.key, answer[1] / 1_000)
         return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
@@ -131,7 +131,7 @@ class ValkeyLeases:
         return self._valkey.key("rests", key)
 
 
-COOLDOWN_MEMORY_S = 6 * 3_600.0
+_COOLDOWN_MEMORY_S = 6 * 3_600.0
 """Seconds. If an engine fails again within this time after a cooldown, the next cooldown is longer."""
 
 
@@ -176,7 +176,7 @@ class ValkeyCooldowns:
             self._valkey.send("DEL", key)
             return
         left_ms = round((cooldown.until - time.time()) * 1_000)
-        words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(COOLDOWN_MEMORY_S * 1_000))
+        words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(_COOLDOWN_MEMORY_S * 1_000))
         self._valkey.run_later(SET_ENGINE_COOLDOWN, [key], *words)
 
     def _key(self, engine: str, egress: str) -> str:

@@ -27,7 +27,7 @@ def _target_url(block: Element) -> str:
     return address if is_web_url(address) and _NO_TARGET not in address else ""
 
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(
             rows=css(
@@ -64,7 +64,7 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results."""
-    return response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 ENGINE = Engine(

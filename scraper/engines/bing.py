@@ -23,7 +23,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NEXT = css("a.sb_pagN[href]")
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(
             # On phones the heading is inside the link.
@@ -71,7 +71,7 @@ def build_feed_request(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results, or their RSS feed."""
-    return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return rss_results.parse_rss(snapshot) or response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 def _freshness_filter(freshness: str, now: datetime) -> str:

@@ -19,7 +19,7 @@ _FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year":
 
 _NEXT = css("#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type")
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(
             # Modules are snippets without a type. Until 2025 titles had the class `title`.
@@ -54,7 +54,7 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results."""
-    return response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 ENGINE = Engine(

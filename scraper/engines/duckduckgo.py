@@ -32,7 +32,7 @@ _REGIONS = dict(
 
 _NEXT = css("div.nav-link form, form.next_form")
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(
             rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
@@ -62,12 +62,12 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
     return form_request(_NAME, _HTML, _form(query), query.language, referer=_HTML.removesuffix("html/"))
 
 
-def build_lite_request(query: SearchQuery, now: datetime) -> Request:
+def _build_lite_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the lite front end, which blocks independently of the HTML front end."""
     return form_request(_NAME, _LITE, _form(query), query.language, referer=_LITE.removesuffix("lite/"))
 
 
-def build_main_request(query: SearchQuery, now: datetime) -> Request:
+def _build_main_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the JavaScript front end, which has no second page."""
     form = _form(query)
     fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")}
@@ -76,7 +76,7 @@ def build_main_request(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of any of the three front ends."""
-    return response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 def _form(query: SearchQuery) -> Mapping[str, str]:
@@ -101,5 +101,5 @@ ENGINE = Engine(
     spacing_s=3.0,
     about="General web search over Bing's index; plain pages, so the quickest of all.",
     ready="#links .web-result, a.result-link, article[data-testid='result']",
-    fallbacks=(build_lite_request, build_main_request),
+    fallbacks=(_build_lite_request, _build_main_request),
 )

@@ -20,14 +20,14 @@ _SITE = "https://duckduckgo.com/"
 _BODY_BYTES = 2_000_000
 """Maximum bytes of a response. The largest measured response has 60 kB."""
 
-MAX_TEXT = 3_000
+_MAX_TEXT = 3_000
 """Characters of an answer, abstract or definition."""
-MAX_SHORT = 300
+_MAX_SHORT = 300
 """Characters of a heading, label or name."""
-MAX_URL = 2_000
+_MAX_URL = 2_000
 """Characters."""
-MAX_TOPICS = 40
-MAX_FACTS = 30
+_MAX_TOPICS = 40
+_MAX_FACTS = 30
 
 _ANCHOR = re.compile(r"<a\b[^>]*>(.*?)</a>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(
@@ -68,18 +68,18 @@ def parse(text: str) -> InstantAnswer | None:
         return None
     abstract = _text(data.get("AbstractText")) or _text(data.get("Abstract"))
     return InstantAnswer(
-        heading=_text(data.get("Heading"), MAX_SHORT),
+        heading=_text(data.get("Heading"), _MAX_SHORT),
         abstract=abstract,
-        source=_text(data.get("AbstractSource"), MAX_SHORT) if abstract else "",
+        source=_text(data.get("AbstractSource"), _MAX_SHORT) if abstract else "",
         url=_address(data.get("AbstractURL")) if abstract else "",
         answer=_answer(data),
         definition=_text(data.get("Definition")),
-        definition_source=_text(data.get("DefinitionSource"), MAX_SHORT),
+        definition_source=_text(data.get("DefinitionSource"), _MAX_SHORT),
         definition_url=_address(data.get("DefinitionURL")),
         redirect=_address(data.get("Redirect")),
         official=next((_address(item.get("FirstURL")) for item in _objects(data.get("Results"))), ""),
-        facts=tuple(islice(_facts(data.get("Infobox")), MAX_FACTS)),
-        topics=tuple(islice(_topics(data.get("RelatedTopics")), MAX_TOPICS)),
+        facts=tuple(islice(_facts(data.get("Infobox")), _MAX_FACTS)),
+        topics=tuple(islice(_topics(data.get("RelatedTopics")), _MAX_TOPICS)),
     )
 
 
@@ -96,7 +96,7 @@ def _answer(data: Mapping[str, Any]) -> str:
 def _topics(items: object, group: str = "") -> Iterator[RelatedTopic]:
     for item in _objects(items):
         if isinstance(item.get("Topics"), list):
-            yield from _topics(item["Topics"], _text(item.get("Name"), MAX_SHORT))
+            yield from _topics(item["Topics"], _text(item.get("Name"), _MAX_SHORT))
         elif (topic := _topic(item, group)) is not None:
             yield topic
 
@@ -105,9 +105,9 @@ def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
     """Parse a topic. Only the link in `Result` separates the title from the text."""
     text = _text(item.get("Text"))
     anchor = _ANCHOR.search(str(item.get("Result") or ""))
-    title = _text(anchor.group(1), MAX_SHORT) if anchor else text.partition(" - ")[0]
+    title = _text(anchor.group(1), _MAX_SHORT) if anchor else text.partition(" - ")[0]
     if not title:
-        title, text = clean_line(text, MAX_SHORT), ""
+        title, text = clean_line(text, _MAX_SHORT), ""
     if not title:
         return None
     rest = text[len(title) :] if text.startswith(title) else text
@@ -117,16 +117,16 @@ def _topic(item: Mapping[str, Any], group: str) -> RelatedTopic | None:
 def _facts(infobox: object) -> Iterator[tuple[str, str]]:
     """Yield label and value of the infobox entries for people. An empty infobox is `""`."""
     for item in _objects(infobox.get("content")) if isinstance(infobox, dict) else ():
-        label, value = _text(item.get("label"), MAX_SHORT), _value(item.get("value"))
+        label, value = _text(item.get("label"), _MAX_SHORT), _value(item.get("value"))
         if label and value and not _IDS.match(str(item.get("data_type"))):
             yield label, value
 
 
 def _value(value: object) -> str:
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return _text(str(value), MAX_SHORT)
+        return _text(str(value), _MAX_SHORT)
     if isinstance(value, list):
-        return clean_line(", ".join(filter(None, (_value(item) for item in value))), MAX_SHORT)
+        return clean_line(", ".join(filter(None, (_value(item) for item in value))), _MAX_SHORT)
     return ""
 
 
@@ -134,7 +134,7 @@ def _objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _text(value: object, limit: int = MAX_TEXT) -> str:
+def _text(value: object, limit: int = _MAX_TEXT) -> str:
     """Return plain text without tags, with entities decoded."""
     return clean_line(html.unescape(_TAG.sub("", value)), limit) if isinstance(value, str) else ""
 
@@ -143,4 +143,4 @@ def _address(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     url = join_url(_SITE, value)
-    return clean_line(url, MAX_URL) if url.startswith(("http://", "https://")) else ""
+    return clean_line(url, _MAX_URL) if url.startswith(("http://", "https://")) else ""

@@ -17,7 +17,7 @@ _ROWS = 10
 
 _NEXT = css(".pagination a[rel='next'], .pagination li:last-child a")
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(rows=css("ul.results-standard > li"), title=css("h2 a, a.title"), snippet=css("p.s")),
         ResultLayout(
@@ -55,7 +55,7 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results."""
-    return response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 def _query_text(query: SearchQuery) -> str:

@@ -27,7 +27,7 @@ _LANGUAGES = dict(
 _CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
 _NEXT = css("form:has(input[name='page']):has(input[name='query'])")
 
-PARSE_RULES = response_parser.ParseRules(
+_PARSE_RULES = response_parser.ParseRules(
     layouts=(
         ResultLayout(rows=css("div.result"), title=css("a.result-title, a.result-link"), snippet=css("p.description")),
         ResultLayout(
@@ -47,7 +47,7 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
     return page_request(_NAME, _SEARCH, {**_fields(query), "pl": "opensearch"}, query.language)
 
 
-def build_home_request(query: SearchQuery, now: datetime) -> Request:
+def _build_home_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the home page, whose form holds the request code."""
     return page_request(_NAME, _HOME, {}, query.language, wait="input[name='sc']")
 
@@ -65,7 +65,7 @@ def build_form_request(home: Snapshot, query: SearchQuery, now: datetime) -> Req
 
 def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
     """Parse a page of web or news results."""
-    return response_parser.parse_response(snapshot, now, PARSE_RULES)
+    return response_parser.parse_response(snapshot, now, _PARSE_RULES)
 
 
 def _fields(query: SearchQuery) -> dict[str, str]:
@@ -91,5 +91,5 @@ ENGINE = Engine(
     spacing_s=5.0,
     about="Google's index; behind a proof of work that takes a browser about a second.",
     ready="div.result a.result-title, .w-gl__result",
-    home_page_form=HomePageForm(build_home_request, build_form_request),
+    home_page_form=HomePageForm(_build_home_request, build_form_request),
 )

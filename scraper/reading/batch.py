@@ -25,11 +25,11 @@ PageOutcome = Reading | errors.ScraperError
 ReadUrl = Callable[[str, float], Awaitable[Reading]]
 """Read one URL within a number of seconds."""
 
-LAST_RESERVE_S = 0.5
+_LAST_RESERVE_S = 0.5
 """Seconds before the deadline at which reading ends, so that a late page still returns its loaded part."""
-SLOW_PAGE_S = 8.0
+_SLOW_PAGE_S = 8.0
 """Seconds. If a page takes longer, the next page in the list is read too, and the first to finish counts."""
-TICK_S = 0.01
+_TICK_S = 0.01
 """Seconds added to a wait, so that a page is already late when it is checked."""
 
 
@@ -70,7 +70,7 @@ async def read_all(
         outcome: T | errors.ScraperError
         async with slots:
             try:
-                outcome = await read(target, deadline.left_s(reserve_s=LAST_RESERVE_S))
+                outcome = await read(target, deadline.left_s(reserve_s=_LAST_RESERVE_S))
             except errors.ScraperError as error:
                 outcome = error
         count = next(done)
@@ -105,7 +105,7 @@ async def read_with_replacements(
     count: int,
     deadline: Deadline,
     *,
-    patience_s: float = SLOW_PAGE_S,
+    patience_s: float = _SLOW_PAGE_S,
     on_read: Callable[[int, str], None] = lambda count, host: None,
 ) -> dict[str, PageOutcome]:
     """Read the first `count` URLs at once, and later ones in place of those that fail or take over `patience_s`.
@@ -127,12 +127,12 @@ async def read_with_replacements(
             in_time = sum(late_at > now for _, late_at in running.values())
             for _ in range(min(missing() - in_time, len(pending))):
                 url = pending.popleft()
-                task = asyncio.ensure_future(read(url, deadline.left_s(reserve_s=LAST_RESERVE_S)))
+                task = asyncio.ensure_future(read(url, deadline.left_s(reserve_s=_LAST_RESERVE_S)))
                 running[task] = url, now + patience_s
             if not running:
                 break
             waits_s = [late_at - now for _, late_at in running.values() if late_at > now]
-            limit_s = min([*waits_s, deadline.left_s()]) + TICK_S
+            limit_s = min([*waits_s, deadline.left_s()]) + _TICK_S
             done, _ = await asyncio.wait(running, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 url, _ = running.pop(task)

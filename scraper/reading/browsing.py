@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 _StepRun = tuple[tuple[Step, ...], ActingResult]
 """Steps with the URLs that were opened, and their outcomes."""
 
-READ_RESERVE_S = 5.0
+_READ_RESERVE_S = 5.0
 """Seconds of a call reserved for reading the page after the steps."""
 
 
@@ -160,7 +160,7 @@ class BrowseRunner:
             self._mode,
             self._permission(principal, deadline),
             self._language,
-            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
+            deadline_s=max(1.0, deadline_s - _READ_RESERVE_S),
             login=login,
             ask=ask if self._mode is ActingMode.ACT else None,
         )
@@ -229,7 +229,7 @@ class BrowseRunner:
             self._mode,
             permission,
             self._language,
-            deadline_s=max(1.0, deadline_s - READ_RESERVE_S),
+            deadline_s=max(1.0, deadline_s - _READ_RESERVE_S),
             ask=ask if self._mode is ActingMode.ACT else None,
         )
         done = await self._run(request)
@@ -247,7 +247,7 @@ class BrowseRunner:
             ActingMode.READ,
             self._permission(principal, deadline),
             self._language,
-            deadline_s=max(1.0, deadline.left_s() - READ_RESERVE_S),
+            deadline_s=max(1.0, deadline.left_s() - _READ_RESERVE_S),
             login=await self._load_login(profile, principal),
             follows_redirects=True,
         )
@@ -314,7 +314,7 @@ class BrowseRunner:
                 request,
                 steps=(replace(failed, text=others[failed.text]), *request.steps[at + 1 :]),
                 session_id=done.session_id or None,
-                deadline_s=max(1.0, deadline.left_s() - READ_RESERVE_S),
+                deadline_s=max(1.0, deadline.left_s() - _READ_RESERVE_S),
             )
             steps, second = await self._run_with_other_urls(rest, other_urls, deadline)
             outcomes = (*done.outcomes[:at], *second.outcomes)

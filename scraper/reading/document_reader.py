@@ -41,9 +41,9 @@ from scraper.text.sanitize import clean_line
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.values.text import format_clock
 
-DEFAULT_PAGES = 1_000
+_DEFAULT_PAGES = 1_000
 """Pages of a document read by default, the same number as `documents.pdf.liteparse_items.MAX_PAGES`."""
-WIRE_EXTRA_MB = 16
+_WIRE_EXTRA_MB = 16
 """Megabytes that a response may have on the wire beyond the limit of its body."""
 
 _PAGING = CachePolicy(reuse=Reuse.IN_MEMORY)
@@ -73,7 +73,7 @@ class DocumentReader:
         self._cache = PageCache(pages, settings)
         self._limits = VisitLimits(
             body_bytes=settings.document_mb * BYTES_PER_MB,
-            wire_bytes=(settings.document_mb + WIRE_EXTRA_MB) * BYTES_PER_MB,
+            wire_bytes=(settings.document_mb + _WIRE_EXTRA_MB) * BYTES_PER_MB,
         )
         self._files = LocalFiles(settings.document_root, settings.document_mb * BYTES_PER_MB)
         self._memory = MemoryCache(markdown_size)
@@ -95,14 +95,14 @@ class DocumentReader:
         deadline_s: float = 55.0,
         progress: ProgressCallback | None = None,
     ) -> Reading:
-        """Read one document; if `pages` has pages beyond `DEFAULT_PAGES`, read it again with these pages.
+        """Read one document; if `pages` has pages beyond `_DEFAULT_PAGES`, read it again with these pages.
 
         Raises:
             ScraperError: The document cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
         reading = await self._read_within(request, deadline, progress)
-        if pages and max(pages) > DEFAULT_PAGES and (reading.document.page_count or 0) > DEFAULT_PAGES:
+        if pages and max(pages) > _DEFAULT_PAGES and (reading.document.page_count or 0) > _DEFAULT_PAGES:
             return await self._read_within(replace(request, pages=pages), deadline, progress)
         return reading
 

@@ -36,7 +36,7 @@ content are stored.
 _COMPARE_LIMIT_S = 10.0
 """CPU seconds. Reading a page twice takes 50 to 300 ms; a slower page is hostile."""
 
-BATCH_CONCURRENCY = 8
+_BATCH_CONCURRENCY = 8
 """Pages of one batch read at once. The browsers limit the total and share it fairly."""
 
 OnSnapshot = Callable[[Snapshot], None]
@@ -71,7 +71,7 @@ class Fetcher:
             distributed=DistributedSingleFlight(READING_CODEC, shared.claims, settings),
         )
         # A batch waits for its own pages; it must not fail because they fill the queue.
-        self._batch_concurrency = min(BATCH_CONCURRENCY, settings.peek_slots)
+        self._batch_concurrency = min(_BATCH_CONCURRENCY, settings.peek_slots)
 
     @property
     def in_flight(self) -> int:

@@ -19,7 +19,7 @@ from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.urls import cache_key, host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
-EXTRACT_LIMIT_S = 5.0
+_EXTRACT_LIMIT_S = 5.0
 """CPU seconds per page. Extracting fields takes 30 ms; a slower page is hostile."""
 _RESERVE_S = 2.0
 """Seconds before the deadline reserved for extraction from the visited pages."""
@@ -101,7 +101,7 @@ async def extract_fields(
     """
     read = partial(worker_jobs.extract_fields, request=request)
     try:
-        return await run_in_worker(workers, read, tuple(snapshots), EXTRACT_LIMIT_S * len(snapshots), deadline)
+        return await run_in_worker(workers, read, tuple(snapshots), _EXTRACT_LIMIT_S * len(snapshots), deadline)
     except WorkerFailedError as error:
         raise errors.ContentTooLargeError(
             f"The values of the page at {host_of(snapshots[0].url)} could not be read: {error}.",

@@ -14,7 +14,7 @@ from scraper.settings import Settings
 from scraper.store.login_profiles import MAX_HOSTS, PROFILE_NAME_PATTERN
 from scraper.urls import host_of, parse_target
 
-SIGN_IN_S = 900.0
+_SIGN_IN_S = 900.0
 """Seconds. Time limit for a person to sign in."""
 
 
@@ -42,7 +42,7 @@ def parse_hosts(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(hosts))
 
 
-async def sign_in(settings: Settings, url: str, hosts: tuple[str, ...], *, limit_s: float = SIGN_IN_S) -> LoginState:
+async def sign_in(settings: Settings, url: str, hosts: tuple[str, ...], *, limit_s: float = _SIGN_IN_S) -> LoginState:
     """Return the login that a person makes in a visible window, which ends when the window is closed.
 
     Raises:

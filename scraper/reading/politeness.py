@@ -32,13 +32,13 @@ COOLDOWN_LIMIT_S = 120.0
 again."""
 MAX_COOLDOWN_WAIT_S = 5.0
 """Seconds. A longer cooldown is an error, because a silent wait would delay a batch."""
-VISIT_S = 2.0
+_VISIT_S = 2.0
 """Seconds before the deadline reserved for the visit; waiting in the queue ends before."""
-VISIT_SHARE = 0.2
-"""Upper bound of `VISIT_S` as a share of the time left."""
-FIRST_GUESS_S = 1.0
+_VISIT_SHARE = 0.2
+"""Upper bound of `_VISIT_S` as a share of the time left."""
+_FIRST_GUESS_S = 1.0
 """Seconds. Assumed duration of a visit before one has ended."""
-LAST_WEIGHT = 0.1
+_LAST_WEIGHT = 0.1
 """Weight of the last visit in the average duration."""
 
 _RETRY_STATUSES = frozenset({429, 503})
@@ -67,7 +67,7 @@ class HostThrottle:
         self._terms = ThrottleTerms(settings.host_pages, settings.host_gap_s)
         self._queues: dict[str, _HostQueue] = {}
         self._waiting = FairShare(settings.queue_limit)
-        self._usual_s = FIRST_GUESS_S
+        self._usual_s = _FIRST_GUESS_S
         self._unknown_requests_at = -math.inf
         """Seconds of the monotonic clock. Before this time, another process may have sent requests to any host."""
 
@@ -93,7 +93,7 @@ class HostThrottle:
         try:
             yield
         finally:
-            self._usual_s += LAST_WEIGHT * (time.monotonic() - since - self._usual_s)
+            self._usual_s += _LAST_WEIGHT * (time.monotonic() - since - self._usual_s)
             self._leases.give_back(lease)
             if (host_queue := self._queues.get(host)) is not None:
                 host_queue.lease_returned.set()
@@ -260,7 +260,7 @@ def _robots_warnings(decision: RobotsDecision) -> tuple[str, ...]:
 
 def _left_s(deadline: Deadline) -> float:
     """Return the seconds left for waiting, without those reserved for the visit."""
-    return deadline.left_s(reserve_s=min(VISIT_S, deadline.left_s() * VISIT_SHARE))
+    return deadline.left_s(reserve_s=min(_VISIT_S, deadline.left_s() * _VISIT_SHARE))
 
 
 def _check_wait(host: str, wait: RetryLater, terms: ThrottleTerms, left_s: float) -> None:

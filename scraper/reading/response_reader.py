@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 READ_LIMIT_S = 5.0
 """CPU seconds. The reader takes 10 to 100 ms for a page; a slower page is hostile."""
-FALLBACK_LIMIT_S = 3.0
+_FALLBACK_LIMIT_S = 3.0
 """CPU seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
 
 _CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
@@ -127,7 +127,7 @@ class RenderDecider:
             if not light.html or self._deadline.left_s() <= 0:
                 raise
             log.warning("a page of %s is read by the fallback reader: %s", host_of(snapshot.url), error)
-            return await self._run(worker_jobs.read_in_one_pass, light, FALLBACK_LIMIT_S)
+            return await self._run(worker_jobs.read_in_one_pass, light, _FALLBACK_LIMIT_S)
 
     async def _run(self, read: Callable[[Snapshot], Document], snapshot: Snapshot, limit_s: float) -> Document:
         # As a value, so that a bug in the reader affects this page only.

@@ -35,19 +35,19 @@ MAX_CACHE_S = 86_400.0
 """Seconds. RFC 9309, 2.4: longest time to cache a reachable file."""
 UNREACHABLE_RETRY_S = 300.0
 """Seconds before an unreachable file is requested again."""
-MAX_UNREACHABLE_S = 30 * MAX_CACHE_S
+_MAX_UNREACHABLE_S = 30 * MAX_CACHE_S
 """Seconds. RFC 9309, 2.3.1.4: after this time, an unreachable file counts as absent."""
-LIMIT_BYTES = 500 * 1024
+_LIMIT_BYTES = 500 * 1024
 """Bytes. RFC 9309, 2.5: minimum size that parsers must read; further bytes are ignored here."""
-MAX_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 """Redirects. RFC 9309, 2.3.1.2: minimum that must be followed. A file after more redirects counts as absent."""
-MAX_CLOCK_SKEW_S = 300.0
+_MAX_CLOCK_SKEW_S = 300.0
 """Seconds. Largest difference between the clocks of servers."""
 FETCH_TIMEOUT_S = 10.0
 """Seconds. Time limit of a request for a robots.txt."""
-FETCH_SHARE = 0.5
+_FETCH_SHARE = 0.5
 """Upper bound of `FETCH_TIMEOUT_S` as a share of the call's time."""
-MIN_FAIR_TIMEOUT_S = 3.0
+_MIN_FAIR_TIMEOUT_S = 3.0
 """Seconds. After a shorter time limit, a timeout does not count as a failure of the site."""
 MAX_FILES = 4_000
 """Cached files. More than the hosts that a long list reads at once, so that each file is requested once."""
@@ -56,9 +56,9 @@ MAX_CHARACTERS = 64_000_000
 
 USER_AGENT_NAME = "search-mcp"
 """Product token of this program in robots.txt; groups for `*` apply if none names it."""
-GAP_LIMIT_S = 120.0
+_GAP_LIMIT_S = 120.0
 """Seconds. A longer crawl-delay is reduced to this, because a caller waits for the page."""
-RULES_TRIED = 200
+_RULES_TRIED = 200
 """Rules with a matching prefix that are parsed one by one to find the one that applies."""
 
 _DISALLOW = re.compile(r"^[^\S\n]*dis+al+ow[^\S\n]*:([^#\n]*)", re.IGNORECASE | re.MULTILINE)
@@ -162,12 +162,12 @@ class RobotsFiles:
         file, blob_key = self._files.get(origin, _File()), f"robots:{origin}"
         blob = None if self._blobs is None else _load_file(await self._blobs.get(blob_key))
         # The age of a file from a server with another clock is not known.
-        if blob is not None and blob.expires_at <= time.time() + MAX_CACHE_S + MAX_CLOCK_SKEW_S:
+        if blob is not None and blob.expires_at <= time.time() + MAX_CACHE_S + _MAX_CLOCK_SKEW_S:
             file = max(file, blob, key=lambda one: one.expires_at)
         if file.expires_at <= time.time():
             file = await self._fetch(origin, principal, deadline, file)
             if self._blobs is not None:
-                self._blobs.put(blob_key, _dump_file(file), MAX_UNREACHABLE_S if file.fetched_at else MAX_CACHE_S)
+                self._blobs.put(blob_key, _dump_file(file), _MAX_UNREACHABLE_S if file.fetched_at else MAX_CACHE_S)
         # The longest files take a second to parse; other pages are read meanwhile.
         rules = await asyncio.to_thread(RobotsRules, file.text)
         file = replace(file, rules=rules)
@@ -181,8 +181,8 @@ class RobotsFiles:
             f"{origin}/robots.txt",
             mode=Mode.PEEK,
             principal=principal,
-            deadline_s=min(FETCH_TIMEOUT_S, deadline.left_s() * FETCH_SHARE),
-            limits=VisitLimits(body_bytes=LIMIT_BYTES, hops=MAX_REDIRECTS),
+            deadline_s=min(FETCH_TIMEOUT_S, deadline.left_s() * _FETCH_SHARE),
+            limits=VisitLimits(body_bytes=_LIMIT_BYTES, hops=_MAX_REDIRECTS),
         )
         try:
             snapshot = await self._fetch_file(request, deadline)
@@ -201,7 +201,7 @@ class RobotsFiles:
             is_host = isinstance(mapped, errors.HostDownError) or isinstance(error, browser_errors.TlsFailedError)
             return replace(failed, host_error=mapped if is_host else None)
         except browser_errors.DeadlineExceededError as error:
-            if request.deadline_s < MIN_FAIR_TIMEOUT_S:
+            if request.deadline_s < _MIN_FAIR_TIMEOUT_S:
                 raise map_browser_error(error, request.url) from error
             return _failed_file(before, str(error), is_temporary=True)
         except browser_errors.BrowsersError as error:
@@ -209,7 +209,7 @@ class RobotsFiles:
         if snapshot.status >= 500:
             return _failed_file(before, f"The server answered {snapshot.status}.", is_temporary=True)
         if 200 <= snapshot.status < 300:
-            text = snapshot.body[:LIMIT_BYTES].decode("utf-8", "replace")
+            text = snapshot.body[:_LIMIT_BYTES].decode("utf-8", "replace")
             return _fetched_file(text)
         return _fetched_file("")
 
@@ -252,7 +252,7 @@ def name_rule(host: str, rule: str) -> str:
 
 def _decide_without_rules(file: _File, host: str, now: float) -> RobotsDecision | None:
     """Return the permission of a file that was never reached or not for a month; None if its rules hold."""
-    if file.failed_since and now - (file.fetched_at or file.failed_since) > MAX_UNREACHABLE_S:
+    if file.failed_since and now - (file.fetched_at or file.failed_since) > _MAX_UNREACHABLE_S:
         return RobotsDecision()
     if file.failed_since and not file.fetched_at:
         why = f"The robots.txt of {host} cannot be reached, so it may not be read. {file.failure}"
@@ -306,7 +306,7 @@ class RobotsRules:
         """Parts of the rules before their first wildcard, decoded."""
         self._parser = Protego.parse(_rename_other_agents(text))
         delay_s = self._parser.crawl_delay(USER_AGENT_NAME)
-        self.gap_s = None if delay_s is None else min(delay_s, GAP_LIMIT_S)
+        self.gap_s = None if delay_s is None else min(delay_s, _GAP_LIMIT_S)
 
     def allows(self, url: str) -> bool:
         """Return True if the file allows this program to load the URL."""
@@ -319,7 +319,7 @@ class RobotsRules:
         # The parser does not name the rule. It is the longest that forbids the URL by itself.
         path = unquote(ada_url.URL(url).pathname + ada_url.URL(url).search)
         rules = zip(self._values, self._prefixes, strict=True)
-        for value in islice((value for value, prefix in rules if path.startswith(prefix)), RULES_TRIED):
+        for value in islice((value for value, prefix in rules if path.startswith(prefix)), _RULES_TRIED):
             if not Protego.parse(f"User-agent: *\nDisallow: {value}").can_fetch(url, USER_AGENT_NAME):
                 return value
         return "/"

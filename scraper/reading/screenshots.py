@@ -16,7 +16,7 @@ from scraper.model import CachePolicy, PageScreenshots, Reuse, VerdictKind
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.urls import cache_key, parse_target
 
-FILES_S = 600.0
+_FILES_S = 600.0
 """Seconds for which a stored file can be read as a resource."""
 MAX_FILES_BYTES = 50_000_000
 """Bytes of the stored files of all callers. Above this, the oldest file of the caller with most bytes is deleted."""
@@ -44,7 +44,7 @@ class ScreenshotReader:
             lambda found: found, memory=MemoryCache(lambda found: sum(len(one.data) for one in found.pictures))
         )
         self._files: TTLCache[str, _StoredFile] = TTLCache(
-            MAX_FILES_BYTES, FILES_S, getsizeof=lambda file: len(file.picture.data)
+            MAX_FILES_BYTES, _FILES_S, getsizeof=lambda file: len(file.picture.data)
         )
 
     async def close(self) -> None:

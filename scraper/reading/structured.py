@@ -22,9 +22,9 @@ from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
 
-EXTRACT_LIMIT_S = 5.0
+_EXTRACT_LIMIT_S = 5.0
 """CPU seconds. All syntaxes and facts take 30 to 150 ms; a slower page is hostile."""
-SIMPLE_LIMIT_S = 3.0
+_SIMPLE_LIMIT_S = 3.0
 """CPU seconds for the extraction without microdata, RDFa and facts."""
 
 _READABLE_DESPITE_BLOCK = frozenset({"consent", "login"})
@@ -107,12 +107,12 @@ class StructuredReader:
         """Return all data, or only the simple syntaxes if the full extraction fails or is too slow."""
         light = replace(snapshot, body=b"", frames=())
         try:
-            return await run_in_worker(self._workers, worker_jobs.extract_structured, light, EXTRACT_LIMIT_S, deadline)
+            return await run_in_worker(self._workers, worker_jobs.extract_structured, light, _EXTRACT_LIMIT_S, deadline)
         except WorkerFailedError as error:
             log.warning("structured data of %s extracted in part: %s", host_of(snapshot.url), error)
         try:
             data = await run_in_worker(
-                self._workers, worker_jobs.extract_basic_structured, light, SIMPLE_LIMIT_S, deadline
+                self._workers, worker_jobs.extract_basic_structured, light, _SIMPLE_LIMIT_S, deadline
             )
         except WorkerFailedError as error:
             raise errors.ContentTooLargeError(

@@ -25,18 +25,18 @@ log = logging.getLogger(__name__)
 
 READ_RESERVE_S = 3.0
 """Seconds before the deadline reserved to read the response."""
-READ_RESERVE_SHARE = 0.2
+_READ_RESERVE_SHARE = 0.2
 """Upper bound of `READ_RESERVE_S` as a share of the time left."""
-FULL_TIER_S = 86_400.0
+_FULL_TIER_S = 86_400.0
 """Seconds for which a host is visited with the full browser first. Block pages change, so after a day the usual browser
 is tried again."""
-MAX_FULL_TIER_HOSTS = 1_000
-THIRD_PARTIES_S = 86_400.0
+_MAX_FULL_TIER_HOSTS = 1_000
+_THIRD_PARTIES_S = 86_400.0
 """Seconds for which the required third parties of a host are cached."""
-MAX_THIRD_PARTY_HOSTS = 10_000
+_MAX_THIRD_PARTY_HOSTS = 10_000
 MAX_VAIN_VISITS = 3
-"""Visits of a host with all third parties that brought no more text; after them there is none in `THIRD_PARTIES_S`."""
-THIRD_PARTIES_GAIN = 1.2
+"""Visits of a host with all third parties that brought no more text; after them there is none in `_THIRD_PARTIES_S`."""
+_THIRD_PARTIES_GAIN = 1.2
 """Ratio of the text lengths with all and without some third parties; above it, the host needs all of them."""
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
@@ -81,10 +81,10 @@ class PageVisitor:
         self._workers = workers
         self._language = settings.language
         self._usual_tier = Tier(settings.tier)
-        self._full_tier_hosts: TTLCache[str, None] = TTLCache(MAX_FULL_TIER_HOSTS, FULL_TIER_S)
+        self._full_tier_hosts: TTLCache[str, None] = TTLCache(_MAX_FULL_TIER_HOSTS, _FULL_TIER_S)
         self._has_full_tier = True
-        self._third_party_hosts: TTLCache[str, None] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
-        self._vain_visits: TTLCache[str, int] = TTLCache(MAX_THIRD_PARTY_HOSTS, THIRD_PARTIES_S)
+        self._third_party_hosts: TTLCache[str, None] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
+        self._vain_visits: TTLCache[str, int] = TTLCache(_MAX_THIRD_PARTY_HOSTS, _THIRD_PARTIES_S)
 
     async def visit(self, job: VisitJob, deadline: Deadline, progress: ProgressCallback) -> VisitResult:
         """Visit a page; if it blocks the usual browser, try the full one once.
@@ -152,7 +152,7 @@ class PageVisitor:
             other = await self._visit_once(job, result.snapshot.tier, deadline, progress)
         except errors.ScraperError:
             other = result
-        if len(other.document.text) > THIRD_PARTIES_GAIN * len(result.document.text):
+        if len(other.document.text) > _THIRD_PARTIES_GAIN * len(result.document.text):
             log.debug("%s needs its third parties", job.host)
             return other
         self._third_party_hosts.pop(job.host, None)
@@ -201,7 +201,7 @@ class PageVisitor:
 
     async def _load(self, job: VisitJob, tier: Tier, deadline: Deadline, decider: RenderDecider) -> Snapshot | None:
         """Return the response, or None if rendering failed and the page as served has text."""
-        reserve_s = min(READ_RESERVE_S, deadline.left_s() * READ_RESERVE_SHARE)
+        reserve_s = min(READ_RESERVE_S, deadline.left_s() * _READ_RESERVE_SHARE)
         # A person sees consent dialogs and chats too.
         needs_dialogs = job.picture is not None or job.refuses_consent
         third_parties = ThirdParties.NO_TRACKERS if needs_dialogs else ThirdParties.CONTENT_ONLY

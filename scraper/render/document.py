@@ -18,7 +18,7 @@ from scraper.text.markdown_headings import find_headings
 from scraper.text.markdown_structure import TextCut
 from scraper.text.sanitize import clean, clean_line
 
-PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
+_PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 """Line before each page in the Markdown of a document, with the page number."""
 
 _MAX_SOURCE = 2_000
@@ -174,7 +174,7 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
     if not pages:
         return reading
     document = reading.document
-    marks = list(PAGE_MARK.finditer(document.markdown))
+    marks = list(_PAGE_MARK.finditer(document.markdown))
     if not marks:
         raise InvalidArgumentError(
             "This document has no pages to choose from.", target="pages", next_step="Use `start` and `length`."
@@ -228,7 +228,7 @@ def _outline_line(row: Mapping[str, Any]) -> str:
 def _page_at(markdown: str, at: int) -> int | None:
     """Return the number of the page that contains a character, or None without pages."""
     before = markdown.rfind("<!-- page ", 0, at + 1)
-    mark = PAGE_MARK.match(markdown, before) if before >= 0 else None
+    mark = _PAGE_MARK.match(markdown, before) if before >= 0 else None
     return int(mark[1]) if mark else None
 
 

@@ -117,7 +117,7 @@ def _value_row(fields: PageFields, name: str, value: str | None) -> dict[str, An
     )
 
 
-def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of all columns in the order of their first use."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
@@ -155,7 +155,7 @@ def csv_cell(value: Any) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = columns_of(rows)
+    names = _columns_of(rows)
     lines = [f"| {' | '.join(map(_cell, names))} |", f"|{'---|' * len(names)}"]
     lines += [f"| {' | '.join(_cell(row.get(name)) for name in names)} |" for row in rows]
     return "\n".join(lines)

@@ -26,7 +26,7 @@ BODY_BUDGET = 7_500
 """Tokens of page text in an answer of default size. With its header, the answer has fewer than 9,000 tokens: always by
 the estimate, and on 95 of 100 pages by the token encodings that the estimate was compared with."""
 
-MAX_CHARACTERS = 32_000
+_MAX_CHARACTERS = 32_000
 """Characters of page text in an answer of default size. Some clients cut by characters, the first at 36,000."""
 
 MAX_LENGTH = 100_000
@@ -90,7 +90,7 @@ def as_json(
     if posts:
         answer["discussion"] = list(posts)
     if left_out:
-        answer["warnings"] = [*reading_warnings(reading), *left_out]
+        answer["warnings"] = [*_reading_warnings(reading), *left_out]
     return answer
 
 
@@ -185,12 +185,12 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     answer["cached"] = reading.cached
     answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
     if reading.warnings:
-        answer["warnings"] = reading_warnings(reading)
+        answer["warnings"] = _reading_warnings(reading)
     answer["notice"] = UNTRUSTED_NOTICE
     return answer
 
 
-def reading_warnings(reading: Reading) -> list[str]:
+def _reading_warnings(reading: Reading) -> list[str]:
     """Return the warnings of a reading, each in one line."""
     return [clean_line(warning, _MAX_WARNING) for warning in reading.warnings]
 
@@ -216,7 +216,7 @@ def cut_note(piece: TextCut) -> str:
 
 def characters_for(budget: int) -> int:
     """Return the character limit for a token budget."""
-    return max(MAX_CHARACTERS, MAX_CHARACTERS * budget // BODY_BUDGET)
+    return max(_MAX_CHARACTERS, _MAX_CHARACTERS * budget // BODY_BUDGET)
 
 
 def header(

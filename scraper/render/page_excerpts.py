@@ -17,7 +17,7 @@ from scraper.text.language import detect_language
 from scraper.text.markdown_structure import TextCut
 from scraper.text.sanitize import clean_line
 
-NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
+_NOT_FOUND = "No passage has a word of the question. This is the outline and the beginning."
 """Note in the answer if no quote of a page contains a word of the question."""
 _LANGUAGE = " The language of the page is `{language}`."
 _MAX_HEADINGS = 40
@@ -114,7 +114,7 @@ def _explain_no_match(reading: Reading) -> str:
     document = reading.document
     # Documents declare no language.
     language = clean_line(document.language or detect_language(document.text or document.markdown) or "", _MAX_LANGUAGE)
-    return NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
+    return _NOT_FOUND + (_LANGUAGE.format(language=language) if language else "")
 
 
 def _count_tokens(page: PageExcerpts, linked: bool) -> int:

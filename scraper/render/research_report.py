@@ -24,9 +24,9 @@ from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut
 from scraper.text.sanitize import clean_line
 
-RULE = "\n\n---\n\n"
+_RULE = "\n\n---\n\n"
 """Separator of the sections of a report."""
-GAP = "[…]"
+_GAP = "[…]"
 """Mark between excerpts that are not adjacent."""
 PAGE_TOKENS = 130
 """Estimated tokens of a page in addition to its excerpts: header and separators, or field names in JSON."""
@@ -66,7 +66,7 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
     )
     ranks = _ranks(report.search)
     sections = [_section(page, report, ranks, region, now) for page in report.pages]
-    return RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
+    return _RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:
@@ -103,7 +103,7 @@ def comparison_as_markdown(
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
     opening = "\n".join(["# Comparison", "", *facts, UNTRUSTED_EXPLANATION.format(region=region)])
     sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
-    return RULE.join([opening, *sections])
+    return _RULE.join([opening, *sections])
 
 
 def comparison_as_json(question: str, pages: Sequence[PageExcerpts]) -> dict[str, object]:
@@ -132,11 +132,11 @@ def join_excerpts(page: PageExcerpts, *, linked: bool) -> str:
     end = 0
     for excerpt in page.excerpts:
         if page.outcome.document.markdown[end : excerpt.start].strip():
-            parts.append(GAP)
+            parts.append(_GAP)
         parts += [part for part in (_excerpt_label(page.outcome, excerpt, linked), excerpt.text) if part]
         end = excerpt.end
     if page.excerpts and page.outcome.document.markdown[end:].strip():
-        parts.append(GAP)
+        parts.append(_GAP)
     return "\n\n".join(parts)
 
 

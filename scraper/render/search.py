@@ -13,14 +13,14 @@ from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
 from scraper.values.text import format_duration
 
-ANSWER_BUDGET = 6_000
+_ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
 
-MAX_TITLE = 200
+_MAX_TITLE = 200
 """Characters of a title."""
-MAX_URL = 2_000
+_MAX_URL = 2_000
 """Characters of a URL."""
-MAX_SNIPPET = 400
+_MAX_SNIPPET = 400
 """Characters of a snippet."""
 _MAX_HINT = 500
 _MAX_QUERY = 200
@@ -53,24 +53,24 @@ REASON_TEXTS: Mapping[str, str] = {
 """Text for each reason code of a failed engine, after the name of the engine."""
 
 
-def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = ANSWER_BUDGET) -> str:
+def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int = _ANSWER_BUDGET) -> str:
     """Return the facts of the search, then the results that fit a token budget in an untrusted region."""
     head = [_headline(answer, now)]
     if answer.errors:
-        head.append(errors_line(answer.errors))
+        head.append(_errors_line(answer.errors))
     head += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in answer.warnings]
     if answer.hint:
         head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
     head.append(UNTRUSTED_EXPLANATION.format(region=region))
-    rows = _within_budget([result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
+    rows = _within_budget([_result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
     return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(rows), region)
 
 
-def as_json(answer: SearchAnswer, *, budget: int = ANSWER_BUDGET) -> dict[str, object]:
+def as_json(answer: SearchAnswer, *, budget: int = _ANSWER_BUDGET) -> dict[str, object]:
     """Return the answer as an object; `errors`, `hint` and `warnings` are set only if there are any."""
-    objects = [result_object(row) for row in answer.results]
+    objects = [_result_object(row) for row in answer.results]
     # The texts of a result whose length varies.
     texts = [f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}" for row in objects]
     count = len(_within_budget(texts, budget))
@@ -94,8 +94,8 @@ def web_search_as_markdown(answer: SearchAnswer) -> str:
         return f"{heading}\n\nNo results found.\n\n_Source: DuckDuckGo_"
     rows = []
     for number, row in enumerate(answer.results, 1):
-        lines = [f"### {number}. {clean_line(row.title, MAX_TITLE)}", f"**URL:** {clean_line(row.url, MAX_URL)}"]
-        snippet = clean_line(row.snippet, MAX_SNIPPET)
+        lines = [f"### {number}. {clean_line(row.title, _MAX_TITLE)}", f"**URL:** {clean_line(row.url, _MAX_URL)}"]
+        snippet = clean_line(row.snippet, _MAX_SNIPPET)
         rows.append(break_marks("\n".join([*lines, snippet] if snippet else lines)))
     source = f"_Source: DuckDuckGo ({len(answer.results)} results)_"
     return "\n\n".join([heading, "\n\n---\n\n".join(rows), "---", source])
@@ -131,9 +131,9 @@ def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
     """Return an object for each cached page that was found."""
     return [
         {
-            "url": clean_line(hit.url, MAX_URL),
-            "title": clean_line(hit.title, MAX_TITLE),
-            "snippet": clean_line(hit.snippet, MAX_SNIPPET),
+            "url": clean_line(hit.url, _MAX_URL),
+            "title": clean_line(hit.title, _MAX_TITLE),
+            "snippet": clean_line(hit.snippet, _MAX_SNIPPET),
             "start": hit.start,
             "retrieved_at": _retrieved_at(hit).isoformat(timespec="seconds"),
             "notice": UNTRUSTED_NOTICE,
@@ -142,32 +142,32 @@ def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
     ]
 
 
-def errors_line(errors: Mapping[str, str]) -> str:
+def _errors_line(errors: Mapping[str, str]) -> str:
     """Return a line that lists the failed engines with their reasons."""
     reasons = (f"{name} {REASON_TEXTS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
     return "Errors: " + "; ".join(reasons) + "."
 
 
-def result_text(number: int, row: SearchResult) -> str:
+def _result_text(number: int, row: SearchResult) -> str:
     """Return a result as text: title, URL, facts and snippet, URLs of near-duplicates."""
-    lines = [f"{number}. {clean_line(row.title, MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, MAX_URL)}>"]
+    lines = [f"{number}. {clean_line(row.title, _MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, _MAX_URL)}>"]
     facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
     facts += [f"{name} {clean_line(str(value), _MAX_FACT)}" for name, value in row.facts]
-    snippet = clean_line(row.snippet, MAX_SNIPPET)
+    snippet = clean_line(row.snippet, _MAX_SNIPPET)
     details = " · ".join([*facts, snippet] if snippet else facts)
     if details:
         lines.append(details)
     if row.also:
-        lines.append("Also: " + " ".join(f"<{clean_line(url, MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
+        lines.append("Also: " + " ".join(f"<{clean_line(url, _MAX_URL)}>" for url in row.also[:_MAX_ALSO]))
     return "\n".join(lines)
 
 
-def result_object(row: SearchResult) -> dict[str, object]:
+def _result_object(row: SearchResult) -> dict[str, object]:
     """Return a result as an object; `date`, `source`, `also` and `facts` are set only if they are known."""
     data: dict[str, object] = {
-        "title": clean_line(row.title, MAX_TITLE),
-        "url": clean_line(row.url, MAX_URL),
-        "snippet": clean_line(row.snippet, MAX_SNIPPET),
+        "title": clean_line(row.title, _MAX_TITLE),
+        "url": clean_line(row.url, _MAX_URL),
+        "snippet": clean_line(row.snippet, _MAX_SNIPPET),
         "engines": list(row.engines),
         "score": row.score,
     }
@@ -176,7 +176,7 @@ def result_object(row: SearchResult) -> dict[str, object]:
     if row.source:
         data["source"] = clean_line(row.source, _MAX_SOURCE)
     if row.also:
-        data["also"] = [clean_line(url, MAX_URL) for url in row.also[:_MAX_ALSO]]
+        data["also"] = [clean_line(url, _MAX_URL) for url in row.also[:_MAX_ALSO]]
     if row.facts:
         data["facts"] = {
             name: clean_line(value, _MAX_FACT) if isinstance(value, str) else value for name, value in row.facts
@@ -248,14 +248,14 @@ def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
 
 def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
     facts = f"read {_ago(_retrieved_at(hit), now)}, start={hit.start}"
-    title = clean_line(hit.title, MAX_TITLE) or "(no title)"
-    url, snippet = clean_line(hit.url, MAX_URL), clean_line(hit.snippet, MAX_SNIPPET)
+    title = clean_line(hit.title, _MAX_TITLE) or "(no title)"
+    url, snippet = clean_line(hit.url, _MAX_URL), clean_line(hit.snippet, _MAX_SNIPPET)
     return f"{number}. {title}\n<{url}> ({facts})\n{snippet}"
 
 
 def _hits_within_budget(hits: tuple[PageHit, ...]) -> tuple[PageHit, ...]:
-    texts = [f"{hit.url}{hit.title}{hit.snippet}"[: MAX_URL + MAX_TITLE + MAX_SNIPPET] for hit in hits]
-    return hits[: len(_within_budget(texts, ANSWER_BUDGET, 20))]
+    texts = [f"{hit.url}{hit.title}{hit.snippet}"[: _MAX_URL + _MAX_TITLE + _MAX_SNIPPET] for hit in hits]
+    return hits[: len(_within_budget(texts, _ANSWER_BUDGET, 20))]
 
 
 def _retrieved_at(hit: PageHit) -> datetime:

@@ -12,7 +12,7 @@ from scraper.render.page import BODY_BUDGET, characters_for
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text.sanitize import clean_line
 
-SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
+_SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 """Fields of `StructuredData` with the blocks of one syntax, in the order of the answer."""
 
 _FACTS = ("product", "recipe")
@@ -37,7 +37,7 @@ def as_markdown(data: StructuredData, *, region: str, budget: int = BODY_BUDGET)
     header.append(UNTRUSTED_EXPLANATION.format(region=region))
     sections = [f"Full URL: {full}"] if (full := full_url(data.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
-    sections += [_section(name, blocks[name]) for name in ("discussion", *SYNTAXES, "xhr") if blocks[name].blocks]
+    sections += [_section(name, blocks[name]) for name in ("discussion", *_SYNTAXES, "xhr") if blocks[name].blocks]
     return "\n".join(header) + "\n\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
 
 
@@ -45,7 +45,7 @@ def as_json(data: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, obj
     """Return the lists of all syntaxes; facts, `discussion`, `xhr` and `warnings` are set only if there are any."""
     facts, blocks = _divide_budget(data, budget)
     answer: dict[str, object] = {"url": data.url}
-    answer |= {name: list(blocks[name].blocks) for name in SYNTAXES}
+    answer |= {name: list(blocks[name].blocks) for name in _SYNTAXES}
     answer |= facts
     if blocks["discussion"].blocks:
         answer["discussion"] = list(blocks["discussion"].blocks)
@@ -73,7 +73,7 @@ def _divide_budget(data: StructuredData, budget: int) -> tuple[dict[str, Any], d
     left -= _size(blocks["discussion"])
     blocks["xhr"] = truncate_json(data.xhr, int(left * _XHR_SHARE))
     left -= _size(blocks["xhr"])
-    by_size = sorted(SYNTAXES, key=lambda name: len(compact_json(getattr(data, name))))
+    by_size = sorted(_SYNTAXES, key=lambda name: len(compact_json(getattr(data, name))))
     for rank, name in enumerate(by_size):
         blocks[name] = truncate_json(getattr(data, name), max(0, left) // (len(by_size) - rank))
         left -= _size(blocks[name])
@@ -91,7 +91,7 @@ def _notes(data: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[st
         notes.append(f"Long texts and lists are shortened to fit: {', '.join(sorted(shortened))}.")
     left_out = {name: short.left_out for name, short in blocks.items() if short.left_out}
     notes += [f"{name}: {count} more blocks are left out." for name, count in left_out.items()]
-    if not any(getattr(data, name) for name in (*SYNTAXES, "xhr", "discussion", *_FACTS)):
+    if not any(getattr(data, name) for name in (*_SYNTAXES, "xhr", "discussion", *_FACTS)):
         notes.append(_NOTHING)
     return notes
 

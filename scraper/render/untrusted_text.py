@@ -81,13 +81,13 @@ def break_marks(text: str) -> str:
     return _BORDER.sub(lambda border: " ".join(border.group()), text) if "<<<" in text else text
 
 
-MAX_CHARACTERS = 900
+_MAX_CHARACTERS = 900
 """Characters of an error. Some clients cut long error texts; none was seen to cut below a thousand."""
 
 
 def error_sentence(error: ScraperError) -> str:
     """Return the message and the next step of an error on one line."""
-    return clean_line(error.sentence(), MAX_CHARACTERS)
+    return clean_line(error.sentence(), _MAX_CHARACTERS)
 
 
 def error_object(error: ScraperError) -> dict[str, object]:

@@ -61,7 +61,7 @@ FEATURE_NAMES = (
 
 
 @cache
-def stop_words() -> frozenset[str]:
+def _stop_words() -> frozenset[str]:
     """Return words of many languages that occur in questions on any topic."""
     others = resources.files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8")
     return ENGLISH_STOP_WORDS.union(split_terms(others))
@@ -79,7 +79,7 @@ class Question:
     def of(cls, text: str) -> Question:
         """Split a text into the terms of a question."""
         terms = tuple(split_terms(text))
-        return cls(text, terms, tuple(term for term in terms if term not in stop_words()))
+        return cls(text, terms, tuple(term for term in terms if term not in _stop_words()))
 
 
 def compute_features(index: SentenceIndex, question: Question) -> FloatArray:

@@ -27,7 +27,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 """Array of integers."""
 
 
-class Vocabulary:
+class _Vocabulary:
     """Different terms of all sentences, with the term of each position and the number of sentences of each term."""
 
     def __init__(self, numbers: dict[str, int], positions: IntArray, sentence_of: IntArray, count: int) -> None:
@@ -85,11 +85,11 @@ class SentenceIndex:
         """Sentence of each word."""
         words = _number(itertools.chain.from_iterable(rows))
         positions = np.fromiter(map(words.__getitem__, itertools.chain.from_iterable(rows)), dtype=np.int64)
-        self.words = Vocabulary(words, positions, self.sentence_of, self.count)
+        self.words = _Vocabulary(words, positions, self.sentence_of, self.count)
         word_stems = list(map(stem, words))
         stems = _number(word_stems)
         stem_of = np.array([stems[one] for one in word_stems], dtype=np.int64)
-        self.stems = Vocabulary(stems, stem_of[positions], self.sentence_of, self.count)
+        self.stems = _Vocabulary(stems, stem_of[positions], self.sentence_of, self.count)
         paragraphs = np.array([sentence.paragraph for sentence in self.sentences], dtype=np.int64)
         is_first = np.ones(self.count, dtype=bool)
         is_first[1:] = (paragraphs[1:] != paragraphs[:-1]) | (page_of[1:] != page_of[:-1])
@@ -107,7 +107,7 @@ class SentenceIndex:
 
     def similar_words(self, word: str) -> dict[int, float]:
         """Return the numbers of the words that share many parts with a word, each with its similarity up to 1."""
-        parts = split_grams(word)
+        parts = _split_grams(word)
         shared: dict[int, int] = {}
         for part in parts:
             for number in self._words_with(part):
@@ -146,7 +146,7 @@ def _number(terms: Iterable[str]) -> dict[str, int]:
     return {term: number for number, term in enumerate(dict.fromkeys(terms))}
 
 
-def split_grams(word: str) -> set[str]:
+def _split_grams(word: str) -> set[str]:
     """Return the parts of four letters of a word, with marks of its ends."""
     marked = f"<{word}>"
     return {marked[at : at + _GRAM] for at in range(max(1, len(marked) - _GRAM + 1))}

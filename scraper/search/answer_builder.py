@@ -18,7 +18,7 @@ from scraper.search.query_terms import extract_content_words
 
 FEW_RESULTS = 3
 """Results. With fewer, the answer contains a hint."""
-SCORE_DIGITS = 6
+_SCORE_DIGITS = 6
 """Decimals of a score."""
 
 
@@ -43,7 +43,7 @@ def build_answer(
         results=results,
         engines=tuple(one.engine.name for one in engine_results),
         errors=MappingProxyType({one.engine.name: one.error for one in engine_results if one.error}),
-        hint=build_hint(engine_results, len(results), dropped, other_engines, max_results),
+        hint=_build_hint(engine_results, len(results), dropped, other_engines, max_results),
         retrieved_at=now,
         warnings=_build_warnings(text, engine_results),
     )
@@ -73,7 +73,7 @@ def raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> Non
         )
 
 
-def build_hint(
+def _build_hint(
     engine_results: Sequence[EngineQueryResult],
     count: int,
     dropped: Mapping[str, int],
@@ -125,7 +125,7 @@ def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchRe
         url=merged.best.url,
         snippet=merged.select_snippet(query_words),
         engines=merged.engines,
-        score=round(merged.score, SCORE_DIGITS),
+        score=round(merged.score, _SCORE_DIGITS),
         date=next((result.date for _, result in merged.rows if result.date is not None), None),
         source=next((result.source for _, result in merged.rows if result.source), None),
         also=merged.also,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
     from scraper.engines.model import Engine
 
-MAX_QUERY_CHARS = 2_000
+_MAX_QUERY_CHARS = 2_000
 """Characters. Engines read a quarter of it; a longer text is a document rather than a query."""
 MAX_RESULTS = 50
 """Results that a search may request."""
@@ -33,8 +33,8 @@ def parse_query(query: str) -> str:
     text = _SPACE.sub(" ", clean(query.encode("utf-8", "replace").decode())[0]).strip()
     if not text:
         message, next_step = "query is empty.", "Describe in words what to look for."
-    elif len(text) > MAX_QUERY_CHARS:
-        message = f"query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are taken."
+    elif len(text) > _MAX_QUERY_CHARS:
+        message = f"query has {len(text):,} characters; at most {_MAX_QUERY_CHARS:,} are taken."
         next_step = "Use only the few words that matter."
     elif _URL.match(text):
         message = f'query is a URL: "{clean_line(text, _ECHO_CHARS)}".'

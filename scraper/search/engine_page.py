@@ -28,7 +28,7 @@ READ_RESERVE_S = 0.4
 """Seconds of the deadline reserved to parse the response."""
 PARSE_LIMIT_S = 3.0
 """CPU seconds to parse a result page."""
-MAX_FIELDS = 60
+_MAX_FIELDS = 60
 """Fields of a consent form that are sent."""
 
 _CLEARING_BLOCKS = (
@@ -219,7 +219,7 @@ def _form_fields(form: html.HtmlElement, buttons: list[html.HtmlElement]) -> dic
     """Return the hidden and text fields of a form, and the first of `buttons` that has a name."""
     fields = {
         element.get("name", ""): element.get("value") or ""
-        for element in list(form.iter("input"))[:MAX_FIELDS]
+        for element in list(form.iter("input"))[:_MAX_FIELDS]
         if element.get("name") and element.get("type", "text") in {"hidden", "text"}
     }
     named = [button for button in buttons if button.get("name")]

@@ -22,31 +22,31 @@ from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
-ALTERNATIVE_PAUSE_S = 1.0
+_ALTERNATIVE_PAUSE_S = 1.0
 """Seconds between a block page and the next attempt at another host of the engine, as a person would wait."""
-PAGE_S = 1.0
+_PAGE_S = 1.0
 """Seconds. Minimum time in which a later result page can arrive."""
-MAX_PAGES = 3
+_MAX_PAGES = 3
 """Result pages of one query, including the first."""
-ONE_PAGE_ROWS = 10
+_ONE_PAGE_ROWS = 10
 """Rows for which no second page is requested, even if the first has fewer."""
-FAIR_S = 5.0
+_FAIR_S = 5.0
 """Seconds. A timeout after less time is not caused by the engine: the query waited for others or was urgent."""
-LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
+_LOCAL_ERRORS = frozenset({"busy", "browser_failed", "layout_changed", "no_network"})
 """Errors that are not caused by the engine."""
 
 _DAY_S = 86_400.0
 
-MIN_QUERY_WORDS = 3
+_MIN_QUERY_WORDS = 3
 """Words. Decoys cannot be detected for shorter queries. Measured on 8 decoy pages and 169 genuine pages of ten engines:
 all 8 are detected, and one genuine page (in Japanese) is taken for a decoy."""
-MIN_ROWS = 3
+_MIN_ROWS = 3
 """Rows. Decoys cannot be detected on shorter pages."""
-MEAN_COVERAGE = 0.45
+_MEAN_COVERAGE = 0.45
 """Share of the query's words that rows contain on average. Pages with less may be decoys, which have .22 to .35."""
-HALF_COVERED = 0.3
+_HALF_COVERED = 0.3
 """Maximum share of rows of a decoy page that contain half of the words."""
-FIRST_WORD_ONLY = 0.5
+_FIRST_WORD_ONLY = 0.5
 """Minimum share of rows of a decoy page that contain the first word, and at most a third of the words.
 
 Weak but genuine pages have few.
@@ -116,7 +116,7 @@ class EngineQueryRunner:
         except TimeoutError:
             wait_s = self._throttle.minimum_wait_s(engine.name, engine.spacing_s)
             result = EngineQueryResult(engine, error=error, expected_wait_s=wait_s)
-        if time_s < FAIR_S and result.error == "timeout":
+        if time_s < _FAIR_S and result.error == "timeout":
             result = replace(result, was_urgent=True)
         await self._note(result)
         return result
@@ -137,8 +137,8 @@ class EngineQueryRunner:
         log.info("engine", extra={"fields": fields})
         if result.was_urgent:
             return
-        if result.error is None or result.error not in LOCAL_ERRORS or result.results:
-            error = None if result.error in LOCAL_ERRORS else result.error
+        if result.error is None or result.error not in _LOCAL_ERRORS or result.results:
+            error = None if result.error in _LOCAL_ERRORS else result.error
             await self._breakers.note_outcome(result.engine.name, error, result.pause_s)
 
     async def _query(self, request: EnginePageRequest, rows: int) -> EngineQueryResult:
@@ -147,10 +147,10 @@ class EngineQueryRunner:
         if (
             _is_decoy(request, response)
             and self._pages.forget_cookies(request)
-            and _has_time(request, ALTERNATIVE_PAUSE_S)
+            and _has_time(request, _ALTERNATIVE_PAUSE_S)
         ):
             # The engine recognizes callers that it takes for robots by their cookies.
-            await asyncio.sleep(ALTERNATIVE_PAUSE_S)
+            await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
             response = await self._read(request, engine.build_request(request.query, datetime.now(UTC)))
         if response.outcome is EngineOutcome.NONE:
             return EngineQueryResult(engine)
@@ -170,16 +170,16 @@ class EngineQueryRunner:
         engine, now = request.engine, datetime.now(UTC)
         response = await self._read(request, engine.build_request(request.query, now))
         for alternative in engine.fallbacks:
-            if not _may_alternative_help(response) or not _has_time(request, ALTERNATIVE_PAUSE_S):
+            if not _may_alternative_help(response) or not _has_time(request, _ALTERNATIVE_PAUSE_S):
                 break
-            await asyncio.sleep(ALTERNATIVE_PAUSE_S)
+            await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
             other = await self._read(request, alternative(request.query, now))
             if other.outcome is not EngineOutcome.ERROR or response.outcome is EngineOutcome.ERROR:
                 response = other
         is_unknown = response.outcome is EngineOutcome.ERROR and error_reason(response) == "layout_changed"
-        if engine.home_page_form is None or not is_unknown or not _has_time(request, ALTERNATIVE_PAUSE_S):
+        if engine.home_page_form is None or not is_unknown or not _has_time(request, _ALTERNATIVE_PAUSE_S):
             return response
-        await asyncio.sleep(ALTERNATIVE_PAUSE_S)
+        await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
         return await self._pages.read_through_home_page(request, engine.home_page_form) or response
 
     async def _later_pages(
@@ -187,9 +187,9 @@ class EngineQueryRunner:
     ) -> tuple[tuple[EngineResult, ...], str | None]:
         """Return the results of as many pages as needed, and the error if a later page was blocked."""
         results, following = list(first.results), first.next
-        if rows <= ONE_PAGE_ROWS:
+        if rows <= _ONE_PAGE_ROWS:
             return first.results, None
-        for _ in range(MAX_PAGES - 1):
+        for _ in range(_MAX_PAGES - 1):
             if following is None or len(results) >= rows or not _has_time(request, request.engine.spacing_s):
                 break
             try:
@@ -222,15 +222,15 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
     Some engines send such well-formed pages to callers that they consider robots.
     """
     query_words = extract_content_words(query)
-    if len(query_words) < MIN_QUERY_WORDS or len(results) < MIN_ROWS:
+    if len(query_words) < _MIN_QUERY_WORDS or len(results) < _MIN_ROWS:
         return False
     covered = [_covered_words(query_words, row) for row in results]
     shares = [len(words) / len(query_words) for words in covered]
     first_only = [query_words[0] in words and share <= 1 / 3 for words, share in zip(covered, shares, strict=True)]
     return (
-        fmean(shares) < MEAN_COVERAGE
-        and fmean(share >= 0.5 for share in shares) <= HALF_COVERED
-        and fmean(first_only) >= FIRST_WORD_ONLY
+        fmean(shares) < _MEAN_COVERAGE
+        and fmean(share >= 0.5 for share in shares) <= _HALF_COVERED
+        and fmean(first_only) >= _FIRST_WORD_ONLY
     )
 
 
@@ -257,4 +257,4 @@ def _may_alternative_help(response: EngineResponse) -> bool:
 
 
 def _has_time(request: EnginePageRequest, pause_s: float) -> bool:
-    return request.deadline.left_s() > pause_s + PAGE_S
+    return request.deadline.left_s() > pause_s + _PAGE_S

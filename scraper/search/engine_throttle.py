@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from scraper.coordination.protocols import Cooldown, Cooldowns, Leases, RetryLater, SharedState, ThrottleTerms
 from scraper.settings import Settings
 
-POLL_S = 0.25
+_POLL_S = 0.25
 """Seconds between two polls for the end of another server's request."""
-JITTER = 0.3
+_JITTER = 0.3
 """Maximum share by which a pause is extended at random: people do not click at regular intervals."""
 COOLDOWNS_S = (60.0, 300.0, 1_800.0, 3_600.0)
 """Seconds. Lengths of consecutive cooldowns. Observed blocks: DuckDuckGo one hour, Brave 5 to 15 minutes."""
@@ -36,14 +36,14 @@ def describe_route(settings: Settings) -> str:
     return " ".join(filter(None, (settings.proxy, *hosts)))
 
 
-def hash_route(route: str) -> str:
+def _hash_route(route: str) -> str:
     """Return the name that servers with the same route share; it does not reveal the route."""
     return hashlib.sha256(route.encode()).hexdigest()[:12] if route else "direct"
 
 
 def open_engine_throttle(settings: Settings, shared: SharedState) -> EngineThrottle:
     """Return the throttle that this server shares with others on its route."""
-    return EngineThrottle(None if shared.is_alone else shared.leases, hash_route(describe_route(settings)))
+    return EngineThrottle(None if shared.is_alone else shared.leases, _hash_route(describe_route(settings)))
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class EngineThrottle:
     """One query at a time for each engine, with a pause between its requests."""
 
     def __init__(self, leases: Leases | None = None, route: str = "") -> None:
-        """Create the throttle; `leases` is None without other servers, `route` the name from `hash_route`."""
+        """Create the throttle; `leases` is None without other servers, `route` the name from `_hash_route`."""
         self._lanes: dict[str, _Lane] = {}
         self._leases = leases
         self.route = route
@@ -86,7 +86,7 @@ class EngineThrottle:
         key, terms = f"engine:{engine}:{self.route}", ThrottleTerms(at_once=1, gap_s=spacing_s)
         lease = await self._leases.take(key, terms)
         while isinstance(lease, RetryLater):
-            await asyncio.sleep(min(lease.seconds, POLL_S) * random.uniform(0.5, 1.0))
+            await asyncio.sleep(min(lease.seconds, _POLL_S) * random.uniform(0.5, 1.0))
             lease = await self._leases.take(key, terms)
         try:
             yield
@@ -107,7 +107,7 @@ class EngineThrottle:
 
     def note_request(self, engine: str, spacing_s: float) -> None:
         """Start the pause after a request."""
-        self._lane(engine).free_at = time.monotonic() + spacing_s * (1 + random.uniform(0, JITTER))
+        self._lane(engine).free_at = time.monotonic() + spacing_s * (1 + random.uniform(0, _JITTER))
 
     def _lane(self, engine: str) -> _Lane:
         return self._lanes.setdefault(engine, _Lane())
@@ -141,7 +141,7 @@ class CircuitBreakers:
     def __init__(self, cooldowns: Cooldowns, route: str = "") -> None:
         """Create the breakers; only the hash of the route is stored."""
         self._cooldowns = cooldowns
-        self.route = hash_route(route)
+        self.route = _hash_route(route)
 
     async def find_cooldown(self, engine: str) -> tuple[str, float] | None:
         """Return the reason of an engine's cooldown and the seconds left, or None if it can be queried."""

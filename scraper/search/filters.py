@@ -15,7 +15,7 @@ MAX_RESULT_AGE: Mapping[str, timedelta] = MappingProxyType(
     {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
 )
 """Maximum age of a result, by the value of the argument `freshness`."""
-SLACK = timedelta(days=1)
+_SLACK = timedelta(days=1)
 """Possible error of a date without time and time zone."""
 
 
@@ -44,12 +44,12 @@ class ResultFilters:
     def _tests(self, now: datetime) -> dict[str, Callable[[MergedResult], bool]]:
         """Return the test of each condition; those of empty conditions are not called."""
         return {
-            "include_domains": lambda row: any(is_within(row.host, domain) for domain in self.include_domains),
-            "exclude_domains": lambda row: not any(is_within(row.host, domain) for domain in self.exclude_domains),
+            "include_domains": lambda row: any(_is_within(row.host, domain) for domain in self.include_domains),
+            "exclude_domains": lambda row: not any(_is_within(row.host, domain) for domain in self.exclude_domains),
             "category": lambda row: (
-                row.is_of_source or is_of_category(self.category or "", row.host, row.best.url, row.engines)
+                row.is_of_source or _is_of_category(self.category or "", row.host, row.best.url, row.engines)
             ),
-            "freshness": lambda row: _is_newer(row, now - MAX_RESULT_AGE[self.freshness or ""] - SLACK),
+            "freshness": lambda row: _is_newer(row, now - MAX_RESULT_AGE[self.freshness or ""] - _SLACK),
             "include_text": lambda row: _contains(row, self.include_text or ""),
             "exclude_text": lambda row: not _contains(row, self.exclude_text or ""),
         }
@@ -107,12 +107,12 @@ _BLOG_PATH = re.compile(r"/blogs?(?:[/.]|$)", re.IGNORECASE)
 _PDF = re.compile(r"\.pdf$|/pdf/", re.IGNORECASE)
 
 
-def is_within(host: str, domain: str) -> bool:
+def _is_within(host: str, domain: str) -> bool:
     """Return True if a host is the domain or one of its subdomains."""
     return host == domain or host.endswith("." + domain)
 
 
-def is_of_category(category: str, host: str, url: str, engines: tuple[str, ...]) -> bool:
+def _is_of_category(category: str, host: str, url: str, engines: tuple[str, ...]) -> bool:
     """Return True if a result of these engines belongs to a category, or if the category is unknown here."""
     path, labels = urlsplit(url).path, host.split(".")
     domains = {".".join(labels[at:]) for at in range(len(labels) - 1)}

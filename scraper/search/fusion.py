@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
     from scraper.engines.model import EngineResult
 
-RANK_CONSTANT = 60
+_RANK_CONSTANT = 60
 """Constant of Cormack, Clarke and Buettcher (2009). It makes the number of votes count before ranks."""
-SECOND_OF_FAMILY = 0.3
+_SECOND_OF_FAMILY = 0.3
 """Weight of a second engine with the same index: it repeats a vote, but may rank differently."""
 
 # Thresholds of near-duplicates. Words of the query are ignored: every result contains them. Measured on 42 pairs of
@@ -30,15 +30,15 @@ SECOND_OF_FAMILY = 0.3
 # former and 8 of the latter, three of them rightly. With the words of the query and limits of .4 and .3 they would
 # find as many of the former and 54 of the latter, most of them weather pages of one town. Hashes of snippets find a
 # fifth: they are too short for it.
-SAME_SNIPPET = 0.5
+_SAME_SNIPPET = 0.5
 """Minimum Jaccard similarity of the snippets of one text."""
-SIMILAR_SNIPPET = 0.4
+_SIMILAR_SNIPPET = 0.4
 """Minimum Jaccard similarity of the snippets of one text if the titles are similar too."""
-SIMILAR_TITLE = 0.5
-"""Minimum Jaccard similarity of the titles for `SIMILAR_SNIPPET`."""
-LONG_TITLE = 25
+_SIMILAR_TITLE = 0.5
+"""Minimum Jaccard similarity of the titles for `_SIMILAR_SNIPPET`."""
+_LONG_TITLE = 25
 """Letters. An equal title of at least this length on another host is the same story; "JavaScript Tutorial" is not."""
-MIN_WORDS = 8
+_MIN_WORDS = 8
 """Words. Shorter snippets are similar by chance."""
 _EDITION = re.compile(r"\d+(?:\.\d+)+|(?<![\d.,])(?:19|20)\d\d(?![\d,])")
 """Versions and years: manuals of two versions and reports of two years are otherwise similar."""
@@ -126,9 +126,9 @@ class ComparableText:
         return cls(title_key(title), editions, unique_terms(title) - ignored, unique_terms(snippet) - ignored, host)
 
 
-def reciprocal_rank(rank: int, weight: float = 1.0) -> float:
+def _reciprocal_rank(rank: int, weight: float = 1.0) -> float:
     """Return the score of a rank, counted from 1, in reciprocal rank fusion."""
-    return weight / (RANK_CONSTANT + rank)
+    return weight / (_RANK_CONSTANT + rank)
 
 
 def fuse_rankings(rankings: Sequence[EngineRanking]) -> tuple[MergedResult, ...]:
@@ -145,7 +145,7 @@ def merge_duplicates(pages: Sequence[MergedResult], query: str) -> tuple[MergedR
     texts: list[ComparableText] = []
     for page in pages:
         text = ComparableText.of(page.title, page.select_snippet(content_words), page.host, query_words)
-        original = next((at for at, other in enumerate(texts) if is_duplicate(text, other)), None)
+        original = next((at for at, other in enumerate(texts) if _is_duplicate(text, other)), None)
         if original is None:
             unique.append(page)
             texts.append(text)
@@ -155,24 +155,24 @@ def merge_duplicates(pages: Sequence[MergedResult], query: str) -> tuple[MergedR
     return tuple(unique)
 
 
-def is_duplicate(one: ComparableText, other: ComparableText) -> bool:
+def _is_duplicate(one: ComparableText, other: ComparableText) -> bool:
     """Return True if two results are the same text: syndicated news, mirrors or other formats."""
     if one.editions and other.editions and one.editions != other.editions:
         return False
     same_title = one.key == other.key
     if one.host != other.host:
-        return (same_title and len(one.key) >= LONG_TITLE) or _are_similar(one, other)
+        return (same_title and len(one.key) >= _LONG_TITLE) or _are_similar(one, other)
     # Pages of one site share words; they are one text only with the same title.
     return same_title and _are_similar(one, other)
 
 
 def _are_similar(one: ComparableText, other: ComparableText) -> bool:
-    if min(len(one.snippet), len(other.snippet)) < MIN_WORDS:
+    if min(len(one.snippet), len(other.snippet)) < _MIN_WORDS:
         return False
     similarity = jaccard(one.snippet, other.snippet)
-    if similarity >= SAME_SNIPPET:
+    if similarity >= _SAME_SNIPPET:
         return True
-    return similarity >= SIMILAR_SNIPPET and jaccard(one.title, other.title) >= SIMILAR_TITLE
+    return similarity >= _SIMILAR_SNIPPET and jaccard(one.title, other.title) >= _SIMILAR_TITLE
 
 
 def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, EngineResult]]]:
@@ -211,7 +211,7 @@ def _score(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) ->
     voted: set[str] = set()
     score = 0.0
     for engine, row in ordered:
-        weight = SECOND_OF_FAMILY if families[engine] in voted else 1.0
+        weight = _SECOND_OF_FAMILY if families[engine] in voted else 1.0
         voted.add(families[engine])
-        score += reciprocal_rank(row.rank, weight)
+        score += _reciprocal_rank(row.rank, weight)
     return MergedResult(tuple(ordered), score)

@@ -16,9 +16,9 @@ from scraper.search.argument_validation import parse_query
 from scraper.search.engine_throttle import EngineThrottle
 from scraper.settings import Settings
 
-DEADLINE_S = 10.0
+_DEADLINE_S = 10.0
 """Seconds. Longest time for one answer."""
-SPACING_S = 0.5
+_SPACING_S = 0.5
 """Seconds between two requests."""
 _LANE = "instant_answer"
 """Name of the request queue in the throttle."""
@@ -34,7 +34,7 @@ class InstantAnswerClient:
         self._language = settings.language
         self._throttle = throttle or EngineThrottle()
 
-    async def answer(self, text: str, *, principal: str = "local", deadline_s: float = DEADLINE_S) -> InstantAnswer:
+    async def answer(self, text: str, *, principal: str = "local", deadline_s: float = _DEADLINE_S) -> InstantAnswer:
         """Return the instant answer to a query, which may be empty.
 
         Raises:
@@ -42,9 +42,9 @@ class InstantAnswerClient:
             ScraperError: The API did not answer.
         """
         query = parse_query(text)
-        deadline = Deadline.within(min(deadline_s, DEADLINE_S))
+        deadline = Deadline.within(min(deadline_s, _DEADLINE_S))
         try:
-            async with asyncio.timeout(deadline.left_s()), self._throttle.turn(_LANE, SPACING_S):
+            async with asyncio.timeout(deadline.left_s()), self._throttle.turn(_LANE, _SPACING_S):
                 await self._throttle.pause(_LANE)
                 return await self._request(query, principal, deadline)
         except TimeoutError:
@@ -60,7 +60,7 @@ class InstantAnswerClient:
         except browser_errors.BrowsersError as error:
             raise map_browser_error(error, request.url) from error
         finally:
-            self._throttle.note_request(_LANE, SPACING_S)
+            self._throttle.note_request(_LANE, _SPACING_S)
         answer = duckduckgo_instant_answer.parse(snapshot.html or snapshot.body.decode("utf-8", "replace"))
         if answer is not None and snapshot.status < 400:
             return answer

@@ -10,7 +10,7 @@ _PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
 _OPERATOR = re.compile(r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+")
 _BOOLEAN = re.compile(r"\b(?:OR|AND|NOT)\b")
 
-MIN_LETTERS = 3
+_MIN_LETTERS = 3
 """Letters. Shorter words are too common to compare queries."""
 
 _STOP_WORDS = ENGLISH_STOP_WORDS.union(
@@ -23,7 +23,7 @@ _STOP_WORDS = ENGLISH_STOP_WORDS.union(
 def extract_content_words(query: str) -> tuple[str, ...]:
     """Return the distinct words of a query in order, without operators, short words and stop words."""
     words = dict.fromkeys(split_terms(_BOOLEAN.sub(" ", _OPERATOR.sub(" ", query))))
-    return tuple(word for word in words if is_ngram(word) or (len(word) >= MIN_LETTERS and word not in _STOP_WORDS))
+    return tuple(word for word in words if is_ngram(word) or (len(word) >= _MIN_LETTERS and word not in _STOP_WORDS))
 
 
 def title_key(title: str) -> str:

@@ -39,12 +39,12 @@ MAX_DEPTH = 8
 """Pages that one question may read."""
 MIN_COMPARED_URLS, MAX_COMPARED_URLS = 2, 5
 """Pages that one comparison may read."""
-SELECT_LIMIT_S = 5.0
+_SELECT_LIMIT_S = 5.0
 """CPU seconds. Selection from eight long pages takes a tenth of a second; slower input is hostile."""
-SELECT_RESERVE_S = 2.0
+_SELECT_RESERVE_S = 2.0
 """Seconds of the deadline reserved for the selection."""
 _SELECT_RESERVE_SHARE = 0.1
-"""Upper bound of `SELECT_RESERVE_S` as a share of the time left."""
+"""Upper bound of `_SELECT_RESERVE_S` as a share of the time left."""
 _SEARCH_SHARE = 0.4
 """Share of a short deadline for the search. With the usual 55 s, a search never takes that long."""
 _COMPARE_LEAST_SHARE = 0.75
@@ -109,7 +109,7 @@ class Researcher:
         request = SearchRequest(
             query.question,
             engines=query.engines,
-            max_results=result_count(query.depth),
+            max_results=_result_count(query.depth),
             cache=query.cache,
             principal=principal,
             deadline_s=limit_s,
@@ -134,14 +134,14 @@ class Researcher:
         def on_read(count: int, host: str) -> None:
             progress(1 + count, 1 + query.depth, f"read {host}")
 
-        reserve_s = min(SELECT_RESERVE_S, deadline.left_s() * _SELECT_RESERVE_SHARE)
+        reserve_s = min(_SELECT_RESERVE_S, deadline.left_s() * _SELECT_RESERVE_SHARE)
         limit = Deadline.within(deadline.left_s(reserve_s=reserve_s))
         urls = list(dict.fromkeys(result.url for result in answer.results))
         outcomes = await read_with_replacements(read, urls, query.depth, limit, on_read=on_read)
         return _limit_readings([(url, outcomes[url]) for url in urls if url in outcomes], query.depth)
 
 
-def result_count(depth: int) -> int:
+def _result_count(depth: int) -> int:
     """Return the number of search results to request, with reserves for pages that fail."""
     return max(2 * depth, depth + 3)
 
@@ -193,7 +193,7 @@ async def find_excerpts_of_pages(
     """
     unique = check_compared_urls(urls)
     deadline = Deadline.within(deadline_s)
-    reserve_s = min(SELECT_RESERVE_S, deadline_s * _SELECT_RESERVE_SHARE)
+    reserve_s = min(_SELECT_RESERVE_S, deadline_s * _SELECT_RESERVE_SHARE)
     outcomes = await fetcher.fetch_batch(
         unique, principal=principal, deadline_s=deadline.left_s(reserve_s=reserve_s), progress=progress
     )
@@ -235,7 +235,7 @@ async def add_excerpts(
                     least_share,
                     skips_duplicates,
                     link_tokens,
-                    limit_s=SELECT_LIMIT_S,
+                    limit_s=_SELECT_LIMIT_S,
                 )
         except (WorkerFailedError, TimeoutError) as error:
             log.warning("no passages were selected: %s", error)

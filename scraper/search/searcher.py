@@ -36,14 +36,14 @@ ENGINE_DEADLINE_S = 10.0
 
 The start of the browser does not count.
 """
-MERGE_RESERVE_S = 0.3
+_MERGE_RESERVE_S = 0.3
 """Seconds of the deadline reserved to merge the results."""
-PARTIAL_AGE_S = 3_600.0
+_PARTIAL_AGE_S = 3_600.0
 """Seconds. Default age limit of an answer without results, or in which an engine failed."""
-TEMPORARY_AGE_S = 60.0
+_TEMPORARY_AGE_S = 60.0
 """Seconds. Default age limit of an answer that a new search may improve: the shortest cooldown."""
-TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
-"""Errors of engines after which the default age limit is `TEMPORARY_AGE_S`."""
+_TEMPORARY_ERRORS = frozenset({"busy", "browser_failed", "timeout", "unreachable", "no_network"})
+"""Errors of engines after which the default age limit is `_TEMPORARY_AGE_S`."""
 
 
 class Searcher:
@@ -198,7 +198,7 @@ class Searcher:
             engine = self._engines[name]
             is_started = await self._start_browser(engine.build_request(query, datetime.now(UTC)).tier, deadline)
             limit_s = min(ENGINE_DEADLINE_S, deadline.left_s())
-            limit_s -= min(MERGE_RESERVE_S, limit_s / 10)
+            limit_s -= min(_MERGE_RESERVE_S, limit_s / 10)
             result = (
                 await self._runner.run(engine, query, rows=rows, principal=principal, deadline_s=limit_s)
                 if is_started
@@ -248,6 +248,6 @@ def _default_age_limit_s(answer: SearchAnswer, max_results: int) -> float:
         return math.inf
     has_few = len(answer.results) < min(FEW_RESULTS, max_results)
     # The hint of an answer with few results advises to try again: that must not return the same answer.
-    if TEMPORARY_ERRORS.intersection(answer.errors.values()) or (answer.errors and has_few):
-        return TEMPORARY_AGE_S
-    return PARTIAL_AGE_S
+    if _TEMPORARY_ERRORS.intersection(answer.errors.values()) or (answer.errors and has_few):
+        return _TEMPORARY_AGE_S
+    return _PARTIAL_AGE_S

@@ -32,7 +32,7 @@ from scraper.values.types import (
 if TYPE_CHECKING:
     from browsers.settings import BrowserSettings
 
-PREFIX = "SEARCH_MCP_"
+_PREFIX = "SEARCH_MCP_"
 
 _CORES = os.cpu_count() or 2
 
@@ -60,7 +60,7 @@ class Setting:
     @property
     def key(self) -> str:
         """The name of the setting in a configuration file."""
-        return self.variable.removeprefix(PREFIX).lower()
+        return self.variable.removeprefix(_PREFIX).lower()
 
     @property
     def file_variable(self) -> str:
@@ -388,7 +388,7 @@ def setting_table() -> tuple[Setting, ...]:
     return tuple(
         Setting(
             name=entry.name,
-            variable=PREFIX + entry.metadata["label"],
+            variable=_PREFIX + entry.metadata["label"],
             flag="--" + entry.metadata["label"].lower().replace("_", "-"),
             kind=entry.metadata["kind"],
             default=entry.default if entry.default_factory is dataclasses.MISSING else entry.default_factory(),
@@ -405,14 +405,14 @@ def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     known = [setting.variable for setting in setting_table()]
     known += [setting.file_variable for setting in setting_table() if setting.secret]
     return tuple(
-        _explain_unknown(name, known) for name in sorted(environ) if name.startswith(PREFIX) and name not in known
+        _explain_unknown(name, known) for name in sorted(environ) if name.startswith(_PREFIX) and name not in known
     )
 
 
 def _explain_unknown(name: str, known: list[str]) -> str:
     # Compared without the prefix, which would make all names similar.
-    labels = [variable.removeprefix(PREFIX) for variable in known]
-    return f"Unknown variable {name} is ignored{suggest(name.removeprefix(PREFIX), labels, prefix=PREFIX)}."
+    labels = [variable.removeprefix(_PREFIX) for variable in known]
+    return f"Unknown variable {name} is ignored{suggest(name.removeprefix(_PREFIX), labels, prefix=_PREFIX)}."
 
 
 def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> object:

@@ -136,7 +136,7 @@ def match_date(text: str) -> tuple[re.Match[str], datetime] | None:
     if _YEAR_DIGITS.search(text):
         for form, order in _ASCII_FORMS if text.isascii() else DATE_FORMS:
             match = form.search(text)
-            if match and (moment := build_date(match, order)):
+            if match and (moment := _build_date(match, order)):
                 return match, moment
     return None
 
@@ -178,7 +178,7 @@ def _parse_digits(text: str) -> datetime | None:
     return _make_date(*match.groups()) if match else None
 
 
-def build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
+def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
     """Return the date of a match of one of `DATE_FORMS`, or None; `order` is the order of its groups.
 
     With `day_first`, 3/4/2024 is in April; otherwise it is ambiguous. 12/25/2024 and 25/12/2024 are never ambiguous.
@@ -301,7 +301,7 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
     for form, order in DATE_FORMS:
         match = form.match(lead, start)
         if match and not _NUMBER_GOES_ON.match(lead, match.end()):
-            moment = build_date(match, order, day_first=True)
+            moment = _build_date(match, order, day_first=True)
             if moment and 1900 <= moment.year < _LATEST:
                 return moment, match.end()
     for form, size in RELATIVE_FORMS:

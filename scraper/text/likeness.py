@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from scraper.text.terms import split_markdown_terms
 
-SKETCH_SIZE = 64
+_SKETCH_SIZE = 64
 """Numbers of a sketch. The similarity of two texts is estimated with a standard error of about .06 (Broder 1997)."""
 _RUN_WORDS = 5
 """Words of a run. Runs of five words are rarely equal by chance."""
@@ -92,22 +92,22 @@ class Sketch:
     def of(cls, words: Sequence[str]) -> Sketch:
         """Return the sketch of a text."""
         runs = {zlib.crc32(" ".join(run).encode()) for run in split_runs(words, _RUN_WORDS)}
-        return cls(tuple(sorted(runs)[:SKETCH_SIZE]), len(runs))
+        return cls(tuple(sorted(runs)[:_SKETCH_SIZE]), len(runs))
 
     def similarity(self, other: Sketch) -> float:
         """Return the estimated Jaccard similarity of the runs of two texts, from 0 to 1."""
         one, two = set(self.numbers), set(other.numbers)
         if not one or not two:
             return 0.0
-        if max(self.run_count, other.run_count) <= SKETCH_SIZE:
+        if max(self.run_count, other.run_count) <= _SKETCH_SIZE:
             return jaccard(one, two)
-        smallest = sorted(one | two)[:SKETCH_SIZE]
+        smallest = sorted(one | two)[:_SKETCH_SIZE]
         return sum(number in one and number in two for number in smallest) / len(smallest)
 
     @property
     def limit(self) -> float:
         """Hash up to which the sketch has all runs of the text."""
-        return self.numbers[-1] if self.run_count > SKETCH_SIZE else math.inf
+        return self.numbers[-1] if self.run_count > _SKETCH_SIZE else math.inf
 
     def containment(self, other: Sketch) -> float:
         """Return the estimated share of the runs of this text that another text has, from 0 to 1."""

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-STEM_LETTERS = 5
+_STEM_LETTERS = 5
 """Letters. Words that share this prefix count as one. Cutting words at five letters does about as well as stemmers
 made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""
 
@@ -124,7 +124,7 @@ def stem(term: str) -> str:
     """Return the prefix that the forms of a word share."""
     if len(term) > _MIN_PLURAL_STEM and term.endswith("s"):
         term = term[:-1]
-    return term[:STEM_LETTERS]
+    return term[:_STEM_LETTERS]
 
 
 def inverse_document_frequency(frequency: float, documents: float) -> float:

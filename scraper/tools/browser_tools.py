@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 BROWSE = "browse"
-MAX_PART = 20
+_MAX_PART = 20
 """Largest number of a part of a whole page."""
-MAX_TARGET_CHARS = 1_000
+_MAX_TARGET_CHARS = 1_000
 _MAX_WARNING = 300
 _MAX_SESSION_CHARS = 64
 
@@ -59,8 +59,8 @@ def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = 
             "full: the whole page in parts.",
             default=ScreenshotKind.WINDOW.value,
         ),
-        Parameter("target", StringValue(MAX_TARGET_CHARS), "Element: text or CSS selector."),
-        Parameter("part", IntegerValue(0, MAX_PART), "Part of a full page; 0: overview.", default=1),
+        Parameter("target", StringValue(_MAX_TARGET_CHARS), "Element: text or CSS selector."),
+        Parameter("part", IntegerValue(0, _MAX_PART), "Part of a full page; 0: overview.", default=1),
         PROFILE,
         *([session] if has_sessions else ()),
     )
@@ -150,7 +150,7 @@ def _describe_picture(
     return "\n".join(lines)
 
 
-MAX_STEPS = 50
+_MAX_STEPS = 50
 _STEPS = (
     "open URL; look [words]; click T [twice|right|accept]; type T = text [+ Enter]; select T = option; press Key; "
     "hover T; drag T to T; scroll down|up|end|T; more T (until all is there); wait words|seconds; back; point x y; "
@@ -161,7 +161,7 @@ _STEPS = (
 def browse_tool(settings: Settings) -> Tool:
     """Return `browse`: run steps such as clicks and typing on a page."""
     parameters = Parameters(
-        Parameter("steps", StringListValue(MAX_STEPS), _STEPS, required=True),
+        Parameter("steps", StringListValue(_MAX_STEPS), _STEPS, required=True),
         Parameter("session", StringValue(_MAX_SESSION_CHARS), "Of the call before."),
         PROFILE,
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scraper.services import Services
 
 PAGE = "page://"
-INDEX = "index://"
+_INDEX = "index://"
 PICTURE = "picture://"
 
 _TITLE_CHARS = 120
@@ -107,7 +107,7 @@ async def read(services: Services, principal: str, uri: str) -> str | None:
     """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(services, principal, uri)
-    return await _read_document(services, principal, uri) if uri.startswith(INDEX) else None
+    return await _read_document(services, principal, uri) if uri.startswith(_INDEX) else None
 
 
 async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
@@ -121,14 +121,14 @@ def picture_uri(identifier: str) -> str:
     return f"{PICTURE}{identifier}"
 
 
-def page_uri(url: str) -> str:
+def _page_uri(url: str) -> str:
     """Return the URI of the cached copy of a page."""
     return PAGE + url.replace("#", "%23")
 
 
-def document_uri(index: str, doc_id: str) -> str:
+def _document_uri(index: str, doc_id: str) -> str:
     """Return the URI of an indexed document."""
-    return f"{INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
+    return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
 async def _with_sizes(services: Services, principal: str, page: ResourcePage) -> ResourcePage:
@@ -204,7 +204,7 @@ def _page_urls(uri: str) -> list[str]:
 
 async def _read_document(services: Services, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
-    name, _, quoted = _START.sub("", uri).removeprefix(INDEX).partition("/")
+    name, _, quoted = _START.sub("", uri).removeprefix(_INDEX).partition("/")
     try:
         document = await services.indexes.document(name, unquote(quoted), principal=principal)
     except IndexFaultError:
@@ -216,7 +216,7 @@ async def _read_document(services: Services, principal: str, uri: str) -> str | 
         index=name,
         doc_id=document.doc_id,
         metadata=document.metadata,
-        address=document_uri(name, document.doc_id),
+        address=_document_uri(name, document.doc_id),
         region=new_region(),
         start=int(start[1]) if start else 0,
         budget=body_budget(services.settings),
@@ -226,7 +226,7 @@ async def _read_document(services: Services, principal: str, uri: str) -> str | 
 def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> CachedResource:
     read_at = datetime.fromtimestamp(page.retrieved_at, UTC).isoformat(timespec="seconds")
     return CachedResource(
-        page_uri(page.url),
+        _page_uri(page.url),
         # The site may have chosen the URL.
         display_url(page.url, requested=""),
         f"Web page, read {read_at}.",
@@ -238,7 +238,7 @@ def _page_resource(page: CachedPageSummary | PageHit, *, snippet: str = "") -> C
 
 def _document_resource(index: str, doc_id: str, highlights: Sequence[str] = ()) -> CachedResource:
     name, about = clean_line(doc_id, _TITLE_CHARS), f"Document of index {index}."
-    return CachedResource(document_uri(index, doc_id), name, about, snippet=" ".join(highlights))
+    return CachedResource(_document_uri(index, doc_id), name, about, snippet=" ".join(highlights))
 
 
 def _cursor(position: dict[str, Any]) -> str:

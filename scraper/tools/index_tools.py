@@ -30,8 +30,8 @@ from scraper.values.types import BooleanValue, IntegerValue, ObjectValue, String
 if TYPE_CHECKING:
     from scraper.services import Services
 
-MAX_HITS = 100
-MAX_MIN_LENGTH = 100
+_MAX_HITS = 100
+_MAX_MIN_LENGTH = 100
 
 _Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[dict[str, Any]]]
 
@@ -50,7 +50,7 @@ def search_index_tool(settings: Settings) -> Tool:
     """Return `search_index`: find documents of a named index."""
     parameters = Parameters(
         Parameter("query", StringValue(allow_blank=True), 'Words; +must, -not, "exact phrase".', required=True),
-        Parameter("k", IntegerValue(1, MAX_HITS), "Results to return.", default=10),
+        Parameter("k", IntegerValue(1, _MAX_HITS), "Results to return.", default=10),
         _INDEX_NAME,
     )
     return _index_tool("search_index", "Search a named index", parameters, _search, IndexResults)
@@ -81,7 +81,7 @@ def search_create_index_tool(settings: Settings) -> Tool:
     """Return `search_create_index`: create a named index."""
     tokenizer = ParametersValue(
         Parameter("lowercase", BooleanValue(), "Ignore case.", default=True),
-        Parameter("min_length", IntegerValue(1, MAX_MIN_LENGTH), "Drop shorter words.", default=2),
+        Parameter("min_length", IntegerValue(1, _MAX_MIN_LENGTH), "Drop shorter words.", default=2),
     )
     parameters = Parameters(
         Parameter("index_name", StringValue(), "Letters, digits, - and _.", required=True),

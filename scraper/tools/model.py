@@ -31,7 +31,7 @@ RESULT_CHARS = MAX_LENGTH + 20_000
 """Characters of the largest answer that can be requested, including header and JSON quoting."""
 _REGION_BYTES = 6
 """Bytes. A page cannot guess 48 random bits that are generated after it was read."""
-MAX_FAULTS = 3
+_MAX_FAULTS = 3
 """Faults listed in one error message."""
 
 _SIMILARITY = 0.5
@@ -90,7 +90,7 @@ class Parameters:
             except InvalidValueError as error:
                 faults.append(f"{name} must be {error}.")
         if faults:
-            raise InvalidArgumentError(" ".join(faults[:MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
+            raise InvalidArgumentError(" ".join(faults[:_MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
         return values
 
     def _explain_unknown(self, name: str) -> str:

@@ -23,7 +23,7 @@ from scraper.values.types import StringValue
 if TYPE_CHECKING:
     from scraper.services import Services
 
-MAX_RESULTS = 10
+_MAX_RESULTS = 10
 _TITLE_CHARS = 300
 _WEB = ("http://", "https://")
 
@@ -40,7 +40,7 @@ def openai_tools() -> tuple[Tool, Tool]:
 
 async def _search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
-        arguments["query"], max_results=MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
+        arguments["query"], max_results=_MAX_RESULTS, principal=call.principal, deadline_s=call.deadline_s
     )
     answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):

@@ -39,11 +39,11 @@ def schema_of(kind: Any) -> dict[str, Any]:
         parts = [schema_of(part) for part in get_args(kind)]
         if all(set(part) == {"type"} for part in parts):
             return {"type": [part["type"] for part in parts]}
-        return merge_objects(parts)
+        return _merge_objects(parts)
     raise TypeError(f"no JSON Schema for {kind!r}")
 
 
-def merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+def _merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the schema of an object that has the required keys of at least one of the schemas.
 
     Its type is "object", because many clients accept no other type.
@@ -74,7 +74,7 @@ def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists
 
 
 def _with_text(data: dict[str, Any]) -> dict[str, Any]:
-    return merge_objects([dict(TEXT_SCHEMA), data])
+    return _merge_objects([dict(TEXT_SCHEMA), data])
 
 
 def _object_schema(kind: Any) -> dict[str, Any]:

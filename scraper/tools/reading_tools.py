@@ -44,15 +44,15 @@ from scraper.values.types import BooleanValue, ChoiceValue, CommaListValue, Inte
 if TYPE_CHECKING:
     from scraper.services import Services
 
-MAX_START = 100_000_000
+_MAX_START = 100_000_000
 
-MAX_OFFSET = 2**53
+_MAX_OFFSET = 2**53
 """Largest integer that JSON of every client transfers exactly. An offset beyond the text means its end."""
-MAX_PAGES = 1_000
+_MAX_PAGES = 1_000
 """Pages that one call can select."""
-MAX_PAGES_CHARS = 10_000
+_MAX_PAGES_CHARS = 10_000
 """Characters of a page selection. Listing every other page of the largest selection needs half of that."""
-MAX_PASSWORD_CHARS = 1_000
+_MAX_PASSWORD_CHARS = 1_000
 
 _LAST_PAGE = 100_000
 URL = Parameter("url", StringValue(), "http(s) URL.", required=True)
@@ -90,7 +90,7 @@ def fetch_tool(settings: Settings) -> Tool:
         Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
         max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
         FORMAT,
-        Parameter("start", IntegerValue(0, MAX_START), "First character to return.", default=0),
+        Parameter("start", IntegerValue(0, _MAX_START), "First character to return.", default=0),
         Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
         Parameter(
             "include", _IncludeValue(ChoiceValue(tuple(render_page.LISTS))), "json: also headings, links, images."
@@ -122,12 +122,12 @@ def read_doc_tool(settings: Settings) -> Tool:
     """Return `read_doc`: the text of a document as Markdown."""
     parameters = Parameters(
         Parameter("source", StringValue(), "http(s) URL, or local path.", required=True),
-        Parameter("start", IntegerValue(-MAX_OFFSET, MAX_OFFSET), "First character to return.", default=0),
-        Parameter("length", IntegerValue(0, MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."),
+        Parameter("start", IntegerValue(-_MAX_OFFSET, _MAX_OFFSET), "First character to return.", default=0),
+        Parameter("length", IntegerValue(0, _MAX_OFFSET), f"Characters to return, at most {render_page.MAX_LENGTH:,}."),
         FORMAT,
-        Parameter("pages", StringValue(MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
+        Parameter("pages", StringValue(_MAX_PAGES_CHARS), 'Only these pages, e.g. "3-5,9".'),
         Parameter("outline", BooleanValue(), "Return headings with offsets.", default=False),
-        Parameter("password", StringValue(MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
+        Parameter("password", StringValue(_MAX_PASSWORD_CHARS), "Of an encrypted PDF."),
         _ALSO_QUESTION,
         _TOKENS,
     )
@@ -142,13 +142,13 @@ def read_doc_tool(settings: Settings) -> Tool:
     )
 
 
-def check_url(arguments: Any) -> None:
+def _check_url(arguments: Any) -> None:
     """Raise InvalidUrlError if the argument `url` is not an http(s) URL."""
     parse_target(arguments["url"])
 
 
 def _check_fetch(arguments: Any) -> None:
-    check_url(arguments)
+    _check_url(arguments)
     _check_question(arguments)
 
 
@@ -294,13 +294,13 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
     pages: set[int] = set()
     for part in filter(None, (piece.strip() for piece in re.split(r"[,;]", text))):
         match = _PAGE_RANGE.fullmatch(part)
-        first, last = _range_ends(match, MAX_PAGES - len(pages)) if match else (0, 0)
+        first, last = _range_ends(match, _MAX_PAGES - len(pages)) if match else (0, 0)
         if not 1 <= first <= last <= _LAST_PAGE:
             raise InvalidArgumentError(
                 f'pages must be numbers and ranges from 1 on, such as "3-5,9", not "{text[:60]}".', target="pages"
             )
-        if len(pages) + last - first + 1 > MAX_PAGES:
-            raise InvalidArgumentError(f"pages must name at most {MAX_PAGES:,} pages.", target="pages")
+        if len(pages) + last - first + 1 > _MAX_PAGES:
+            raise InvalidArgumentError(f"pages must name at most {_MAX_PAGES:,} pages.", target="pages")
         pages.update(range(first, last + 1))
     if not pages:
         raise InvalidArgumentError('pages must name pages, such as "3-5,9".', target="pages")

@@ -40,7 +40,7 @@ from scraper.values.types import BooleanValue, IntegerValue, StringListValue, St
 if TYPE_CHECKING:
     from scraper.services import Services
 
-MAX_QUESTION_CHARS = 2_000
+_MAX_QUESTION_CHARS = 2_000
 
 
 class _ComparedUrls(StringListValue):
@@ -75,7 +75,7 @@ def research_tool(settings: Settings) -> Tool:
 def compare_tool(settings: Settings) -> Tool:
     """Return `find_excerpts_of_pages`: excerpts of several pages for one question."""
     parameters = Parameters(
-        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to compare.", required=True),
+        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to compare.", required=True),
         Parameter(
             "urls",
             _ComparedUrls(MAX_COMPARED_URLS),

@@ -43,10 +43,10 @@ ENGINES_PARAMETER = Parameter(
 _BLOCKED = frozenset({"captcha", "consent", "rate_limited", "refused"})
 _UNREACHABLE = frozenset({"timeout", "unreachable"})
 """Reasons that mean that an engine blocks requests, and those that mean that the network failed."""
-WEB_SEARCH_ENGINE = "duckduckgo"
-MAX_WEB_RESULTS = 30
+_WEB_SEARCH_ENGINE = "duckduckgo"
+_MAX_WEB_RESULTS = 30
 
-MAX_CACHE_HITS = 50
+_MAX_CACHE_HITS = 50
 MAX_CACHE_QUERY_CHARS = 2_000
 
 _KEYWORDS = Parameter("query", StringValue(), "検索キーワード", required=True)
@@ -81,7 +81,7 @@ def web_search_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         _KEYWORDS,
         Parameter(
-            "max_results", IntegerValue(1, MAX_WEB_RESULTS), "返却する検索結果の最大数（デフォルト: 10）", default=10
+            "max_results", IntegerValue(1, _MAX_WEB_RESULTS), "返却する検索結果の最大数（デフォルト: 10）", default=10
         ),
     )
     return make_tool("web_search", "Search DuckDuckGo", parameters, _web_search)
@@ -101,7 +101,7 @@ def cache_search_tool(settings: Settings) -> Tool:
             'All words must occur; "a phrase", prefix*, OR, NOT work.',
             required=True,
         ),
-        Parameter("limit", IntegerValue(1, MAX_CACHE_HITS), "Pages to return.", default=10),
+        Parameter("limit", IntegerValue(1, _MAX_CACHE_HITS), "Pages to return.", default=10),
         FORMAT,
     )
     return make_tool(
@@ -161,14 +161,14 @@ async def _engines(services: Services, arguments: dict[str, Any], call: ToolCall
 async def _web_search(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = SearchRequest(
         arguments["query"],
-        engines=(WEB_SEARCH_ENGINE,),
+        engines=(_WEB_SEARCH_ENGINE,),
         max_results=arguments["max_results"],
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
     answer = await services.searcher.search(request, progress=call.progress)
     if is_blocked(answer):
-        reason = answer.errors[WEB_SEARCH_ENGINE]
+        reason = answer.errors[_WEB_SEARCH_ENGINE]
         raise errors.BlockedBySiteError(
             f"DuckDuckGo {render.REASON_TEXTS.get(reason, 'failed')} ({reason}); this is not an empty result.",
             reason=reason,

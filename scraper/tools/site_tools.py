@@ -37,14 +37,14 @@ from scraper.values.types import CustomValue, IntegerValue, StringListValue, Str
 if TYPE_CHECKING:
     from scraper.services import Services
 
-MAX_PAGES = 500
-MAX_START = 100_000
-MAX_QUESTION_CHARS = 2_000
-MAX_VISITS = 1_000
-MAX_CHANGE_URLS = 20
-MAX_PATTERNS = 20
-MAX_CRAWL_ID_CHARS = 64
-LINES_TOKENS = 2_000
+_MAX_PAGES = 500
+_MAX_START = 100_000
+_MAX_QUESTION_CHARS = 2_000
+_MAX_VISITS = 1_000
+_MAX_CHANGE_URLS = 20
+_MAX_PATTERNS = 20
+_MAX_CRAWL_ID_CHARS = 64
+_LINES_TOKENS = 2_000
 """Tokens of the pages or passages in an answer of `crawl`. `search_index` finds further ones."""
 
 
@@ -52,9 +52,9 @@ def map_tool(settings: Settings) -> Tool:
     """Return `map`: list the pages of a site."""
     parameters = Parameters(
         Parameter("url", StringValue(), "Site or folder.", required=True),
-        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to find."),
-        Parameter("max_pages", IntegerValue(1, MAX_PAGES), "Number.", default=50),
-        Parameter("start", IntegerValue(0, MAX_START), "First page.", default=0),
+        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
+        Parameter("max_pages", IntegerValue(1, _MAX_PAGES), "Number.", default=50),
+        Parameter("start", IntegerValue(0, _MAX_START), "First page.", default=0),
         FORMAT,
     )
     return make_tool(
@@ -69,12 +69,12 @@ def map_tool(settings: Settings) -> Tool:
 
 def crawl_tool(settings: Settings) -> Tool:
     """Return `crawl`: read the pages of a site, some in each call."""
-    patterns = StringListValue(MAX_PATTERNS)
+    patterns = StringListValue(_MAX_PATTERNS)
     parameters = Parameters(
         Parameter("url", StringValue(), "Site or folder."),
-        Parameter("crawl", StringValue(MAX_CRAWL_ID_CHARS), "ID to continue."),
-        Parameter("question", StringValue(MAX_QUESTION_CHARS), "What to find."),
-        Parameter("max_pages", IntegerValue(1, MAX_VISITS), "Number.", default=30),
+        Parameter("crawl", StringValue(_MAX_CRAWL_ID_CHARS), "ID to continue."),
+        Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
+        Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Number.", default=30),
         Parameter("include", patterns, "Like /docs/*."),
         Parameter("exclude", patterns, "Same."),
         FORMAT,
@@ -110,7 +110,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
         report = await services.crawls.start(
             CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
         )
-    budget = min(LINES_TOKENS, body_budget(services.settings))
+    budget = min(_LINES_TOKENS, body_budget(services.settings))
     pages: Sequence[PageExcerpts] = ()
     if report.question:
         outcomes = [(reading.url, reading) for reading in report.readings]
@@ -126,14 +126,14 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
 def changes_tool(settings: Settings) -> Tool:
     """Return `changes`: compare pages with their earlier versions."""
     parameters = Parameters(
-        Parameter("urls", StringListValue(MAX_CHANGE_URLS), "Pages.", required=True),
-        Parameter("since", CustomValue("a date like 2026-05-31", parse_since, ""), "Like 2026-05-31."),
+        Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "Pages.", required=True),
+        Parameter("since", CustomValue("a date like 2026-05-31", _parse_since, ""), "Like 2026-05-31."),
         FORMAT,
     )
     return make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
 
 
-def parse_since(text: str) -> datetime:
+def _parse_since(text: str) -> datetime:
     """Parse a date or time in ISO format. A date alone means the end of the day; the default time zone is UTC.
 
     Raises:

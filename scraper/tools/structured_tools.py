@@ -94,7 +94,7 @@ def _check(arguments: Any) -> None:
             "Several URLs need fields, example, recipe or records: make several calls.", target="url"
         )
     if arguments["fields"] is not None:
-        read_fields(arguments["fields"])
+        _read_fields(arguments["fields"])
     if arguments["example"] is not None:
         _check_example(arguments["example"])
     if arguments["recipe"] is not None:
@@ -126,7 +126,7 @@ def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return fields, False
 
 
-def read_fields(fields: dict[str, Any]) -> dict[str, str]:
+def _read_fields(fields: dict[str, Any]) -> dict[str, str]:
     """Return the hint of each field, cut to 500 characters; for a JSON Schema, its properties with their descriptions.
 
     Raises:
@@ -158,7 +158,7 @@ def _check_example(example: dict[str, Any]) -> None:
             )
 
 
-def find_ignored_keywords(fields: dict[str, Any]) -> list[str]:
+def _find_ignored_keywords(fields: dict[str, Any]) -> list[str]:
     """Return the keywords of a JSON Schema that have no effect, in the order of the alphabet."""
     schema, _ = _read_schema(fields)
     properties = schema.get("properties")
@@ -185,14 +185,14 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
 async def _extract_fields(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
     request = FieldRequest(
         records=arguments["records"] or _read_schema(arguments["fields"] or {})[1],
-        fields=read_fields(arguments["fields"]) if arguments["fields"] else {},
+        fields=_read_fields(arguments["fields"]) if arguments["fields"] else {},
         example={name: str(value) for name, value in (arguments["example"] or {}).items()},
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
     )
     outcomes = await services.fields.read(
         arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
-    ignored = find_ignored_keywords(arguments["fields"] or {})
+    ignored = _find_ignored_keywords(arguments["fields"] or {})
     if ignored:
         note = f"Parts of fields were ignored: {', '.join(name[:40] for name in ignored[:_MAX_NAMED])}."
         outcomes = [

@@ -21,11 +21,11 @@ def main(arguments: list[str]) -> None:
     setup = json.loads(arguments[0])
     sys.path[:] = setup["path"]
     for package in _STUBBED_PACKAGES:
-        stub_package(package)
+        _stub_package(package)
     importlib.import_module("scraper.workers.child").run(setup)
 
 
-def stub_package(package: str) -> None:
+def _stub_package(package: str) -> None:
     """Make the modules of a package importable without running its `__init__`."""
     parent, _, _ = package.rpartition(".")
     search_path = importlib.import_module(parent).__path__ if parent else None

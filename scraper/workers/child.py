@@ -23,13 +23,13 @@ from typing import Any
 
 from scraper.workers import messages, sandbox
 
-GRACE_S = 1.0
+_GRACE_S = 1.0
 """Seconds. A hanging worker whose server is gone kills itself this long after its limit."""
 
-RECYCLE_CALLS = 2_000
+_RECYCLE_CALLS = 2_000
 """Calls before a worker is replaced: libxml2 stores every name that it parsed, and a heap never shrinks."""
 
-RECYCLE_BYTES = 300 * 1024 * 1024
+_RECYCLE_BYTES = 300 * 1024 * 1024
 """Bytes of peak memory after which a worker is replaced."""
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1_024
 
@@ -58,7 +58,7 @@ def run(setup: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
-    ForkServer(channel, limits).serve()
+    _ForkServer(channel, limits).serve()
 
 
 def _import(name: str) -> Any:
@@ -81,7 +81,7 @@ def _run_single_use(channel: socket.socket, limits: sandbox.SandboxLimits, job: 
     os._exit(0)
 
 
-class ForkServer:
+class _ForkServer:
     """Parent of all pool workers. It reaps them itself, so that a process number never refers to another process."""
 
     def __init__(self, control: socket.socket, limits: sandbox.SandboxLimits) -> None:
@@ -146,7 +146,7 @@ class ForkServer:
             os.close(self._wake_read)
             os.close(self._wake_write)
             sandbox.die_with_parent(fork_server)
-            serve_calls(socket.socket(fileno=channel), self._limits)
+            _serve_calls(socket.socket(fileno=channel), self._limits)
         except ConnectionError:
             pass  # The server closed the channel before this worker was ready.
         except Exception:  # The process ends here: an error that is not printed is lost.
@@ -160,19 +160,19 @@ class ForkServer:
                 self._children = {number: child for number, child in self._children.items() if child != pid}
 
 
-def serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
+def _serve_calls(channel: socket.socket, limits: sandbox.SandboxLimits) -> None:
     """Answer calls until the channel closes or the process should be replaced."""
     sandbox.apply_limits(limits)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     channel.sendall(messages.pack_frame(str(os.getpid()).encode()))
     with channel.makefile("rb") as stream:
-        for calls in range(1, RECYCLE_CALLS + 1):
+        for calls in range(1, _RECYCLE_CALLS + 1):
             request = messages.read_frame(stream)
             if request is None:
                 return
             outcome, value = _call(request)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            is_last = outcome == messages.MEMORY or calls == RECYCLE_CALLS or peak * _PEAK_UNIT > RECYCLE_BYTES
+            is_last = outcome == messages.MEMORY or calls == _RECYCLE_CALLS or peak * _PEAK_UNIT > _RECYCLE_BYTES
             channel.sendall(messages.pack_answer(outcome, value, is_last))
             if is_last:
                 return
@@ -182,7 +182,7 @@ def _call(request: bytes) -> tuple[int, Any]:
     """Run a pickled call; return its outcome and its value or exception."""
     try:
         limit_s, function, arguments = pickle.loads(request)
-        signal.setitimer(signal.ITIMER_REAL, limit_s + GRACE_S)
+        signal.setitimer(signal.ITIMER_REAL, limit_s + _GRACE_S)
         try:
             return messages.RESULT, function(*arguments)
         finally:

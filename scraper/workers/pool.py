@@ -14,17 +14,17 @@ from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeout
 from scraper.workers.messages import dump_message
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
-MAX_WORKERS = 4
-MEMORY_BYTES = 1 << 30
+_MAX_WORKERS = 4
+_MEMORY_BYTES = 1 << 30
 """Maximum bytes of the address space of a worker, and maximum bytes of an answer."""
-START_LIMIT_S = 30.0
+_START_LIMIT_S = 30.0
 """Seconds for imports on a busy machine; alone they take a third of a second."""
 
-FAILED_STARTS = 3
+_FAILED_STARTS = 3
 """Consecutive failed starts after which waiting calls fail. Starts that fail together with their fork server count as
 one."""
 
-WALL_RATIO = 10
+_WALL_RATIO = 10
 """Ratio of time to CPU time up to which a call may be slowed down by a busy machine. Measured: 3 s of CPU took 30 s."""
 _CHECK_S = 0.02
 """Minimum seconds between two checks of a worker's CPU time: two ticks of the kernel's count."""
@@ -32,7 +32,7 @@ _CHECK_S = 0.02
 PAUSE_S = 0.2
 """Seconds. The pause after a failed start is this, doubled for each failure, up to 32 times this."""
 
-PRELOAD = (
+_PRELOAD = (
     "scraper.extract.reader:warm_up",
     "scraper.extract.timeout_fallback",
     "scraper.retrieval.passage_selection",
@@ -77,11 +77,11 @@ class _CallGuard:
 class WorkerPool:
     """Run functions of importable modules, with picklable arguments and results, in worker processes."""
 
-    def __init__(self, count: int | None = None, *, preload: tuple[str, ...] = PRELOAD, is_lazy: bool = False) -> None:
+    def __init__(self, count: int | None = None, *, preload: tuple[str, ...] = _PRELOAD, is_lazy: bool = False) -> None:
         """Configure the pool; by default one worker per CPU, at most 4. If `is_lazy`, the first call starts them."""
         self.queued = 0
         """Calls that have no worker yet."""
-        self.count = count or min(MAX_WORKERS, os.cpu_count() or 1)
+        self.count = count or min(_MAX_WORKERS, os.cpu_count() or 1)
         self._preload = preload
         self._fork_server: ForkServerClient | None = None
         self._workers: set[Worker] = set()
@@ -118,7 +118,7 @@ class WorkerPool:
         """Return or raise what `function(*args)` returns or raises in a worker.
 
         A call whose worker died is tried once more. `limit_s` limits the CPU time of the worker, `deadline_s` the time
-        since the call has a worker. That time is at most `WALL_RATIO` times `limit_s`.
+        since the call has a worker. That time is at most `_WALL_RATIO` times `limit_s`.
 
         Raises:
             WorkerTimeoutError: It took longer than a limit; its process was killed.
@@ -127,7 +127,7 @@ class WorkerPool:
             NoWorkerError: No worker can be started.
             WorkerFailedError: Its result or exception cannot be pickled.
         """
-        wall_s = min(deadline_s, WALL_RATIO * limit_s)
+        wall_s = min(deadline_s, _WALL_RATIO * limit_s)
         if wall_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
         request = dump_message((wall_s, function, args))
@@ -225,7 +225,7 @@ class WorkerPool:
             try:
                 worker = self._fork()
                 self._workers.add(worker)
-                async with asyncio.timeout(START_LIMIT_S):
+                async with asyncio.timeout(_START_LIMIT_S):
                     await worker.wait_until_ready()
             except (ProcessGoneError, OSError, TimeoutError, asyncio.CancelledError) as error:
                 if worker is not None:
@@ -243,14 +243,14 @@ class WorkerPool:
             self._fork_server.release()
             self._fork_server = None
         if self._fork_server is None:
-            self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=MEMORY_BYTES)
+            self._fork_server = ForkServerClient(preload=self._preload, memory_bytes=_MEMORY_BYTES)
         return self._fork_server.fork()
 
     async def _note_failure(self, error: Exception, began_at: float) -> None:
         if began_at >= self._failed_at + PAUSE_S:
             self._failed_starts += 1
             self._failed_at = time.monotonic()
-        if self._failed_starts >= FAILED_STARTS:
+        if self._failed_starts >= _FAILED_STARTS:
             self._failure = error
             self._fail_waiting_calls()
         await asyncio.sleep(PAUSE_S * min(2**self._failed_starts, 32))

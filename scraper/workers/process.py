@@ -146,13 +146,13 @@ def launch(
             stdout=subprocess.DEVNULL,
             stderr=None if has_stderr else subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
-            env={**environment, **inherited_environment(_INHERITED)},
+            env={**environment, **_inherited_environment(_INHERITED)},
             start_new_session=True,
             cwd=Path(bootstrap.__file__).anchor,
         )
 
 
-def inherited_environment(names: tuple[str, ...]) -> dict[str, str]:
+def _inherited_environment(names: tuple[str, ...]) -> dict[str, str]:
     """Return the environment variables of these names that are set."""
     return {name: os.environ[name] for name in names if name in os.environ}
 
@@ -197,7 +197,7 @@ class ForkServerClient:
             {"preload": preload},
             theirs,
             SandboxLimits(memory_bytes, cpu_s=None, output_bytes=None, open_files=None),
-            environment=_FORK_SERVER_ENVIRONMENT | inherited_environment(("TMPDIR",)),
+            environment=_FORK_SERVER_ENVIRONMENT | _inherited_environment(("TMPDIR",)),
             has_stderr=True,
         )
         self.pid = self._process.pid

@@ -20,9 +20,9 @@ from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMem
 from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, read_cpu_s, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 
-JOB = "scraper.documents.confined_job:parse"
+_JOB = "scraper.documents.confined_job:parse"
 """Function of the job: `function(data, request, confine)`, which returns a JSON object."""
-PRELOAD = ("scraper.documents.confined_job:warm_up",)
+_PRELOAD = ("scraper.documents.confined_job:warm_up",)
 """Functions that a process calls before it waits for its document, to load their modules."""
 
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "1", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -117,7 +117,7 @@ class SingleUseProcesses:
         return _SingleUseProcess(self._limits.sandbox, preload=())
 
     async def _start_warm_process(self) -> _SingleUseProcess:
-        process = _SingleUseProcess(self._limits.sandbox, preload=PRELOAD)
+        process = _SingleUseProcess(self._limits.sandbox, preload=_PRELOAD)
         try:
             await process.wait_until_ready()
         except BaseException:
@@ -168,7 +168,7 @@ class _SingleUseProcess(Channel):
         ours, theirs = create_socket_pair()
         try:
             self._process: subprocess.Popen[bytes] = launch(
-                {"job": JOB, "preload": preload}, theirs, limits, environment=_ENVIRONMENT, has_stderr=False
+                {"job": _JOB, "preload": preload}, theirs, limits, environment=_ENVIRONMENT, has_stderr=False
             )
         except OSError as error:
             ours.close()

@@ -15,7 +15,7 @@ MAX_TITLE = 400
 MAX_SNIPPET = 2_000
 """Characters of a snippet."""
 
-BLOCKS = frozenset(
+_BLOCKS = frozenset(
     "address article aside blockquote button caption center cite dd details dialog div dl dt fieldset figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section select table tbody td tfoot "
     "th thead tr ul br".split()
@@ -51,7 +51,7 @@ def text_lines(block: Element, without: Element | None = None) -> Iterator[str]:
     text = ""
     walker = etree.iterwalk(block, events=("start", "end"))
     for event, element in walker:
-        if element.tag in BLOCKS or element is without:
+        if element.tag in _BLOCKS or element is without:
             if text := text.strip():
                 yield text
             text = ""

@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+_PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
 """Categories that filter the results of search engines."""
 SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
 """Categories for which only sources are queried, and no search engine."""
-CATEGORIES = PAGE_CATEGORIES + SOURCE_CATEGORIES
+CATEGORIES = _PAGE_CATEGORIES + SOURCE_CATEGORIES
 
-CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "github": ("github.com",),
         "paper": tuple(
@@ -34,7 +34,7 @@ _MAX_NAMED_DOMAINS = 5
 MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
 
-MAX_SITES = 5
+_MAX_SITES = 5
 """Maximum of site operators in one query. Engines handle longer lists badly or not at all; results are filtered
 instead."""
 
@@ -47,7 +47,7 @@ _FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#
 
 def category_domains(category: str | None, requested: tuple[str, ...]) -> tuple[str, ...]:
     """Return the caller's domains, or the first domains of the category if there are none."""
-    return requested or CATEGORY_DOMAINS.get(category or "", ())[:_MAX_NAMED_DOMAINS]
+    return requested or _CATEGORY_DOMAINS.get(category or "", ())[:_MAX_NAMED_DOMAINS]
 
 
 def join_query(text: str, *parts: str) -> str:
@@ -71,17 +71,17 @@ def quote_bangs(text: str) -> str:
 
 
 def site_operator(domains: Sequence[str], either: str = " OR ") -> str:
-    """Return `site:` operators joined by `either`; empty if there are no domains or more than `MAX_SITES`."""
+    """Return `site:` operators joined by `either`; empty if there are no domains or more than `_MAX_SITES`."""
     hosts = _hosts(domains)
-    if not hosts or len(hosts) > MAX_SITES:
+    if not hosts or len(hosts) > _MAX_SITES:
         return ""
     listed = either.join(f"site:{host}" for host in hosts)
     return listed if len(hosts) == 1 else f"({listed})"
 
 
 def exclude_operators(domains: Sequence[str]) -> str:
-    """Return `-site:` operators of the first `MAX_SITES` domains."""
-    return " ".join(f"-site:{host}" for host in _hosts(domains)[:MAX_SITES])
+    """Return `-site:` operators of the first `_MAX_SITES` domains."""
+    return " ".join(f"-site:{host}" for host in _hosts(domains)[:_MAX_SITES])
 
 
 def host_of_domain(domain: str) -> str:

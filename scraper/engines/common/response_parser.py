@@ -82,7 +82,7 @@ _BY_STATUS = {
 """Meaning of a status code on a page without rows and without a matching signature."""
 
 
-def find_block_page(page: ResultPage) -> BlockSignature | None:
+def _find_block_page(page: ResultPage) -> BlockSignature | None:
     """Return the signature of a block page by its markup, else by its status code, or None.
 
     Call this only for pages without organic rows.
@@ -135,7 +135,7 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     selected = max((layout_parser.parse_by_layout(page, one) for one in rules.layouts), key=len, default=[])
     shape = shape_parser.parse_by_shape(page)
     has_rows = bool(selected) or (shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS)
-    block_page = None if has_rows else find_block_page(page)
+    block_page = None if has_rows else _find_block_page(page)
     if block_page is not None and not (block_page.yields and _is_empty(page, rules)):
         return EngineResponse(
             EngineOutcome.BLOCKED,

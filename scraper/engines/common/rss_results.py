@@ -16,7 +16,7 @@ from scraper.html.dom.xpath import Element, element_selector
 from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 
-MAX_ITEMS = 200
+_MAX_ITEMS = 200
 """Items. Google News returns 100."""
 
 _ITEMS = element_selector("//item")
@@ -28,7 +28,7 @@ def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
     feed = _parsed(snapshot_text(snapshot))
     if feed is None:
         return None
-    items = _ITEMS(feed)[:MAX_ITEMS]
+    items = _ITEMS(feed)[:_MAX_ITEMS]
     found = enumerate(filter(None, map(_result, items)), 1)
     results = tuple(replace(result, rank=rank) for rank, result in found)
     if items and not results:

@@ -19,9 +19,9 @@ from scraper.engines.common.row_location import LinkCandidate, locate_rows
 from scraper.html.dom.xpath import Element, classes_of, element_selector
 from scraper.urls import split_url
 
-MAX_LINKS = 1_500
+_MAX_LINKS = 1_500
 """Candidate links examined. Real pages have fewer than 400."""
-MAX_GROUPS = 40
+_MAX_GROUPS = 40
 _SCORED_ROWS = 12
 """Rows used to score a group. More rows do not change the score."""
 _USUAL_TITLE = 60
@@ -138,12 +138,12 @@ def group_links(page: ResultPage) -> list[RowGroup]:
         group = [candidates[index] for index in indices]
         if len(group) >= _MIN_ROWS or all(candidate.heading is not None for candidate in group):
             members.setdefault(tuple(indices), group)
-    return [_measure_group(group) for group in sorted(members.values(), key=_estimate, reverse=True)[:MAX_GROUPS]]
+    return [_measure_group(group) for group in sorted(members.values(), key=_estimate, reverse=True)[:_MAX_GROUPS]]
 
 
 def _find_candidates(page: ResultPage) -> list[LinkCandidate]:
     found = []
-    for link in _LINKS(page.root)[:MAX_LINKS] if page.root is not None else ():
+    for link in _LINKS(page.root)[:_MAX_LINKS] if page.root is not None else ():
         href = page.absolute(link.get("href"))
         url = redirect_unwrapping.unwrap_redirect(href) if href else ""
         if not url or split_url(url) is None or is_engine_page(page, url):

@@ -26,7 +26,7 @@ from scraper.urls import is_web_url
 
 RESULT_COUNT = 10
 """Results requested from each source."""
-MAX_BYTES = 5_000_000
+_MAX_BYTES = 5_000_000
 """Maximum bytes of a response."""
 _MAX_ROWS = 100
 _ERROR_BYTES = 2_000
@@ -127,7 +127,7 @@ def _build_request(name: str, build_url: BuildUrl, identifies: bool, query: Sear
         site_profile=engine_profile(name),
         language=query.language,
         headers=headers,
-        limits=VisitLimits(body_bytes=MAX_BYTES),
+        limits=VisitLimits(body_bytes=_MAX_BYTES),
     )
 
 

@@ -11,10 +11,10 @@ from lxml import etree
 
 from scraper.html.dom.xpath import Element, element_selector, text_of
 
-MAX_CHARACTERS = 20_000_000
+_MAX_CHARACTERS = 20_000_000
 """Characters. Above the limit of a fetch; longer text is truncated here."""
 
-MAX_TAGS = 1_000_000
+_MAX_TAGS = 1_000_000
 """Opening and closing tags. Half as many elements take some 250 MB as a tree and a second to parse."""
 
 MAX_DEPTH = 200
@@ -148,10 +148,10 @@ def is_binary(text: str) -> bool:
 
 
 def _limit_size(text: str) -> str:
-    text = text[:MAX_CHARACTERS]
+    text = text[:_MAX_CHARACTERS]
     tags = text.count("<")
-    while tags > MAX_TAGS:
-        text = text[: len(text) * MAX_TAGS // tags]
+    while tags > _MAX_TAGS:
+        text = text[: len(text) * _MAX_TAGS // tags]
         tags = text.count("<")
     quoted_openings = len(_QUOTED_OPENING.findall(text)) if tags > _QUOTED_OPENINGS else 0
     if len(text) > _LONG_TAG and (quoted_openings > _QUOTED_OPENINGS or _has_long_tag(text)):

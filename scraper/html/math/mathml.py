@@ -16,10 +16,10 @@ _ACCENTS = (
 ACCENTS: Mapping[str, str] = {mark: pair.split()[0] for pair in _ACCENTS.split("  ") for mark in pair.split()[1]}
 """Commands for accents over a letter, by the character in MathML."""
 
-UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
+_UNDER_ACCENTS: Mapping[str, str] = {"⏟": "underbrace", "_": "underline", "‾": "underline", "―": "underline"}
 """Commands for accents under a letter, by the character in MathML."""
 
-FENCES: Mapping[tuple[str, str], str] = {
+_FENCES: Mapping[tuple[str, str], str] = {
     ("(", ")"): "pmatrix",
     ("[", "]"): "bmatrix",
     ("|", "|"): "vmatrix",
@@ -120,7 +120,7 @@ def _row(parts: list[Element], inner: list[str]) -> str:
         at = tables[0]
         before = inner[at - 1].strip() if at else ""
         after = _get(inner, at + 1).strip()
-        if kind := FENCES.get((before, after)):
+        if kind := _FENCES.get((before, after)):
             matrix = inner[at].replace("{matrix}", f"{{{kind}}}")
             last = at + 2 if after else at + 1
             return join_tex([*inner[: at - 1], matrix, *inner[last:]])
@@ -168,7 +168,7 @@ def _accent(name: str, parts: list[Element], inner: list[str]) -> str:
     """Return an accent, brace or arrow on a base, or text set over a relation; "" for limits of an operator."""
     mark = text_of(parts[1]).strip() if len(parts) > 1 else ""
     base = _get(inner, 0)
-    command = (ACCENTS if name == "mover" else UNDER_ACCENTS).get(mark)
+    command = (ACCENTS if name == "mover" else _UNDER_ACCENTS).get(mark)
     if command:
         return f"\\{command}{{{base}}}"
     if name == "mover" and not base.startswith(("\\sum", "\\prod", "\\int", "\\lim", "\\max", "\\min")):
@@ -192,7 +192,7 @@ def _join_script_pairs(scripts: list[str]) -> str:
 def _fenced(element: Element, parts: list[Element], inner: list[str]) -> str:
     separators = (element.get("separators", ",") or "").strip()[:1]
     opening, closing = element.get("open", "("), element.get("close", ")")
-    kind = FENCES.get((_symbols(opening), _symbols(closing))) if len(parts) == 1 and _is_matrix(parts[0]) else None
+    kind = _FENCES.get((_symbols(opening), _symbols(closing))) if len(parts) == 1 and _is_matrix(parts[0]) else None
     if kind:
         return inner[0].replace("{matrix}", f"{{{kind}}}")
     return f"\\left{_symbols(opening) or '.'}{separators.join(inner)}\\right{_symbols(closing) or '.'}"

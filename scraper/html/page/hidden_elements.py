@@ -44,7 +44,7 @@ def remove_marked(root: Element) -> int:
 
     Return the number of removed elements with text.
     """
-    return _remove_all(mark_collapsed(_MARKED(root), wrappers=False))
+    return _remove_all(_mark_collapsed(_MARKED(root), wrappers=False))
 
 
 class RemovedText(NamedTuple):
@@ -76,7 +76,7 @@ def remove_styled(root: Element) -> RemovedText:
     hidden += [*root.iter(*_NEVER_DISPLAYED), *filter(_is_empty_picture, root.iter("svg"))]
     hidden += filter(_is_hidden_drawing, root.iter("g", "text", "tspan"))
     is_styled = has_sheet or bool(candidates) or next(root.iter("script"), None) is not None
-    return RemovedText(_remove_all(mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_styled)
+    return RemovedText(_remove_all(_mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_styled)
 
 
 def _remove_all(hidden: list[Element]) -> int:
@@ -184,7 +184,7 @@ _WRAPPER_SHARE = 2 / 3
 """Share. An element with more of the page's text is hidden only until its scripts have run."""
 
 
-def mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Element]:
+def _mark_collapsed(hidden: Sequence[Element], *, wrappers: bool) -> list[Element]:
     """Mark the hidden elements that a click reveals; return the other hidden ones.
 
     With `wrappers`, an element with most of the page's text counts as visible, because its scripts have not run.

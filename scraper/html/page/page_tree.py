@@ -22,7 +22,7 @@ from scraper.html.page import hidden_elements, media_placeholders
 from scraper.text.terms import count_words
 from scraper.urls import join_url
 
-MAX_FRAMES = 50
+_MAX_FRAMES = 50
 """Frames of one page whose content is inserted."""
 
 _WITHOUT_TEXT = "applet audio video track map area datalist progress meter frame frameset noframes portal param".split()
@@ -241,7 +241,7 @@ def _needs_fallback(body: Element) -> bool:
 
 def _insert_frames(root: Element, frames: Sequence[Frame]) -> int:
     """Insert the visible frames, also nested ones. Return the number of hidden elements removed from them."""
-    by_mark = {frame.mark: frame for frame in frames[:MAX_FRAMES]}
+    by_mark = {frame.mark: frame for frame in frames[:_MAX_FRAMES]}
     removed = 0
     places = _MARKED_FRAMES(root)
     while places:

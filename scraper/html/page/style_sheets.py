@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-MAX_MARKS = 10_000
+_MAX_MARKS = 10_000
 """Braces and semicolons of a style sheet that are read. None of 1,500 ordinary pages has more."""
 _MAX_DEPTH = 8
 MAX_PRELUDE = 4_000
@@ -57,7 +57,7 @@ def parse_rules(css: str) -> Iterator[Rule]:
     """Yield all rules; the selector of a nested rule contains that of its parent."""
     stack: list[tuple[str, list[str], bool | None]] = []
     start = 0
-    for mark in islice(_MARK.finditer(css), MAX_MARKS):
+    for mark in islice(_MARK.finditer(css), _MAX_MARKS):
         text = css[start : mark.start()].strip()
         start = mark.end()
         if mark.group() == "{":
@@ -134,4 +134,4 @@ def clear_comments(css: str) -> str:
 
 def has_more_marks(css: str) -> bool:
     """Return True if a style sheet has more rules than are read."""
-    return next(islice(_MARK.finditer(css), MAX_MARKS, None), None) is not None
+    return next(islice(_MARK.finditer(css), _MAX_MARKS, None), None) is not None

@@ -28,7 +28,7 @@ from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.text.language import detect_language
 from scraper.text.sanitize import clean
 
-TESSERACT_COMMAND = "tesseract"
+_TESSERACT_COMMAND = "tesseract"
 _MAX_LANGUAGES = 8
 """Languages that tesseract uses at once."""
 _ORIENTATION = "osd"
@@ -104,7 +104,7 @@ class Tesseract:
 
     def __init__(self, program: str | None = None) -> None:
         """Use the program at this path, or the first one in the search path."""
-        self._program = program or shutil.which(TESSERACT_COMMAND)
+        self._program = program or shutil.which(_TESSERACT_COMMAND)
 
     def is_available(self) -> bool:
         """Return True if the program and data of at least one language are installed; the first call runs it."""

@@ -30,7 +30,7 @@ _MAX_RETRY_AFTER_S = 60
 
 BURST = 60
 """Default number of events at once."""
-PER_SECOND = 5.0
+_PER_SECOND = 5.0
 """Default events per second. Agents search once or twice per task. A search of 100,000 cached pages takes up to 20
 ms."""
 
@@ -52,7 +52,7 @@ class RateLimitedError(MCPError):
 class RateLimiter:
     """Rate limit per principal, shared by all servers that share their state."""
 
-    def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = PER_SECOND) -> None:
+    def __init__(self, limits: RateLimits, *, name: str, burst: int = BURST, per_second: float = _PER_SECOND) -> None:
         """Limit events of this name to `burst` at once and `per_second` on average."""
         self._limits = limits
         self._limit = RateLimit(name, burst, per_second)

@@ -17,9 +17,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 MAX_HEAD_BYTES = 65_536
 MAX_HEADER_FIELDS = 100
 MAX_URL_BYTES = 16_384
-MAX_FRAMING_BYTES = 65_536
+_MAX_FRAMING_BYTES = 65_536
 """Bytes of chunk sizes, chunk extensions and trailers, beyond as many bytes as the body."""
-FED_BYTES = 16_384
+_FED_BYTES = 16_384
 """Bytes that the parser gets at once, so that no limit is exceeded by more."""
 MAX_PIPELINED = 16
 """Requests that wait for the response to an earlier one of their connection. One of 18 bytes takes 3 kB."""
@@ -27,7 +27,7 @@ HEAD_S = 10.0
 """Seconds for a complete request head."""
 BODY_PAUSE_S = 10.0
 """Seconds without a byte of an incomplete body while the server is reading."""
-MIN_BODY_RATE = 500
+_MIN_BODY_RATE = 500
 """Bytes per second, as in Apache's mod_reqtimeout. After `BODY_PAUSE_S`, a slower body counts as waiting."""
 MAX_CONNECTIONS = 2_000
 MAX_CONNECTIONS_PER_ADDRESS = 1_000
@@ -41,7 +41,7 @@ _LINGER_S = 1.0
 
 def is_slow(fed_bytes: int, seconds: float) -> bool:
     """Return True if a body is so slow that a new connection may replace its connection."""
-    return seconds > BODY_PAUSE_S and fed_bytes < seconds * MIN_BODY_RATE
+    return seconds > BODY_PAUSE_S and fed_bytes < seconds * _MIN_BODY_RATE
 
 
 class ConnectionTable:
@@ -123,10 +123,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes, and reject a request that exceeds a limit."""
-        for start in range(0, len(data), FED_BYTES):
+        for start in range(0, len(data), _FED_BYTES):
             if self._is_rejected or self.transport.is_closing():
                 return
-            self._feed(data[start : start + FED_BYTES])
+            self._feed(data[start : start + _FED_BYTES])
 
     def _feed(self, data: bytes) -> None:
         self._last_data = self.loop.time()
@@ -139,7 +139,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES:
                 self._reject(431, f"The request head has more than {MAX_HEAD_BYTES:,} bytes.")
-        elif self._in_body and self._fed_bytes > 2 * self._body_bytes + MAX_FRAMING_BYTES:
+        elif self._in_body and self._fed_bytes > 2 * self._body_bytes + _MAX_FRAMING_BYTES:
             self._reject(400, "The body has too many chunk extensions or trailers.")
 
     def on_message_begin(self) -> None:

@@ -56,7 +56,7 @@ _CACHE_HINTS: Mapping[Any, CacheHint] = {
     "prompts/list": _LIST_HINT,
     "resources/templates/list": _LIST_HINT,
 }
-NOT_FOUND = -32002
+_NOT_FOUND = -32002
 """Error code of protocol versions before 2026-07-28; later ones use INVALID_PARAMS."""
 _PAGE_ITEMS = 50
 _HEADER = "x-mcp-header"
@@ -236,7 +236,7 @@ async def _read_file(context: Context, calls: CallDispatcher, uri: str) -> ReadR
 
 
 def _not_found(uri: str, protocol_version: str) -> MCPError:
-    code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
+    code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else _NOT_FOUND
     message = "Resource not found: nothing is cached at this address. fetch reads a page from the web."
     return MCPError(code, message, {"uri": uri})
 

@@ -30,14 +30,14 @@ from scraper.tools.tool_search import ITEMS_PER_PAGE, MAX_DEPTH, MAX_QUERY_CHARS
 
 Context = ServerRequestContext[Any, Any]
 
-AREAS = ("tools", "prompts", "resources")
+_AREAS = ("tools", "prompts", "resources")
 _HANDSHAKES = frozenset({"initialize", "server/discover"})
 _DIGEST_BYTES = 9
 _NO_CACHE: dict[str, Any] = {"ttl_ms": 0, "cache_scope": "private"}
 """The contract requires that clients do not cache search results."""
 
 
-class SearchParams(RequestParams):
+class _SearchParams(RequestParams):
     """Parameters of a search, checked by `_parse` for better error messages."""
 
     query: Any = None
@@ -57,20 +57,20 @@ def add(
     tool_items = [searchable_tool(tool) for tool in tools]
     prompt_items = [searchable_prompt(prompt) for prompt in prompts]
 
-    async def search_tools(context: Context, params: SearchParams) -> ListToolsResult:
+    async def search_tools(context: Context, params: _SearchParams) -> ListToolsResult:
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank_items(query, tool_items), query, start)
         version = context.protocol_version if output_schemas else None
         found = [sdk_conversion.to_sdk_tool(tools[at], version) for at in indexes]
         return ListToolsResult(tools=found, next_cursor=cursor, **_NO_CACHE)
 
-    async def search_prompts(context: Context, params: SearchParams) -> ListPromptsResult:
+    async def search_prompts(context: Context, params: _SearchParams) -> ListPromptsResult:
         query, start = await _parse(context, params, rate)
         indexes, cursor = _page(rank_items(query, prompt_items), query, start)
         found = [sdk_conversion.to_sdk_prompt(prompts[at]) for at in indexes]
         return ListPromptsResult(prompts=found, next_cursor=cursor, **_NO_CACHE)
 
-    async def search_resources(context: Context, params: SearchParams) -> ListResourcesResult:
+    async def search_resources(context: Context, params: _SearchParams) -> ListResourcesResult:
         query, start = await _parse(context, params, rate)
         caller = caller_of(context)
         items, more = await calls.query(
@@ -83,25 +83,25 @@ def add(
         found = [sdk_conversion.to_sdk_resource(item) for item in items]
         return ListResourcesResult(resources=found, next_cursor=cursor, **_NO_CACHE)
 
-    server.add_request_handler("tools/search", SearchParams, search_tools)
-    server.add_request_handler("prompts/search", SearchParams, search_prompts)
-    server.add_request_handler("resources/search", SearchParams, search_resources)
-    server.middleware.append(declare_search)
+    server.add_request_handler("tools/search", _SearchParams, search_tools)
+    server.add_request_handler("prompts/search", _SearchParams, search_prompts)
+    server.add_request_handler("resources/search", _SearchParams, search_resources)
+    server.middleware.append(_declare_search)
 
 
-async def declare_search(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _declare_search(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Add `search: true` to the capabilities in the response to a handshake."""
     result = await call_next(ctx)
     if ctx.method in _HANDSHAKES and isinstance(result, dict):
         capabilities = dict(result["capabilities"])
-        for area in AREAS:
+        for area in _AREAS:
             if area in capabilities:
                 capabilities[area] = {**capabilities[area], "search": True}
         return {**result, "capabilities": capabilities}
     return result
 
 
-async def _parse(context: Context, params: SearchParams, rate: RateLimiter) -> tuple[str, int]:
+async def _parse(context: Context, params: _SearchParams, rate: RateLimiter) -> tuple[str, int]:
     """Return the query and the index of the first result.
 
     Raises:

@@ -31,8 +31,8 @@ from scraper.store.record_logs import RecordsUnavailableError
 Context = ServerRequestContext[Any, Any]
 T = TypeVar("T")
 
-EXTENSION = "io.modelcontextprotocol/tasks"
-TASK_TOOLS = frozenset({"crawl", "research", "fetch_batch"})
+_EXTENSION = "io.modelcontextprotocol/tasks"
+_TASK_TOOLS = frozenset({"crawl", "research", "fetch_batch"})
 """Tools that may take longer than a client waits for an answer."""
 _POLL_INTERVAL_MS = 1_000
 _MAX_ID_CHARS = 100
@@ -44,7 +44,7 @@ class TaskParams(RequestParams):
     task_id: str = Field(alias="taskId", max_length=_MAX_ID_CHARS)
 
 
-class TaskUpdateParams(TaskParams):
+class _TaskUpdateParams(TaskParams):
     """Parameters of `tasks/update`."""
 
     input_responses: dict[str, Any] = Field(alias="inputResponses")
@@ -60,17 +60,17 @@ class TaskMethods:
 
     def add(self, server: Server[Any]) -> None:
         """Add the task methods, wrap `tools/call`, and declare the extension."""
-        server.extensions[EXTENSION] = {}
+        server.extensions[_EXTENSION] = {}
         entry = server.get_request_handler("tools/call")
         if entry is not None:
             server.add_request_handler("tools/call", entry.params_type, self._run_long_calls(entry.handler))
         server.add_request_handler("tasks/get", TaskParams, self._get)
-        server.add_request_handler("tasks/update", TaskUpdateParams, self._update)
+        server.add_request_handler("tasks/update", _TaskUpdateParams, self._update)
         server.add_request_handler("tasks/cancel", TaskParams, self._cancel)
 
     def _run_long_calls(self, call_tool: Callable[[Context, Any], Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def call_or_start(context: Context, params: CallToolRequestParams) -> Any:
-            if params.name in TASK_TOOLS:
+            if params.name in _TASK_TOOLS:
                 task = await self.start(context, params.name, params.arguments or {})
                 if task is not None:
                     return task
@@ -103,7 +103,7 @@ class TaskMethods:
             answer["inputRequests"] = state.input_requests
         return answer
 
-    async def _update(self, context: Context, params: TaskUpdateParams) -> dict[str, Any]:
+    async def _update(self, context: Context, params: _TaskUpdateParams) -> dict[str, Any]:
         principal = _check(context, params)
         is_known = await self._query(
             context, lambda store: self._runner.respond(store, principal, params.task_id, params.input_responses)
@@ -128,14 +128,14 @@ def declares_tasks(context: Context) -> bool:
     meta: Mapping[str, Any] = context.meta or {}
     capabilities = meta.get(CLIENT_CAPABILITIES_META_KEY)
     extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
-    return isinstance(extensions, Mapping) and EXTENSION in extensions
+    return isinstance(extensions, Mapping) and _EXTENSION in extensions
 
 
 def missing_capability() -> MCPError:
     """Return the error for a client that does not support tasks."""
-    required: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+    required: dict[str, Any] = {"requiredCapabilities": {"extensions": {_EXTENSION: {}}}}
     return MCPError(
-        MISSING_REQUIRED_CLIENT_CAPABILITY, f"This request needs a client that declares {EXTENSION}.", required
+        MISSING_REQUIRED_CLIENT_CAPABILITY, f"This request needs a client that declares {_EXTENSION}.", required
     )
 
 

@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 
 POLL_S = 1.0
 """Seconds between two checks of the store for cancellations and responses that other servers received."""
-HEARTBEAT_S = 5.0
+_HEARTBEAT_S = 5.0
 """Seconds between two writes of a running task whose state does not change."""
 STALE_S = 30.0
 """Seconds without a write after which the server of a task counts as ended: six missed heartbeats."""
@@ -186,7 +186,7 @@ class TaskRunner:
                 return True
             task.take_responses(stored.state.input_responses)
             state = _next_state(stored.state, task, work)
-            if state == stored.state and time.time() - state.updated_at < HEARTBEAT_S:
+            if state == stored.state and time.time() - state.updated_at < _HEARTBEAT_S:
                 return False
             is_released = work.done() and not state.is_final
             now = time.time() - STALE_S if is_released else time.time()

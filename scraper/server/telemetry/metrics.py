@@ -33,7 +33,7 @@ _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 _STAGES = ("queued", "response", "judged", "settled", "captured", "total")
 _STATUS_S = 2.0
 """Seconds to wait for the state of the cache. Without an answer, one scrape omits it."""
-METHODS = (
+_METHODS = (
     "resources/list", "resources/read", "resources/search", "page/try",
     "tools/call", "tasks/get", "tasks/update", "tasks/cancel",
 )  # fmt: skip
@@ -61,7 +61,7 @@ class Metrics(logging.Handler):
         self._holder = holder
         self._calls = calls
         # An unknown name comes from the client; each would be a label that is stored forever.
-        self._names = frozenset(tools) | frozenset(METHODS)
+        self._names = frozenset(tools) | frozenset(_METHODS)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         build = Info("search_mcp_build", "Version of the server.", registry=self._registry)

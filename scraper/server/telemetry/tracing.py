@@ -23,7 +23,7 @@ _EVENTS = frozenset({"visit", "engine"})
 _SUCCESS = frozenset({"ok", "-"})
 
 
-class SpanLogHandler(logging.Handler):
+class _SpanLogHandler(logging.Handler):
     """Create a span for each event with a duration."""
 
     def __init__(self, tracer: trace.Tracer) -> None:
@@ -54,7 +54,7 @@ def send_spans(version: str, exporter: SpanExporter | None = None) -> Iterator[N
     provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     try:
-        with attach_handler("scraper", SpanLogHandler(provider.get_tracer("search-mcp"))):
+        with attach_handler("scraper", _SpanLogHandler(provider.get_tracer("search-mcp"))):
             yield
     finally:
         provider.shutdown()
