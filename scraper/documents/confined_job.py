@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import encodings
 import importlib
+import pkgutil
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,14 +14,7 @@ from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.errors import ScraperError
 
-_ENCODINGS = (
-    "ascii charmap utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 latin_1 idna punycode cp1250 "
-    "cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 cp949 cp950 cp437 cp737 cp775 "
-    "cp850 cp852 cp855 cp857 cp862 cp864 cp866 johab big5 big5hkscs gb18030 gbk gb2312 euc_jp euc_kr "
-    "shift_jis iso2022_jp iso2022_kr hz iso8859_1 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 "
-    "iso8859_7 iso8859_8 iso8859_9 iso8859_10 iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 "
-    "koi8_r koi8_u mac_roman mac_cyrillic quopri_codec base64_codec unicode_escape raw_unicode_escape"
-).split()
+_ENCODINGS = tuple(sorted({module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"mbcs", "oem"}))
 """Python loads the module of an encoding when it is first used; a confined process could not."""
 _PDFIUM_ENCODINGS = ("ascii", "cp1252", "latin_1", "utf_8", "utf_16_le")
 """Encodings that the first reader of PDF files needs. Loading all of them takes 1 % of the CPU time of a long PDF."""

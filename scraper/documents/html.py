@@ -14,17 +14,15 @@ _DEGRADED_WARNING = "The page is larger or more complex than the limits: its end
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
-    """Load the modules that the page reader imports late."""
-    read(
-        b"<html><body><main><p>A page of a few words, and no more.</p></main></body></html>", request or ParseRequest()
-    )
+    """Load the modules and the data that the page reader loads late."""
+    reader.warm_up()
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the main content of a page."""
     url = request.url or _BASE_URL
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
-    document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html))
+    document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html), with_facts=False)
     markdown = document.markdown if request.url else remove_internal_links(document.markdown, _BASE_URL)
     warnings = (_DEGRADED_WARNING,) if document.degraded else ()
     return ParsedDocument("html", markdown, title=document.title, author=document.author, warnings=warnings)

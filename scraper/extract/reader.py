@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from browsers.model import Snapshot
 from scraper.extract import plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
@@ -27,16 +29,17 @@ _SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
 _LIST_PAGE_TYPES = frozenset({"collection", "listing"})
 
 
-def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
+def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, with_facts: bool = True) -> Document:
     """Return the document in a snapshot, with its verdict from the same pass.
 
-    `model` replaces the default classifier of content blocks.
+    `model` replaces the default classifier of content blocks. Without `with_facts`, facts of products and recipes are
+    left out, whose modules are loaded late.
 
     Raises:
         UnsupportedTypeError: the response is neither a page nor text.
     """
     return (
-        _read_page(snapshot, model or load_bundled_classifier())
+        _read_page(snapshot, model or load_bundled_classifier(), with_facts)
         if plaintext.is_page(snapshot)
         else plaintext.read(snapshot)
     )
@@ -44,11 +47,12 @@ def read(snapshot: Snapshot, model: BlockClassifier | None = None) -> Document:
 
 def warm_up() -> None:
     """Load the model and read a small page, so that forked workers share the loaded data."""
+    importlib.import_module("numpy.ma")  # `np.unique` loads it when a list of items is first read.
     url = "https://example.com/"
     read(Snapshot(url, url, 200, media_type="text/html", html=_WARM_UP_PAGE))
 
 
-def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
+def _read_page(snapshot: Snapshot, model: BlockClassifier, with_facts: bool) -> Document:
     page = page_tree.build_page_tree(snapshot)
     inline_text.separate_kickers(page.body, page.classes)
     plain_mails.mark_mails(page.body)
@@ -61,7 +65,7 @@ def _read_page(snapshot: Snapshot, model: BlockClassifier) -> Document:
     aria_widgets.convert_summary_tables(page.body, page.classes)
     thread = thread_extraction.find_discussion(page)  # first: content selection may change the tree of a small page
     content = extract_content(page, model)
-    facts = key_facts.read(snapshot, page, about, content.page_type)
+    facts = key_facts.read(snapshot, page, about, content.page_type) if with_facts else ()
     root = content.build_tree()
     inline_text.remove_edit_links(root)
     is_thread = thread_extraction.place_thread(root, thread)

@@ -19,7 +19,7 @@ from scraper.documents.model import ParseRequest
 from scraper.workers import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.sandbox import SandboxLimits
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
-from tests.scraper.documents.builders import docx, drawn_pdf, epub, odf, text_at, xlsx
+from tests.scraper.documents.builders import drawn_pdf, text_at
 
 PDF = drawn_pdf([text_at(60, 300, "A line of the log that is long enough")])
 
@@ -43,43 +43,6 @@ def children() -> set[int]:
         with contextlib.suppress(OSError):
             found |= {int(pid) for pid in (task / "children").read_text().split()}
     return found
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (PDF, "A line of the log"),
-        (docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>"), "Words"),
-        (xlsx(("Sheet", '<row r="1"><c r="A1"><v>7</v></c></row>')), "## Sheet"),
-        (epub({"a.xhtml": "<p>Words</p>"}), "Words"),
-        (odf("text", "<text:p>Words</text:p>"), "Words"),
-        (odf("spreadsheet", '<table:table table:name="S"><table:table-row><table:table-cell>'
-             "<text:p>a</text:p></table:table-cell></table:table-row></table:table>"), "## S"),
-        (b"{\\rtf1 Words}", "Words"),
-        ("größere Wörter, voilà".encode("cp1252"), "größere Wörter"),
-        ("Привет, дорогие друзья моря".encode("koi8-r"), "Привет"),
-        ("東京の港から出た船は戻らない".encode("shift_jis"), "東京の港"),
-        (b"From: a@b.c\nTo: d@e.f\nSubject: =?koi8-r?b?8NLJ18XU?=\n\nbody", "Привет"),
-        (b"<html><body><main><h1>Head</h1><p>Words</p></main></body></html>", "# Head"),
-        (b'{"a": 1}', '"a": 1'),
-        (b"<rss><channel><item><title>One</title></item></channel></rss>", "## One"),
-    ],
-    ids=lambda value: "" if isinstance(value, bytes) else value.split()[0],
-)  # fmt: skip
-async def test_every_format_is_read_by_a_process_that_can_open_nothing(
-    shots: SingleUseProcesses, data: bytes, words: str
-) -> None:
-    assert words in (await ask(shots, data))["parsed"]["markdown"]
-
-
-async def test_the_fallback_reader_of_word_files_works_in_the_sandbox(shots: SingleUseProcesses) -> None:
-    answer = await ask(shots, docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")[:-30], plain_reader=True)
-    assert answer["parsed"]["markdown"] == "Words"
-
-
-async def test_the_fallback_reader_works_in_the_sandbox(shots: SingleUseProcesses) -> None:
-    assert "A line of the log" in (await ask(shots, PDF, plain_reader=True))["parsed"]["markdown"]
-    assert "A line of the log" in (await ask(shots, PDF, more_care=True))["parsed"]["markdown"]
 
 
 async def test_an_error_is_returned_with_code_and_text(shots: SingleUseProcesses) -> None:
