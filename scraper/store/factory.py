@@ -9,10 +9,9 @@ from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore, PageStore, SearchCache
-from scraper.store.record_logs import RecordLogs
+from scraper.store.record_logs import RecordLogs, SqliteRecordLogs
+from scraper.store.search_cache import SqliteSearchCache
 from scraper.store.sqlite.pages import SqlitePageStore
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
-from scraper.store.sqlite.search_cache import SqliteSearchCache
 
 if TYPE_CHECKING:
     from scraper.store.postgres.connection_pool import PostgresPool
@@ -70,10 +69,8 @@ def open_store(settings: Settings) -> Store:
 def _open_database(settings: Settings, url: str) -> Store:
     try:
         from scraper.store.postgres.connection_pool import PostgresPool
-        from scraper.store.postgres.named_indexes import PostgresIndexStore
         from scraper.store.postgres.pages import PostgresPageStore
-        from scraper.store.postgres.record_logs import PostgresRecordLogs
-        from scraper.store.postgres.search_cache import PostgresSearchCache
+        from scraper.store.postgres.stores import PostgresIndexStore, PostgresRecordLogs, PostgresSearchCache
     except ImportError:
         raise SettingsError(f"SEARCH_MCP_DATABASE_URL needs asyncpg. Run: {install_command('shared')}") from None
     server = PostgresPool(url)

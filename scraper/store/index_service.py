@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scraper.store.fulltext.snippets import widen_to_words
-from scraper.store.indexes.index_stores import IndexStore, MemoryDocuments, PersistentDocuments, StoredIndex
+from scraper.store.indexes.documents import (
+    IndexStore,
+    MemoryDocuments,
+    PersistentDocuments,
+    SqliteIndexStore,
+    StoredIndex,
+)
 from scraper.store.indexes.model import (
     DEFAULT_INDEX,
     INDEX_BACKENDS,
@@ -26,7 +32,6 @@ from scraper.store.indexes.model import (
     IndexSummary,
 )
 from scraper.store.indexes.query import IndexQuery, Tokenizer, parse_query
-from scraper.store.sqlite.named_indexes import SqliteIndexStore
 
 if TYPE_CHECKING:
     from scraper.store.indexes.inverted_index import InvertedIndex
@@ -53,7 +58,7 @@ DOCUMENT_BYTES = 380
 """Bytes of memory that each document takes beside its text. Measured with 90,000 documents of one letter: 288, and 78
 for the hash of its content."""
 WORD_BYTES = 12
-"""Bytes that each place of a word takes in a temporary file."""
+"""Bytes counted for each word. Its place takes 4 in a temporary file, and each different word of a segment 12 more."""
 CLOSE_LIMIT_S = 5.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -63,23 +68,19 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class _Index:
     """A loaded index."""
 
-    backend: str
     tokenizer: Tokenizer
-    documents: MemoryDocuments | PersistentDocuments
-    stored: StoredIndex | None = None
+    stored: StoredIndex | None
     """Its persistent form; None for an index in memory."""
-    words: InvertedIndex = field(default_factory=lambda: _create_inverted_index())
+    documents: MemoryDocuments | PersistentDocuments
+    words: InvertedIndex
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes by document id, in the order of adding."""
     digests: dict[str, int] = field(default_factory=dict)
     """Hash of the content by document id."""
 
-
-def _create_inverted_index() -> InvertedIndex:
-    # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
-    from scraper.store.indexes.inverted_index import InvertedIndex
-
-    return InvertedIndex()
+    def summarize(self, name: str) -> IndexSummary:
+        """Return the name, backend and size of the index."""
+        return IndexSummary(name, "sqlite" if self.stored else "memory", len(self.words))
 
 
 class IndexService:
@@ -156,13 +157,10 @@ class IndexService:
             raise IndexFaultError(f"Index already exists: {name}")
         if len(known) >= INDEXES_LIMIT:
             raise IndexFaultError(f"Too many indexes: {INDEXES_LIMIT} is the limit")
-        if backend == "memory":
-            self._loaded[principal, name] = _Index(backend, tokenizer, MemoryDocuments())
-            return
-        stored = self._file.create(principal, name, tokenizer)
-        if stored is None:
+        stored = None if backend == "memory" else self._file.create(principal, name, tokenizer)
+        if backend != "memory" and stored is None:
             raise IndexFaultError(f"Index already exists: {name}")
-        self._loaded[principal, name] = self._make_index(stored)
+        self._loaded[principal, name] = self._make_index(tokenizer, stored)
 
     def _add(self, name: str, document: IndexDocument, principal: str) -> DocumentAdded:
         index = self._index(name, principal)
@@ -211,21 +209,15 @@ class IndexService:
         return IndexHits(tuple(hits), total, query)
 
     def _list_names(self, principal: str, *, needs_store: bool = False) -> list[IndexSummary]:
-        summary = {
-            name: IndexSummary(name, index.backend, len(index.words))
-            for (owner, name), index in self._loaded.items()
-            if owner == principal
-        }
-        summary.setdefault(DEFAULT_INDEX, IndexSummary(DEFAULT_INDEX, "memory", 0))
+        summary = {DEFAULT_INDEX: IndexSummary(DEFAULT_INDEX, "memory", 0)}
+        summary |= {name: index.summarize(name) for (owner, name), index in self._loaded.items() if owner == principal}
         try:
             stored = self._file.find(principal)
         except IndexFaultError:
             if needs_store:
                 raise
             stored = []
-        for name in [persistent.name for persistent in stored]:
-            index = self._index(name, principal)
-            summary[name] = IndexSummary(name, index.backend, len(index.words))
+        summary |= {one.name: self._index(one.name, principal).summarize(one.name) for one in stored}
         return sorted(summary.values(), key=lambda one: one.name)
 
     def _index(self, name: str, principal: str) -> _Index:
@@ -239,21 +231,24 @@ class IndexService:
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:
         """Return the index in its stored state, since the store may have been deleted or recreated."""
         if known is None and name == DEFAULT_INDEX:
-            return self._loaded.setdefault((principal, name), _Index("memory", Tokenizer(), MemoryDocuments()))
+            return self._loaded.setdefault((principal, name), self._make_index(Tokenizer()))
         found = self._file.find(principal, name) if _NAME.fullmatch(name) else []
         if known is not None and found == [known.stored]:
             return known
         if known is not None:
             self._bytes[principal] -= sum(known.sizes.values())
-            known.words.close()
             del self._loaded[principal, name]
         if not found:
             raise IndexFaultError(f"Index not found: {name[:80]}")
-        self._loaded[principal, name] = index = self._make_index(found[0])
+        self._loaded[principal, name] = index = self._make_index(found[0].tokenizer, found[0])
         return index
 
-    def _make_index(self, index: StoredIndex) -> _Index:
-        return _Index("sqlite", index.tokenizer, PersistentDocuments(self._file, index.number), index)
+    def _make_index(self, tokenizer: Tokenizer, stored: StoredIndex | None = None) -> _Index:
+        # Imported late: it loads numpy, .1 s of CPU that most commands do not need.
+        from scraper.store.indexes.inverted_index import InvertedIndex
+
+        documents = PersistentDocuments(self._file, stored.number) if stored else MemoryDocuments()
+        return _Index(tokenizer, stored, documents, InvertedIndex())
 
     def _add_to_words(self, index: _Index, document: IndexDocument, tokens: list[str], principal: str) -> None:
         index.words.add(document.doc_id, tokens)

@@ -9,7 +9,7 @@ import pytest
 
 from scraper.coordination.protocols import Cooldown
 from scraper.search.engine_throttle import COOLDOWNS_S, MAX_FAULTS, CircuitBreakers, after_failure, is_cooling_down
-from scraper.store.sqlite.search_cache import SqliteSearchCache
+from scraper.store.search_cache import SqliteSearchCache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 NOW = 1_800_000_000.0

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 
 from scraper.model import Document, Reading
-from scraper.store import base_page_store, write_behind
+from scraper.store import base_page_store, search_cache, write_behind
 from scraper.store.postgres import connection_pool as server
-from scraper.store.postgres import named_indexes
-from scraper.store.postgres import search_cache as postgres_search_cache
+from scraper.store.postgres import stores
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.pages import PostgresPageStore
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
 from scraper.store.sqlite import database
-from scraper.store.sqlite import search_cache as sqlite_search_cache
 from scraper.store.sqlite.pages import SqlitePageStore
 from tests.scraper.store.memory_page_store import MemoryPageStore
 from tests.scraper.store.postgres_server import PostgresServer, missing, running_postgres
@@ -106,9 +104,8 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the time limits of reads, so that a slow machine causes no cache miss."""
     monkeypatch.setattr(base_page_store, "GET_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(base_page_store, "SEARCH_LIMIT_S", PATIENCE_S)
-    for module in (sqlite_search_cache, postgres_search_cache):
-        monkeypatch.setattr(module, "READ_LIMIT_S", PATIENCE_S)
-    monkeypatch.setattr(named_indexes, "LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(search_cache, "READ_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(stores, "INDEX_LIMIT_S", PATIENCE_S)
     monkeypatch.setattr(database, "BUSY_LIMIT_MS", round(PATIENCE_S / 2 * 1_000))
 
 

@@ -23,9 +23,9 @@ from scraper.settings import Settings
 from scraper.store.index_service import IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.protocols import CacheScope
+from scraper.store.search_cache import SqliteSearchCache
 from scraper.store.sqlite import database
 from scraper.store.sqlite.pages import SqlitePageStore
-from scraper.store.sqlite.search_cache import SqliteSearchCache
 from tests.scraper.reading.fakes import ScriptedBrowsers, ScriptedWorkers
 from tests.scraper.store.conftest import PATIENCE_S, entry, text_of
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scraper.store.indexes import inverted_index, postings
-from scraper.store.indexes.inverted_index import InvertedIndex
+from scraper.store.indexes import inverted_index
+from scraper.store.indexes.inverted_index import InvertedIndex, WordSequence
 from scraper.store.indexes.query import Tokenizer, parse_query
 
 WORDS = st.sampled_from("aa bb cc dd ee".split())
@@ -28,7 +29,7 @@ def test_an_index_matches_a_linear_scan(
     added: list[tuple[int, list[str]]],
     asked: list[tuple[str, list[str]]],
 ) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", buffer_words)
+    monkeypatch.setattr(inverted_index, "BUFFER_WORDS", buffer_words)
     monkeypatch.setattr(inverted_index, "COMPACT_AT", 3)
     index, texts = InvertedIndex(), {}
     for number, words in added:
@@ -59,27 +60,32 @@ def test_replaced_documents_are_removed_by_compaction(monkeypatch: pytest.Monkey
     for number in range(100):
         index.add("a", ["same", f"n{number}"])
         index.add("b", ["same", "other"])
-    assert len(index._ids) < 40
+        index.add("none", [])
+    assert len(index._words) < 40 and len(index) == 3 and "none" in index
     assert index.search(parse_query("n99", Tokenizer()), 5)[0][0][0] == "a"
     assert index.search(parse_query("n50", Tokenizer()), 5) == ([], 0)
     assert [doc_id for doc_id, _ in index.search(parse_query('"same other"', Tokenizer()), 5)[0]] == ["b"]
 
 
-def test_words_beyond_the_buffer_are_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    index = InvertedIndex()
-    for number in range(200):
-        index.add(str(number), ["mill", f"w{number}", f"v{number}"])
-    assert len(index._postings._hashes) < 100 and not list(tmp_path.iterdir())
-    assert index.search(parse_query("w7 +v7", Tokenizer()), 5)[0][0][0] == "7"
-    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200
+@pytest.mark.parametrize("folder", ["", "none"])
+def test_words_beyond_the_buffer_are_in_files_without_a_name_if_there_is_space(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
+) -> None:
+    monkeypatch.setattr(inverted_index, "BUFFER_WORDS", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))
+    words = WordSequence()
+    stream = np.arange(1_000, dtype=np.uint64)
+    stream[::10] = np.uint64(hash("mill") & 0xFFFFFFFFFFFFFFFF)
+    for part in np.array_split(stream, 50):
+        words.append(part.tobytes())
+    assert list(words.find("mill")) == list(range(0, 1_000, 10))
+    parts = list(words.iter_parts())
+    assert len(parts) == 11 and list(np.concatenate(parts)) == list(stream)
+    assert not list(tmp_path.iterdir())
 
 
-def test_words_stay_in_memory_without_space_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(postings, "BUFFER_WORDS", 100)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+def test_phrases_end_with_their_document() -> None:
     index = InvertedIndex()
-    for number in range(200):
-        index.add(str(number), ["mill", f"w{number}"])
-    assert index.search(parse_query("mill", Tokenizer()), 5)[1] == 200
+    index.add("a", ["wind"])
+    index.add("b", ["mill", "wind", "mill"])
+    assert [doc_id for doc_id, _ in index.search(parse_query('"wind mill"', Tokenizer()), 5)[0]] == ["b"]

@@ -12,9 +12,9 @@ import pytest
 from scraper.coordination.protocols import Cooldown
 from scraper.engines.answers import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.search_cache import PostgresSearchCache
+from scraper.store.postgres.stores import PostgresSearchCache
 from scraper.store.protocols import CacheScope, SearchCache
-from scraper.store.sqlite.search_cache import FILE_NAME, SqliteSearchCache
+from scraper.store.search_cache import FILE_NAME, SqliteSearchCache
 from tests.scraper.store.memory_search_cache import MemorySearchCache
 
 HERE = CacheScope()

@@ -17,7 +17,7 @@ from scraper.server.calls.dispatcher import ShuttingDownError
 from scraper.server.tasks import task_runner, task_store
 from scraper.server.tasks.task_runner import MAX_ATTEMPTS, RunningTask, TaskRunner
 from scraper.server.tasks.task_store import MAX_TASKS, TaskState, TaskStore
-from scraper.store.sqlite.record_logs import SqliteRecordLogs
+from scraper.store.record_logs import SqliteRecordLogs
 from tests.scraper.process import until
 
 ANN = "ann"

@@ -1,4 +1,4 @@
-"""Keep the documents of named indexes in memory, or in a database.
+"""Keep the documents of named indexes in memory, in a SQLite file, or in another database.
 
 The statements are the same in SQLite and PostgreSQL, except the one that writes a document.
 """
@@ -11,11 +11,13 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from scraper.store.indexes.model import IndexDocument
+from scraper.store.indexes.model import IndexDocument, IndexFaultError
 from scraper.store.indexes.query import Tokenizer
 from scraper.store.serialization import make_storable
+from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 
 _COMPRESSION = 1
 """Level of zlib, the fastest."""
@@ -58,6 +60,12 @@ class IndexStore(ABC):
     Methods raise IndexFaultError if the database is unavailable.
     """
 
+    _put: str
+    """Statement that stores a document in place of an older one with its id, and returns its new number.
+
+    Other servers recognize a new document by its new number.
+    """
+
     def create(self, principal: str, name: str, tokenizer: Tokenizer) -> StoredIndex | None:
         """Create an index; return None if it exists."""
         now = time.time()
@@ -73,9 +81,12 @@ class IndexStore(ABC):
         ]
         return sorted(found, key=lambda one: one.name)
 
-    @abstractmethod
     def put_document(self, index: int, document: IndexDocument) -> int:
         """Store a document in place of an older one with its id; return its new number."""
+        metadata = json.dumps(dict(document.metadata))
+        values = (index, self._encode(document.doc_id), self._encode(document.content), metadata)
+        ((number,),) = self._fetch(self._put, values, writes=True)
+        return int(number)
 
     def get_document(self, index: int, doc_id: str) -> IndexDocument | None:
         """Return the document with this id, or None."""
@@ -105,6 +116,62 @@ class IndexStore(ABC):
 def _load(doc_id: str | bytes, content: str | bytes, metadata: str) -> IndexDocument:
     name, text = (one if isinstance(one, str) else one.decode() for one in (doc_id, content))
     return IndexDocument(name, text, json.loads(metadata))
+
+
+FILE_NAME = "indexes.sqlite"
+_SCHEMA = DatabaseSchema(
+    application_id=0x53_4D_43_49,
+    version=1,
+    create="""
+        CREATE TABLE indexes (
+            id INTEGER PRIMARY KEY,
+            principal TEXT NOT NULL,
+            name TEXT NOT NULL,
+            lowercase INTEGER NOT NULL,
+            min_length INTEGER NOT NULL,
+            created_at REAL NOT NULL,
+            UNIQUE (principal, name)
+        ) STRICT;
+        CREATE TABLE documents (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            index_id INTEGER NOT NULL REFERENCES indexes (id),
+            doc_id TEXT NOT NULL,
+            content TEXT NOT NULL,
+            metadata TEXT NOT NULL,
+            UNIQUE (index_id, doc_id)
+        ) STRICT;
+        CREATE INDEX documents_by_number ON documents (index_id, number);
+    """,
+    drop="DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS indexes",
+)
+
+
+class SqliteIndexStore(IndexStore):
+    """Persistent indexes in the file `indexes.sqlite`, which several servers may share."""
+
+    _put = """
+        INSERT OR REPLACE INTO documents (index_id, doc_id, content, metadata) VALUES (?, ?, ?, ?) RETURNING number
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Create the store; the file in `folder` is opened by the first operation."""
+        self._database = Database(folder / FILE_NAME, _SCHEMA)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _encode(self, text: str) -> str:
+        return text.encode(errors="replace").decode()
+
+    def _fetch(
+        self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
+    ) -> list[Any]:
+        try:
+            return self._database.run(lambda connection: list(connection.execute(statement, values)), writes=writes)
+        except DatabaseUnavailableError:
+            # The log has the path and the reason, which callers do not need to know.
+            raise IndexFaultError(UNAVAILABLE_MESSAGE) from None
 
 
 class MemoryDocuments:
