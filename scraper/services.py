@@ -1,68 +1,68 @@
-"""Services of a process: opened in the order of their dependencies, closed in reverse."""
+"""Services of a process: each is created at its first use, and all are closed in reverse order."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from browsers import Browsers, BrowserSettings, system_diagnostics
 from browsers.errors import FilterListError
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
 from scraper.coordination.protocols import SharedState
-from scraper.engines.names import DEFAULT_ENGINES
-from scraper.engines.registry import ENGINES
-from scraper.engines.sources.registry import SOURCES
-from scraper.reading.browsing import BrowseRunner
-from scraper.reading.document_reader import DocumentReader
-from scraper.reading.documents.ocr import Tesseract
-from scraper.reading.documents.parser import DocumentParser
-from scraper.reading.fetcher import Fetcher
-from scraper.reading.fields import FieldReader
-from scraper.reading.screenshots import ScreenshotReader
-from scraper.reading.stored_recipes import StoredRecipes
-from scraper.reading.structured import StructuredReader
-from scraper.search.engine_throttle import open_engine_throttle
-from scraper.search.instant_answers import InstantAnswerClient
-from scraper.search.searcher import Searcher
 from scraper.settings import Settings, SettingsError
-from scraper.site.crawl_service import CrawlService
-from scraper.site.page_change_tracker import PageChangeTracker
-from scraper.site.site_mapper import SiteMapService
 from scraper.store.factory import Store, open_store
-from scraper.store.login_profiles import LoginProfiles
 from scraper.workers import WorkerPool
-from scraper.workers.single_use import SingleUseProcesses
+
+if TYPE_CHECKING:
+    from scraper.reading.browsing import BrowseRunner
+    from scraper.reading.document_reader import DocumentReader
+    from scraper.reading.documents.parser import DocumentParser
+    from scraper.reading.fetcher import Fetcher
+    from scraper.reading.fields import FieldReader
+    from scraper.reading.screenshots import ScreenshotReader
+    from scraper.reading.structured import StructuredReader
+    from scraper.search.instant_answers import InstantAnswerClient
+    from scraper.search.searcher import Searcher
+    from scraper.site.crawl_service import CrawlService
+    from scraper.site.page_change_tracker import PageChangeTracker
+    from scraper.site.site_mapper import SiteMapService
 
 
-@dataclass(eq=False)
+class _Closable(Protocol):
+    def close(self) -> Awaitable[None]: ...
+
+
+_T = TypeVar("_T", bound=_Closable)
+
+
 class Services:
-    """Container of the services that live as long as the process."""
+    """Services that live as long as the process.
 
-    settings: Settings
-    browsers: Browsers
-    workers: WorkerPool
-    store: Store
-    fetcher: Fetcher
-    documents: DocumentReader
-    searcher: Searcher
-    structured: StructuredReader
-    site_maps: SiteMapService
-    crawls: CrawlService
-    change_tracker: PageChangeTracker
-    pictures: ScreenshotReader
-    fields: FieldReader
-    browsing: BrowseRunner
-    shared: SharedState
+    Browsers, workers, store and shared state are open from the start. The others import their modules and open at
+    their first use, because a call from the command line needs few of them.
+    """
 
-    def __post_init__(self) -> None:
-        """Create the services that use other services."""
-        self.pages = self.store.pages
-        self.indexes = self.store.indexes
-        self.page_cache = PageCache(self.pages, self.settings)
-        throttle = open_engine_throttle(self.settings, self.shared)
-        self.instant_answers = InstantAnswerClient(self.browsers, self.settings, throttle)
+    def __init__(
+        self,
+        settings: Settings,
+        browsers: Browsers,
+        workers: WorkerPool,
+        store: Store,
+        shared: SharedState,
+        closing: AsyncExitStack,
+    ) -> None:
+        """Use open browsers, workers, store and shared state; `closing` closes what is opened later."""
+        self.settings = settings
+        self.browsers = browsers
+        self.workers = workers
+        self.store = store
+        self.shared = shared
+        self.pages = store.pages
+        self.indexes = store.indexes
+        self._closing = closing
 
     @classmethod
     @asynccontextmanager
@@ -81,37 +81,121 @@ class Services:
             stack.push_async_callback(store.close)
             shared = await open_shared_state(settings)
             stack.push_async_callback(shared.close)
-            processes = SingleUseProcesses()
-            stack.push_async_callback(processes.close)
-            parser = DocumentParser(processes, Tesseract())
-            fetcher = Fetcher(browsers, workers, store.pages, settings, documents=parser, shared=shared)
-            stack.push_async_callback(fetcher.close)
-            structured = StructuredReader(fetcher.visitor, workers, settings, shared)
-            stack.push_async_callback(structured.close)
-            documents = DocumentReader(fetcher, parser, store.pages, settings, shared)
-            stack.push_async_callback(documents.close)
-            searcher = Searcher(
-                browsers,
-                workers,
-                store.searches,
-                settings,
+            yield cls(settings, browsers, workers, store, shared, stack)
+
+    def _close_later(self, service: _T) -> _T:
+        self._closing.push_async_callback(service.close)
+        return service
+
+    @cached_property
+    def page_cache(self) -> PageCache:
+        """Cache of pages."""
+        return PageCache(self.pages, self.settings)
+
+    @cached_property
+    def _parser(self) -> DocumentParser:
+        from scraper.reading.documents.ocr import Tesseract
+        from scraper.reading.documents.parser import DocumentParser
+        from scraper.workers.single_use import SingleUseProcesses
+
+        return DocumentParser(self._close_later(SingleUseProcesses()), Tesseract())
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        """Reader of pages."""
+        from scraper.reading.fetcher import Fetcher
+
+        return self._close_later(
+            Fetcher(self.browsers, self.workers, self.pages, self.settings, documents=self._parser, shared=self.shared)
+        )
+
+    @cached_property
+    def documents(self) -> DocumentReader:
+        """Reader of documents."""
+        from scraper.reading.document_reader import DocumentReader
+
+        return self._close_later(DocumentReader(self.fetcher, self._parser, self.pages, self.settings, self.shared))
+
+    @cached_property
+    def structured(self) -> StructuredReader:
+        """Reader of structured data."""
+        from scraper.reading.structured import StructuredReader
+
+        return self._close_later(StructuredReader(self.fetcher.visitor, self.workers, self.settings, self.shared))
+
+    @cached_property
+    def fields(self) -> FieldReader:
+        """Reader of requested fields and records."""
+        from scraper.reading.fields import FieldReader
+        from scraper.reading.stored_recipes import StoredRecipes
+
+        return FieldReader(self.fetcher.visitor, self.workers, StoredRecipes(self.store.records))
+
+    @cached_property
+    def pictures(self) -> ScreenshotReader:
+        """Reader of pictures of pages."""
+        from scraper.reading.screenshots import ScreenshotReader
+
+        return self._close_later(ScreenshotReader(self.fetcher.visitor))
+
+    @cached_property
+    def browsing(self) -> BrowseRunner:
+        """Sessions of browsers that callers act in."""
+        from scraper.reading.browsing import BrowseRunner
+        from scraper.store.login_profiles import LoginProfiles
+
+        logins = LoginProfiles(self.store.records, self.settings.data_dir, self.settings.profile_key)
+        return BrowseRunner(self.browsers, self.fetcher.visitor, self.workers, logins, self.settings, self.shared)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Search in several engines."""
+        from scraper.engines.names import DEFAULT_ENGINES
+        from scraper.engines.registry import ENGINES
+        from scraper.engines.sources.registry import SOURCES
+        from scraper.search.searcher import Searcher
+
+        return self._close_later(
+            Searcher(
+                self.browsers,
+                self.workers,
+                self.store.searches,
+                self.settings,
                 engines=ENGINES,
                 default_engines=DEFAULT_ENGINES,
                 sources=SOURCES,
-                shared=shared,
+                shared=self.shared,
             )
-            stack.push_async_callback(searcher.close)
-            site_maps = SiteMapService(fetcher, workers)
-            stack.push_async_callback(site_maps.close)
-            crawls = CrawlService(fetcher, workers, store.records, store.indexes)
-            tracker = PageChangeTracker(fetcher, store.records)
-            pictures = ScreenshotReader(fetcher.visitor)
-            stack.push_async_callback(pictures.close)
-            fields = FieldReader(fetcher.visitor, workers, StoredRecipes(store.records))
-            logins = LoginProfiles(store.records, settings.data_dir, settings.profile_key)
-            browsing = BrowseRunner(browsers, fetcher.visitor, workers, logins, settings, shared)
-            readers = (fetcher, documents, searcher, structured, site_maps, crawls, tracker, pictures, fields, browsing)
-            yield cls(settings, browsers, workers, store, *readers, shared)
+        )
+
+    @cached_property
+    def instant_answers(self) -> InstantAnswerClient:
+        """Client of the encyclopedic index."""
+        from scraper.search.engine_throttle import open_engine_throttle
+        from scraper.search.instant_answers import InstantAnswerClient
+
+        return InstantAnswerClient(self.browsers, self.settings, open_engine_throttle(self.settings, self.shared))
+
+    @cached_property
+    def site_maps(self) -> SiteMapService:
+        """Maps of sites."""
+        from scraper.site.site_mapper import SiteMapService
+
+        return self._close_later(SiteMapService(self.fetcher, self.workers))
+
+    @cached_property
+    def crawls(self) -> CrawlService:
+        """Crawls of sites."""
+        from scraper.site.crawl_service import CrawlService
+
+        return CrawlService(self.fetcher, self.workers, self.store.records, self.indexes)
+
+    @cached_property
+    def change_tracker(self) -> PageChangeTracker:
+        """Comparison of pages with their earlier versions."""
+        from scraper.site.page_change_tracker import PageChangeTracker
+
+        return PageChangeTracker(self.fetcher, self.store.records)
 
 
 def _browser_settings(settings: Settings) -> BrowserSettings:

@@ -78,7 +78,7 @@ for _command in itertools.chain(*group.sections.values()):
 def main() -> None:
     """Run the command line of this process and exit."""
     _prepare_streams()
-    _raise_open_files_limit()
+    raise_open_files_limit()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -161,7 +161,7 @@ _OPEN_FILES = 8_192
 dozen pages rendered at once crashed their browser. macOS allows 256 by default and 10,240 at most."""
 
 
-def _raise_open_files_limit() -> None:
+def raise_open_files_limit() -> None:
     """Raise the limit of open files for this process and its children, as far as permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
