@@ -12,7 +12,7 @@ from browsers.acting.step_targets import find_same_control
 
 _MORE_LIMIT_S = 30.0
 """Seconds for all clicks of one step."""
-END_ROUNDS, _END_LIMIT_S = 12, 8.0
+END_ROUNDS, END_LIMIT_S = 12, 8.0
 """Maximum number of scrolls to the end, and seconds for all of them."""
 _POLL_S = 0.15
 _MORE_POLLS = 20
@@ -38,7 +38,7 @@ _TO_END = """(() => {
 
 async def scroll_to_end(page: ActingPage) -> None:
     """Scroll to the end until the page no longer grows. Add a notice if a limit stops it."""
-    end, height = time.monotonic() + _END_LIMIT_S, -1.0
+    end, height = time.monotonic() + END_LIMIT_S, -1.0
     rounds = 0
     while rounds < END_ROUNDS and time.monotonic() < end:
         rounds += 1
@@ -52,7 +52,7 @@ async def scroll_to_end(page: ActingPage) -> None:
         if not isinstance(now, (int, float)) or now == height:
             return
         height = now
-    page.notice(f"stopped at the limit of {END_ROUNDS} rounds or {_END_LIMIT_S:.0f} s: the page still grew")
+    page.notice(f"stopped at the limit of {END_ROUNDS} rounds or {END_LIMIT_S:.0f} s: the page still grew")
 
 
 async def press_for_more(page: ActingPage, line: OutlineLine, *, times: int, limit_s: float) -> None:

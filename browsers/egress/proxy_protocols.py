@@ -21,8 +21,8 @@ from browsers.egress.traffic_log import FailureKind
 _VERSION = 5
 _NO_AUTHENTICATION = 0
 CONNECT = 1
-_IPV4, NAME, _IPV6 = 1, 3, 4
-_BOUND = bytes((0, _IPV4, 0, 0, 0, 0, 0, 0))
+IPV4, NAME, IPV6 = 1, 3, 4
+_BOUND = bytes((0, IPV4, 0, 0, 0, 0, 0, 0))
 """Rest of a reply with a zero bound address: the browser needs no other."""
 
 METHOD_ACCEPTED = bytes((_VERSION, _NO_AUTHENTICATION))
@@ -125,14 +125,14 @@ def parse_socks5_request(data: bytes) -> tuple[str, int, int] | None:
         return None
     if data[1] != CONNECT:
         raise Socks5Error(COMMAND_NOT_SUPPORTED)
-    start, length = {_IPV4: (4, 4), NAME: (5, data[4]), _IPV6: (4, 16)}.get(data[3], (0, 0))
+    start, length = {IPV4: (4, 4), NAME: (5, data[4]), IPV6: (4, 16)}.get(data[3], (0, 0))
     if not length:
         raise Socks5Error
     end = start + length
     if len(data) < end + 2:
         return None
     encoded, port = data[start:end], int.from_bytes(data[end : end + 2], "big")
-    families = {_IPV4: socket.AF_INET, _IPV6: socket.AF_INET6}
+    families = {IPV4: socket.AF_INET, IPV6: socket.AF_INET6}
     host = socket.inet_ntop(families[data[3]], encoded) if data[3] in families else encoded.decode("latin-1")
     return host, port, end + 2
 
@@ -237,7 +237,7 @@ async def socks5_connect(sock: socket.socket, host: str, port: int, user: str, p
     if code:
         unknown = (FailureKind.PROXY_FAILED, f"it answered {code}")
         raise HandshakeRejectedError(*_SOCKS5_FAILURES.get(code, unknown))
-    bound = {_IPV4: 4, _IPV6: 16}.get(kind)
+    bound = {IPV4: 4, IPV6: 16}.get(kind)
     await _receive_exactly(sock, 2 + (bound if bound is not None else (await _receive_exactly(sock, 1))[0]))
 
 

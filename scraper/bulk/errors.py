@@ -63,7 +63,7 @@ class DiskFullError(BulkError):
 
 log = logging.getLogger(__name__)
 
-MIN_FREE_BYTES = 1 << 20
+_MIN_FREE_BYTES = 1 << 20
 """Bytes. With less free space, SQLite's I/O errors are reported as a full disk."""
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -91,5 +91,5 @@ def _is_out_of_space(folder: Path) -> bool:
         return True
     with contextlib.suppress(OSError):
         found = os.statvfs(folder)
-        return found.f_bavail * found.f_frsize < MIN_FREE_BYTES
+        return found.f_bavail * found.f_frsize < _MIN_FREE_BYTES
     return False

@@ -24,7 +24,7 @@ from scraper.urls import cache_key, host_of, parse_address
 FRONTIER_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
 """Lines of the URL list added in one transaction."""
-MESSAGE_CHARS = 300
+_MESSAGE_CHARS = 300
 """Stored characters of an error message."""
 _BUSY_MS = 5_000
 _APPLICATION = 0x53_4D_43_42
@@ -304,7 +304,7 @@ def _make_page(number: int, address: str, host: str, problem: str) -> JobPage:
 
 def _make_done_values(outcome: PageOutcome) -> tuple[Any, ...]:
     row = outcome.row
-    message = row.error.message[:MESSAGE_CHARS] if row.error else None
+    message = row.error.message[:_MESSAGE_CHARS] if row.error else None
     size = len((row.markdown or "").encode("utf-8", "replace"))
     return (
         outcome.code,

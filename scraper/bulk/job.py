@@ -24,11 +24,11 @@ from scraper.bulk.report import ProgressStats
 
 T = TypeVar("T")
 
-GATHER_S = 0.2
+_GATHER_S = 0.2
 """Seconds during which rows are collected for one write. A kill loses at most these rows and the running pages."""
 BATCH_ROWS = 256
 """Rows that may wait for the disk; with more, no page is started."""
-BATCH_CHARS = 64 << 20
+_BATCH_CHARS = 64 << 20
 """Characters of rows that may wait for the disk; with more, no page is started."""
 
 
@@ -137,7 +137,7 @@ class BulkJob:
         self._has_outcomes.set()
 
     def _is_batch_full(self) -> bool:
-        return len(self._batch) >= BATCH_ROWS or self._batch_chars >= BATCH_CHARS
+        return len(self._batch) >= BATCH_ROWS or self._batch_chars >= _BATCH_CHARS
 
     async def flush(self) -> None:
         """Write all queued outcomes; raise BulkError if that fails."""
@@ -187,7 +187,7 @@ class BulkJob:
             while not self._closing:
                 await self._has_outcomes.wait()
                 if not self._is_batch_full() and not self._closing:
-                    await asyncio.sleep(GATHER_S)
+                    await asyncio.sleep(_GATHER_S)
                 await self.flush()
 
     def _store_rows(self, outcomes: list[PageOutcome]) -> None:

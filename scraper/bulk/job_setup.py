@@ -24,7 +24,7 @@ from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.url_lists import ListLine
 from scraper.urls import parse_address
 
-REPORT_EVERY_S = 2.0
+_REPORT_EVERY_S = 2.0
 """Seconds between two progress messages while the list is read."""
 _LOCK_NAME = "lock"
 _NO_RECIPE = "none"
@@ -160,7 +160,7 @@ def _report_lines(
 ) -> Iterable[ListLine]:
     reported_at = time.monotonic()
     for number, line in enumerate(lines, start=1):
-        if not number % 1_000 and time.monotonic() - reported_at > REPORT_EVERY_S:
+        if not number % 1_000 and time.monotonic() - reported_at > _REPORT_EVERY_S:
             reported_at = time.monotonic()
             notify(f"reading the list: {number:,} lines")
         if is_abandoned():

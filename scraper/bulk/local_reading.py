@@ -21,7 +21,7 @@ HOSTS_AT_ONCE = 2_000
 """Hosts in the schedule: more than can be visited at once, but few enough for the memory."""
 PAGES_AT_ONCE = 64
 """Pages of a host that are added at once."""
-LOOKUPS_AT_ONCE = 200
+_LOOKUPS_AT_ONCE = 200
 """Hosts looked up in one query, so that other disk operations are not delayed."""
 
 
@@ -119,8 +119,8 @@ class PageFeeder:
             self._changed.clear()
             self._add_hosts()
             names = self._schedule.pop_hosts_needing_pages()
-            for start in range(0, len(names), LOOKUPS_AT_ONCE):
-                await self._add_pages(names[start : start + LOOKUPS_AT_ONCE])
+            for start in range(0, len(names), _LOOKUPS_AT_ONCE):
+                await self._add_pages(names[start : start + _LOOKUPS_AT_ONCE])
             if self.is_exhausted and not self._is_end_reported:
                 # The list may already be complete; no other event would report that.
                 self._is_end_reported = True

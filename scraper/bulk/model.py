@@ -12,7 +12,7 @@ from typing import Any
 from browsers.model import Snapshot
 
 STDIN = "-"
-DEADLINE_S = 60.0
+_DEADLINE_S = 60.0
 """Seconds per page, which limits the time for a page that never finishes."""
 
 
@@ -64,7 +64,7 @@ class JobSpec:
     render: str = "auto"
     max_age_s: float | None = None
     """Seconds. Cached pages that are younger are used; None for the value of the settings."""
-    deadline_s: float = DEADLINE_S
+    deadline_s: float = _DEADLINE_S
     limit: int | None = None
     """Number of pages to read from the start of the list; None for all."""
     crawl: CrawlOptions | None = None

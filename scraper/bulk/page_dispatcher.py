@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 GRACE_S = 10.0
 """Seconds for running pages to finish after a stop; the next run reads the unfinished ones."""
 
-CHECK_S = 0.5
+_CHECK_S = 0.5
 """Seconds between two checks of the allowed concurrency."""
 
 ReadPage = Callable[[JobPage], Awaitable[PageResult]]
@@ -109,7 +109,7 @@ class PageDispatcher:
     def _get_wait_s(self, now: float) -> float:
         """Return the seconds until the next page may start; infinity if only an event can allow it."""
         if self._no_network_until is None:
-            return min(self._schedule.wait_s(now), CHECK_S)
+            return min(self._schedule.wait_s(now), _CHECK_S)
         if now < self._no_network_until:
             return self._no_network_until - now
         return math.inf if self._tasks else self._schedule.wait_s(now)

@@ -34,7 +34,7 @@ from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
-STRUCTURED_LIMIT_S = 5.0
+_STRUCTURED_LIMIT_S = 5.0
 """CPU seconds. Extracting JSON-LD takes 5 to 20 ms; a slower page is hostile."""
 _NO_REQUEST_ERRORS = (errors.BadRequestError, errors.PolicyError, errors.OverloadedError, errors.OfflineError)
 """Errors that occur before any request to the host."""
@@ -121,7 +121,7 @@ class JobPageReader:
             log.error("internal error while reading a page of %s", page.host, exc_info=error)
             message = f"Reading the page at {page.host} failed because of an internal error."
             error = errors.InternalError(message, target=page.url, next_step="The log says more.")
-        row = make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
+        row = _make_error_row(page.url, error, visit.snapshot, at=datetime.now(UTC))
         requested_at = visit.requested_at
         if requested_at is None and not isinstance(error, _NO_REQUEST_ERRORS):
             requested_at = time.monotonic()
@@ -129,7 +129,7 @@ class JobPageReader:
         return PageResult(outcome, requested_at, error, gap_s=self._fetcher.gap_s(page.url))
 
     def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
-        row = make_row(page.url, reading, visit.snapshot)
+        row = _make_row(page.url, reading, visit.snapshot)
         snapshot = visit.snapshot if self._keep_snapshots else None
         outcome = PageOutcome(page, row, seconds, cached=reading.cached, snapshot=snapshot)
         complete = None if reading.cached else functools.partial(self._add_data, outcome, visit.snapshot)
@@ -185,7 +185,7 @@ class JobPageReader:
         light = dataclasses.replace(snapshot, html=part, body=b"", frames=(), json_responses=())
         # Exceptions are returned as values, so that an unexpected page affects this field only.
         (found,) = await asyncio.gather(
-            self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=STRUCTURED_LIMIT_S),
+            self._workers.run(worker_jobs.extract_basic_structured, light, limit_s=_STRUCTURED_LIMIT_S),
             return_exceptions=True,
         )
         if isinstance(found, asyncio.CancelledError):
@@ -196,7 +196,7 @@ class JobPageReader:
         return found.json_ld
 
 
-def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
+def _make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow:
     """Return the row of a page without its JSON-LD and fields; `snapshot` is None for a cached page."""
     document = reading.document
     return OutputRow(
@@ -221,7 +221,7 @@ def make_row(url: str, reading: Reading, snapshot: Snapshot | None) -> OutputRow
     )
 
 
-def make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
+def _make_error_row(url: str, error: ScraperError, snapshot: Snapshot | None, *, at: datetime) -> OutputRow:
     """Return the row of a page that could not be read."""
     return OutputRow(
         url=url,

@@ -12,7 +12,7 @@ from scraper.bulk.frontier import Frontier, FrontierCounts
 from scraper.bulk.model import PageOutcome
 from scraper.values.text import format_clock, truncate
 
-WINDOW_S = 60.0
+_WINDOW_S = 60.0
 """Seconds over which the rate is averaged, because sites and parts of a list differ."""
 
 
@@ -53,11 +53,11 @@ class ProgressStats:
         """Count written pages."""
         self.outcomes.update(outcome.code for outcome in outcomes)
         self._recent.append((now, self.written_now))
-        while len(self._recent) > 2 and self._recent[1][0] < now - WINDOW_S:
+        while len(self._recent) > 2 and self._recent[1][0] < now - _WINDOW_S:
             self._recent.popleft()
 
     def pages_per_s(self, now: float) -> float:
-        """Return the pages written per second in the last `WINDOW_S` seconds."""
+        """Return the pages written per second in the last `_WINDOW_S` seconds."""
         if not self._recent:
             return 0.0
         since, before = self._recent[0]
@@ -87,10 +87,10 @@ class ProgressStats:
         return ", ".join(parts)
 
 
-EXAMPLES_LIMIT = 3
-HOSTS_LIMIT = 20
-SLOWEST_LIMIT = 10
-JSON_NAME, TEXT_NAME = "report.json", "report.txt"
+_EXAMPLES_LIMIT = 3
+_HOSTS_LIMIT = 20
+_SLOWEST_LIMIT = 10
+_JSON_NAME, _TEXT_NAME = "report.json", "report.txt"
 
 _BY_OUTCOME = """
     SELECT outcome, count(*) FROM pages
@@ -197,15 +197,17 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
         failed=written - read,
         by_method=dict(frontier.select(_BY_METHOD)),
         errors=tuple(
-            ErrorSummary(code, number, tuple(frontier.select(_EXAMPLES, (code, EXAMPLES_LIMIT))))
+            ErrorSummary(code, number, tuple(frontier.select(_EXAMPLES, (code, _EXAMPLES_LIMIT))))
             for code, number in outcomes.items()
         ),
         hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostReport(name, pages, failed, round(mean_s, 3), size or 0)
-            for name, pages, failed, mean_s, size in frontier.select(_BY_HOST, (HOSTS_LIMIT,))
+            for name, pages, failed, mean_s, size in frontier.select(_BY_HOST, (_HOSTS_LIMIT,))
         ),
-        slowest=tuple(SlowPage(url, round(s, 3), code) for url, s, code in frontier.select(_SLOWEST, (SLOWEST_LIMIT,))),
+        slowest=tuple(
+            SlowPage(url, round(s, 3), code) for url, s, code in frontier.select(_SLOWEST, (_SLOWEST_LIMIT,))
+        ),
         markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
         spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
@@ -222,8 +224,8 @@ def write_report(report: JobReport, folder: Path) -> None:
         OSError: It cannot be written.
     """
     data = json.dumps(asdict(report), ensure_ascii=False, indent=2)
-    (folder / JSON_NAME).write_text(data + "\n", encoding="utf-8", errors="replace")
-    (folder / TEXT_NAME).write_text(format_report(report), encoding="utf-8", errors="replace")
+    (folder / _JSON_NAME).write_text(data + "\n", encoding="utf-8", errors="replace")
+    (folder / _TEXT_NAME).write_text(format_report(report), encoding="utf-8", errors="replace")
 
 
 def format_report(report: JobReport) -> str:

@@ -12,9 +12,9 @@ from scraper import errors
 from scraper.bulk.model import JobPage
 from scraper.urls import same_site
 
-MAX_PAUSE_S = 900.0
+_MAX_PAUSE_S = 900.0
 """Seconds. A page whose host requests a longer pause fails; a later run reads it."""
-SITE_TRIES = 2
+_SITE_TRIES = 2
 """Attempts per page after failures of its site."""
 SITE_PAUSE_S = 5.0
 """Seconds without requests to a site after a failure, multiplied by the number of consecutive failures."""
@@ -23,7 +23,7 @@ SITE_PAUSES = 6
 DEAD_AFTER = 8
 """Consecutive failures after which a site counts as unreachable. With the pauses, these take a minute or two, in which
 servers are restarted. Without a limit, one dead host of a thousand pages took an hour of pauses."""
-SILENT_S = 8.0
+_SILENT_S = 8.0
 """Seconds. An unreachable host that failed this slowly is not retried: connections time out after ten seconds."""
 SILENT_NAME_PAUSE_S = 30.0
 """Seconds before a page is read again whose name server did not answer.
@@ -34,7 +34,7 @@ An earlier retry gets the failure of the same lookup: the system takes up to 30 
 SILENT_NAME_TRIES = 5
 """Attempts per page after failures of the name server, if most such pages of the job succeed later.
 
-Otherwise `SITE_TRIES`: the name servers of these hosts may be gone.
+Otherwise `_SITE_TRIES`: the name servers of these hosts may be gone.
 """
 FUTILE_RETRIES = 4
 """Retries after failures of the name server from which their success counts.
@@ -45,7 +45,7 @@ whose name server never answered took 2.6 s of a job instead of 1.4.
 FUTILE_SAMPLE = 8
 BROWSER_TRIES = 5
 """Attempts per page after failures of the browser."""
-BROWSER_PAUSE_S = 1.0
+_BROWSER_PAUSE_S = 1.0
 """Seconds until a crashed browser is replaced."""
 BUSY_TRIES = 20
 """Attempts per page while the server is overloaded."""
@@ -53,7 +53,7 @@ NETWORK_PAUSE_S = 5.0
 """Seconds without requests after a page failed because this machine has no network."""
 SILENT_ROBOTS = 4
 """Consecutive failures to load a site's robots.txt, five minutes apart, after which its pages fail."""
-SITES_LIMIT = 10_000
+_SITES_LIMIT = 10_000
 """Sites in memory; more than are visited at once."""
 
 
@@ -76,7 +76,7 @@ class RetryPolicy:
         self._tries: Counter[int] = Counter()
         self._failures: Counter[int] = Counter()
         """Attempts in which the site failed; waiting for a free slot does not count."""
-        self._sites: LRUCache[str, _Site] = LRUCache(SITES_LIMIT)
+        self._sites: LRUCache[str, _Site] = LRUCache(_SITES_LIMIT)
         self._silent_names: dict[int, errors.ScraperError] = {}
         """Unfinished pages whose name server did not answer."""
         self._recovered = self._unresolved = 0
@@ -112,9 +112,9 @@ class RetryPolicy:
         if not is_name_silent and self._silent_names.pop(page.number, None) is not None:
             self._recovered += 1
         if isinstance(error, errors.OverloadedError):
-            return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= MAX_PAUSE_S else None
+            return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= _MAX_PAUSE_S else None
         if isinstance(error, errors.BrowserFailedError):
-            return BROWSER_PAUSE_S if tries < BROWSER_TRIES else None
+            return _BROWSER_PAUSE_S if tries < BROWSER_TRIES else None
         if error is None or not _is_site_failure(error, page):
             self._sites.pop(_get_origin(page), None)
             return None
@@ -125,7 +125,7 @@ class RetryPolicy:
         site.error = error
         self._failures[page.number] += 1
         max_failures = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else DEAD_AFTER
-        max_tries = SILENT_NAME_TRIES if is_name_silent and self._recovered > self._unresolved else SITE_TRIES
+        max_tries = SILENT_NAME_TRIES if is_name_silent and self._recovered > self._unresolved else _SITE_TRIES
         is_last = self._failures[page.number] >= max_tries or site.failures >= max_failures
         if is_name_silent:
             self._silent_names[page.number] = error
@@ -133,7 +133,7 @@ class RetryPolicy:
             return None if is_last else SILENT_NAME_PAUSE_S
         # One name server may not know a host that another one knows.
         may_exist = error.retryable or (is_down and site.failures == 1)
-        if not may_exist or is_last or (is_down and seconds >= SILENT_S):
+        if not may_exist or is_last or (is_down and seconds >= _SILENT_S):
             return None
         return max(SITE_PAUSE_S * min(site.failures, SITE_PAUSES), _requested_pause_s(error))
 
@@ -142,7 +142,7 @@ def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:
     """Return True if the error is temporary and may affect other pages of the site."""
     if isinstance(error, errors.RobotsDisallowedError):
         # If the page redirected to another site, its own site need not pause.
-        return error.retryable and _requested_pause_s(error) <= MAX_PAUSE_S and same_site(page.url, error.target)
+        return error.retryable and _requested_pause_s(error) <= _MAX_PAUSE_S and same_site(page.url, error.target)
     return error.retryable or isinstance(error, errors.HostDownError)
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from scraper.bulk.model import JobPage, JobRate
 
-LOW_PAGES = 16
+_LOW_PAGES = 16
 """Pages of a host in the schedule; with fewer, `pop_hosts_needing_pages` returns the host."""
-MARGIN = 1.5
+_MARGIN = 1.5
 """Factor by which other hosts get more slots than calculated, because their pages may take longer."""
-RECHECK_AFTER = 32
+_RECHECK_AFTER = 32
 """Started pages after which the host with the most pages left is determined again."""
 
 
@@ -162,13 +162,13 @@ class Schedule:
             return True
         largest_left = max(1, largest.unread + largest.in_progress)
         needed = (self._count_left() - largest_left) * self._rate.per_host / largest_left
-        return self._in_progress - largest.in_progress < max(1.0, MARGIN * needed)
+        return self._in_progress - largest.in_progress < max(1.0, _MARGIN * needed)
 
     def _largest_host(self) -> _Host:
         largest = self._largest
         if largest is None or not self._until_recheck or largest.name not in self._hosts:
             largest = self._largest = max(self._hosts.values(), key=lambda host: host.unread)
-            self._until_recheck = RECHECK_AFTER
+            self._until_recheck = _RECHECK_AFTER
         return largest
 
     def _start_page(self, host: _Host, now: float) -> JobPage:
@@ -194,7 +194,7 @@ class Schedule:
             host.free_at = max(host.free_at, requested_at + (host.gap_s or self._rate.gap_s))
 
     def _check_supply(self, host: _Host) -> None:
-        if len(host.pages) < min(LOW_PAGES, host.unread):
+        if len(host.pages) < min(_LOW_PAGES, host.unread):
             self._needs_pages[host.name] = None
 
     def _can_start(self, host: _Host) -> bool:

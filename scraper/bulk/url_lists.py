@@ -22,7 +22,7 @@ from typing import IO, Any, cast
 from scraper.bulk.errors import MissingExtraError, UrlListError
 from scraper.bulk.model import STDIN
 
-COLUMN = "url"
+_COLUMN = "url"
 LINE_CHARS = 2_000
 """Characters of an unusable line that are written to the output."""
 _MAX_FIELD = 1 << 24
@@ -147,20 +147,20 @@ def _parse_json(text: str) -> ListLine:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return ListLine(text[:LINE_CHARS], "The line is not JSON.")
-    return _make_line(found.get(COLUMN) if isinstance(found, dict) else found, text)
+    return _make_line(found.get(_COLUMN) if isinstance(found, dict) else found, text)
 
 
 def _read_csv(stream: Iterator[str], source: str, kind: str) -> Iterator[ListLine]:
     csv.field_size_limit(_MAX_FIELD)
     first = next(stream, "")
-    separator = next((one for one in _SEPARATORS[kind] if COLUMN in _parse_columns(first, one)), "")
+    separator = next((one for one in _SEPARATORS[kind] if _COLUMN in _parse_columns(first, one)), "")
     if not separator:
         names = _parse_columns(first, _SEPARATORS[kind][0])
         raise UrlListError(
-            f"{source} has no column `{COLUMN}`; its first line is {_format_names(names)}. "
+            f"{source} has no column `{_COLUMN}`; its first line is {_format_names(names)}. "
             "If the columns have no names, give the URLs alone, as lines of a .txt file."
         )
-    at = _parse_columns(first, separator).index(COLUMN)
+    at = _parse_columns(first, separator).index(_COLUMN)
     rows = csv.reader(stream, delimiter=separator)
     while True:
         try:
@@ -196,9 +196,9 @@ def _read_parquet(path: Path) -> Iterator[ListLine]:
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            column = next((name for name in names if name.strip().lower() == COLUMN), None)
+            column = next((name for name in names if name.strip().lower() == _COLUMN), None)
             if column is None:
-                raise UrlListError(f"{path} has no column `{COLUMN}`; its columns are {_format_names(names)}.")
+                raise UrlListError(f"{path} has no column `{_COLUMN}`; its columns are {_format_names(names)}.")
             number = 0
             for batch in file.iter_batches(columns=[column]):
                 for value in batch.column(0).to_pylist():
@@ -213,4 +213,4 @@ def _read_parquet(path: Path) -> Iterator[ListLine]:
 def _make_line(value: Any, line: str) -> ListLine:
     if isinstance(value, str) and value.strip():
         return ListLine(value.strip())
-    return ListLine(line[:LINE_CHARS], f"The line has no `{COLUMN}`.")
+    return ListLine(line[:LINE_CHARS], f"The line has no `{_COLUMN}`.")

@@ -20,9 +20,9 @@ from scraper.documents.tables import pipe_table
 from scraper.errors import MalformedDocumentError, ScraperError
 from scraper.text.sanitize import clean_line
 
-MAX_LISTED = 500
+_MAX_LISTED = 500
 """Entries of an archive that are listed."""
-MAX_INFLATED_BYTES = 64_000_000
+_MAX_INFLATED_BYTES = 64_000_000
 """Bytes. Limit for a compressed tar, whose entries are spread over the whole file."""
 _XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME_CHARS = 200
@@ -65,11 +65,11 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         raise MalformedDocumentError("The zip file is damaged, or was cut off: it has no complete list of its files.")
     if entries is None:
         return ParsedDocument("archive", f"{head}\n\nThe list of {kind} files is not read here: unpack it first.")
-    rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:MAX_LISTED]]
+    rows = [[clean_line(name, _MAX_NAME_CHARS), f"{size:,}"] for name, size in entries[:_MAX_LISTED]]
     parts = [head, f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}."]
     parts += [pipe_table([["name", "bytes"], *rows])] if rows else []
-    if len(entries) > MAX_LISTED:
-        warnings = (f"Only the first {MAX_LISTED:,} entries are shown.", *warnings)
+    if len(entries) > _MAX_LISTED:
+        warnings = (f"Only the first {_MAX_LISTED:,} entries are shown.", *warnings)
     return ParsedDocument("archive", "\n\n".join([*parts, *sections]), warnings=warnings)
 
 
@@ -124,7 +124,7 @@ def _tar_entries(content: bytes) -> list[tuple[str, int]] | None:
 def _describe_single_file(data: bytes, content: bytes) -> str:
     gzip_name = _GZIP_NAME.match(data)
     name = f" {clean_line(gzip_name[1].decode('latin-1'), _MAX_NAME_CHARS)}" if gzip_name else ""
-    at_least = "at least " if len(content) >= MAX_INFLATED_BYTES else ""
+    at_least = "at least " if len(content) >= _MAX_INFLATED_BYTES else ""
     return f"It holds one file{name} of {at_least}{len(content):,} bytes."
 
 
@@ -134,11 +134,11 @@ def _decompress(data: bytes, kind: str) -> bytes:
         return data
     try:
         if kind == "gzip":
-            return zlib.decompressobj(wbits=31).decompress(data, MAX_INFLATED_BYTES)
+            return zlib.decompressobj(wbits=31).decompress(data, _MAX_INFLATED_BYTES)
         if kind == "bzip2":
-            return bz2.BZ2Decompressor().decompress(data, MAX_INFLATED_BYTES)
+            return bz2.BZ2Decompressor().decompress(data, _MAX_INFLATED_BYTES)
         if kind == "xz":
-            return lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES).decompress(data, MAX_INFLATED_BYTES)
+            return lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES).decompress(data, _MAX_INFLATED_BYTES)
     except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
         pass
     return b""

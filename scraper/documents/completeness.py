@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from scraper.html.math.symbols import FUNCTIONS
 
-MAX_LOST_SHARE = 0.03
+_MAX_LOST_SHARE = 0.03
 """Ratio of letters. A page that loses more is completed from another reader, or reported."""
 WHOLE_LINES, PARTS_OF_LINES = 0.6, 0.08
 """Ratio of a line's letters that the page lacks: most of them, or a few, as in formulas."""
@@ -56,7 +56,7 @@ def find_lost_letters(expected: Counter[str], markdown: str, elsewhere: Counter[
 
 def is_incomplete(lost: Counter[str], expected: Counter[str]) -> bool:
     """Return True if enough letters are lost that they must be added or reported."""
-    return lost.total() > MAX_LOST_SHARE * expected.total()
+    return lost.total() > _MAX_LOST_SHARE * expected.total()
 
 
 def find_missing_lines(lines: Sequence[str], markdown: str, lost: Counter[str], min_share: float) -> list[str]:

@@ -57,7 +57,7 @@ _UNREADABLE: Mapping[DocumentKind, ScraperError] = {
     ),
 }
 _MAX_METADATA_CHARS = 300
-OCR_ADVICE = (
+_OCR_ADVICE = (
     "Look for another edition. The operator can let text in pictures be read: "
     "`apt install tesseract-ocr tesseract-ocr-deu` (each language is a package)."
 )
@@ -102,7 +102,7 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
             return parsed
         if parsed.ocr_pages:
             raise OcrNeededError(
-                "The document holds pictures of pages without any letters: it was scanned.", next_step=OCR_ADVICE
+                "The document holds pictures of pages without any letters: it was scanned.", next_step=_OCR_ADVICE
             )
         if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
             raise OcrNeededError(

@@ -12,7 +12,7 @@ from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.errors import ScraperError
 from scraper.text.sanitize import clean_line
 
-MAX_FILES = 30
+_MAX_FILES = 30
 """Files inside of one document that are read."""
 _PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 _MAX_NAME_CHARS = 200
@@ -40,7 +40,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
     size = 0
     for number, file in enumerate(files):
         name = clean_line(file.name, _MAX_NAME_CHARS) or "unnamed"
-        if number >= MAX_FILES or size > MAX_CHARACTERS:
+        if number >= _MAX_FILES or size > MAX_CHARACTERS:
             warnings.append(f"Only the first {number} files inside of the document are read.")
             break
         text, problems = _read(file, request)

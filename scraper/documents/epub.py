@@ -14,7 +14,7 @@ from scraper.extract.markdown import converter
 from scraper.html.dom.parsing import parse_html
 from scraper.html.dom.xpath import Element, text_of
 
-MAX_CHAPTERS = 2_000
+_MAX_CHAPTERS = 2_000
 _ENCRYPTION = "META-INF/encryption.xml"
 _BASE_URL = "http://book.invalid/"
 _NOTE_ROLES = {
@@ -47,7 +47,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     if not names:
         raise MalformedDocumentError("The book contains no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
-    for name in names[:MAX_CHAPTERS]:
+    for name in names[:_MAX_CHAPTERS]:
         text = _convert_chapter(parts, name)
         if text:
             chapters.append(text)

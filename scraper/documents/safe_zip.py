@@ -15,15 +15,15 @@ from lxml import etree
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
-MAX_ENTRIES = 20_000
+_MAX_ENTRIES = 20_000
 """Entries of an archive. Documents with a thousand pictures have a few thousand parts."""
-MAX_TOTAL_BYTES = 300_000_000
+_MAX_TOTAL_BYTES = 300_000_000
 """Decompressed bytes of all parts that are read."""
 MAX_PART_BYTES = 100_000_000
 """Decompressed bytes of one part."""
-RATIO_FROM_BYTES = 1_000_000
+_RATIO_FROM_BYTES = 1_000_000
 """Decompressed bytes above which the compression ratio of a part is limited."""
-MAX_RATIO = 200
+_MAX_RATIO = 200
 """Compression ratio. XML of documents shrinks to a tenth or twentieth, a zip bomb to a thousandth."""
 _CHUNK_BYTES = 1 << 20
 _ENTITIES = re.compile(rb"""<!DOCTYPE(?:[^<>\["']++|"[^"]*+"|'[^']*+')*+\[""")
@@ -57,9 +57,9 @@ class ZipParts:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
             raise MalformedDocumentError(f"The file is damaged or was cut off: {error}.") from None
         entries = self._archive.infolist()
-        if len(entries) > MAX_ENTRIES:
+        if len(entries) > _MAX_ENTRIES:
             raise ContentTooLargeError(
-                f"The document has {len(entries):,} parts; {MAX_ENTRIES:,} are read at most.", next_step=_SMALLER
+                f"The document has {len(entries):,} parts; {_MAX_ENTRIES:,} are read at most.", next_step=_SMALLER
             )
         # If two entries have the same name, office programs read the first.
         self._entries: dict[str, zipfile.ZipInfo] = {}
@@ -92,8 +92,8 @@ class ZipParts:
         for chunk in self.chunks(name):
             size += len(chunk)
             self._total_bytes += len(chunk)
-            is_bomb = size > RATIO_FROM_BYTES and size > MAX_RATIO * max(1, self._entries[name].compress_size)
-            if is_bomb or size > MAX_PART_BYTES or self._total_bytes > MAX_TOTAL_BYTES:
+            is_bomb = size > _RATIO_FROM_BYTES and size > _MAX_RATIO * max(1, self._entries[name].compress_size)
+            if is_bomb or size > MAX_PART_BYTES or self._total_bytes > _MAX_TOTAL_BYTES:
                 raise ContentTooLargeError("The document expands to more bytes than the limit.", next_step=_SMALLER)
             chunks.append(chunk)
         return b"".join(chunks)

@@ -22,17 +22,17 @@ from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.documents.tables import format_regions
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 
-MAX_CELLS = 5_000_000
+_MAX_CELLS = 5_000_000
 """Cells between the first and the last used one; calamine allocates all of them."""
-MAX_STRING_BYTES = 50_000_000
+_MAX_STRING_BYTES = 50_000_000
 """Bytes of the texts of all cells; one shared string may be used a million times."""
-MAX_ROWS = 20_000
+_MAX_ROWS = 20_000
 """Rows of one sheet that are shown."""
-MAX_COLUMNS = 100
+_MAX_COLUMNS = 100
 """Columns of one sheet that are shown."""
-MAX_SHOWN_CELLS = 500_000
+_MAX_SHOWN_CELLS = 500_000
 """Cells of one sheet. The text of more cells would exceed the character limit anyway."""
-MAX_COUNTED_BYTES = 400_000_000
+_MAX_COUNTED_BYTES = 400_000_000
 """Bytes of a sheet whose rows are only counted; a million rows of ten columns have as many."""
 _MAX_SHEETS = 200
 _MAX_MERGED_RANGES = 5_000
@@ -125,12 +125,12 @@ def _read_rows(workbook: CalamineWorkbook, name: str, links: Mapping[tuple[int, 
 def _format_sheet(rows: Sequence[Sequence[Any]], name: str, row_count: int, warnings: list[str]) -> Iterator[str]:
     """Yield the tables of a sheet; `row_count` is that of a truncated sheet."""
     width = len(rows[0]) if rows else 0
-    shown = min(MAX_ROWS, MAX_SHOWN_CELLS // max(1, min(width, MAX_COLUMNS)))
+    shown = min(_MAX_ROWS, _MAX_SHOWN_CELLS // max(1, min(width, _MAX_COLUMNS)))
     if (count := max(row_count, len(rows))) > shown:
         warnings.append(f"Sheet {name[:60]}: only the first {shown:,} of {count:,} rows are shown.")
-    if width > MAX_COLUMNS:
-        warnings.append(f"Sheet {name[:60]}: only the first {MAX_COLUMNS} of {width:,} columns are shown.")
-    yield from format_regions([[_format_value(cell) for cell in row[:MAX_COLUMNS]] for row in rows[:shown]])
+    if width > _MAX_COLUMNS:
+        warnings.append(f"Sheet {name[:60]}: only the first {_MAX_COLUMNS} of {width:,} columns are shown.")
+    yield from format_regions([[_format_value(cell) for cell in row[:_MAX_COLUMNS]] for row in rows[:shown]])
 
 
 def _format_value(cell: Any) -> str:
@@ -173,8 +173,8 @@ def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]
         if parts.size_of(name) <= _SMALL_BYTES:
             sheets[name] = parts.read(name)
             continue
-        sheets[name], count = _read_first_rows(parts.chunks(name, MAX_COUNTED_BYTES))
-        if count > MAX_ROWS:
+        sheets[name], count = _read_first_rows(parts.chunks(name, _MAX_COUNTED_BYTES))
+        if count > _MAX_ROWS:
             row_counts[name] = count
     _check_memory(parts, sheets)
     padded_styles = read_padded_styles(parts)
@@ -186,7 +186,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     """Return the XML up to the last row that is shown, and the row count."""
     xml, count, overlap, row_end = bytearray(), 0, b"", b""
     for chunk in chunks:
-        if count <= MAX_ROWS and len(xml) < MAX_PART_BYTES:
+        if count <= _MAX_ROWS and len(xml) < MAX_PART_BYTES:
             xml += chunk
         if not row_end:
             sheet_data = _SHEET_DATA.search(bytes(xml[: 1 << 20]))
@@ -195,10 +195,10 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
         else:
             count += (overlap + chunk).count(row_end) - overlap.count(row_end)
         overlap = chunk[-_OVERLAP_BYTES:]
-    if count <= MAX_ROWS:
+    if count <= _MAX_ROWS:
         return bytes(xml), count
     end = 0
-    for _ in range(MAX_ROWS):
+    for _ in range(_MAX_ROWS):
         following = xml.find(row_end, end)
         if following < 0:
             break
@@ -217,7 +217,7 @@ def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
     total = 0
     for xml in sheets.values():
         rows, columns = _used_range(xml)
-        if rows * columns > MAX_CELLS:
+        if rows * columns > _MAX_CELLS:
             raise ContentTooLargeError(
                 f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.", next_step=_SMALLER
             )
@@ -227,7 +227,7 @@ def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
                 lengths = [len(string[0]) for string in _STRING.finditer(strings)]
             index = int(match[1])
             total += lengths[index] if index < len(lengths) else 0
-            if total > MAX_STRING_BYTES:
+            if total > _MAX_STRING_BYTES:
                 raise ContentTooLargeError("The cells contain more text than the limit.", next_step=_SMALLER)
 
 

@@ -26,11 +26,11 @@ def _escape_cell(text: str) -> str:
 def format_regions(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield each block of cells of a sheet as a table, or a single cell as a line of text."""
     width = max(map(len, rows), default=0)
-    for block in split_regions([[*row, *[""] * (width - len(row))] for row in rows]):
+    for block in _split_regions([[*row, *[""] * (width - len(row))] for row in rows]):
         yield block[0][0] if len(block) == len(block[0]) == 1 else pipe_table(block)
 
 
-def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Sequence[Sequence[str]]]:
+def _split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Sequence[Sequence[str]]]:
     """Yield the blocks of cells between empty rows and columns, top to bottom, then left to right."""
     blocks = _split_at_empty_rows(rows)
     if len(blocks) == 1:
@@ -40,7 +40,7 @@ def split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Seq
         yield from blocks
         return
     for block in blocks:
-        yield from split_regions(block, depth + 1)
+        yield from _split_regions(block, depth + 1)
 
 
 def _split_at_empty_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[Sequence[str]]]:

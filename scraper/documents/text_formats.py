@@ -31,9 +31,9 @@ _LONG_OUTPUT_WARNING = f"Only the first {_MAX_OUTPUT_CHARS:,} characters of each
 _DISPLAY_OBJECT = "<IPython.core.display."
 """Start of the plain text of outputs that have only another format, such as those of `display(Markdown(...))`."""
 MAX_ROWS = 20_000
-MAX_COLUMNS = 2_000
+_MAX_COLUMNS = 2_000
 MAX_CELLS = 500_000
-"""Cells of a CSV file that are shown, like `MAX_ROWS` and `MAX_COLUMNS`."""
+"""Cells of a CSV file that are shown, like `MAX_ROWS` and `_MAX_COLUMNS`."""
 _MAX_CELL_LINES = 500
 _CSV_SAMPLE_LINES = 100
 _DELIMITERS = ",;\t|^~\x1f"
@@ -199,13 +199,13 @@ def read_csv(data: bytes, request: ParseRequest) -> ParsedDocument:
     delimiter = _find_delimiter(text)
     rows = _parse_rows(text, delimiter)
     width = max(map(len, rows))
-    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, MAX_COLUMNS))))
+    max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(1, min(width, _MAX_COLUMNS))))
     if len(rows) > max_rows:
         total = f" of {len(rows):,}" if len(rows) <= MAX_ROWS else ""
         warnings = (*warnings, f"Only the first {max_rows:,}{total} rows are shown.")
-    if width > MAX_COLUMNS:
-        warnings = (*warnings, f"Only the first {MAX_COLUMNS:,} of {width:,} columns are shown.")
-    table = pipe_table([row[:MAX_COLUMNS] for row in rows[:max_rows]])
+    if width > _MAX_COLUMNS:
+        warnings = (*warnings, f"Only the first {_MAX_COLUMNS:,} of {width:,} columns are shown.")
+    table = pipe_table([row[:_MAX_COLUMNS] for row in rows[:max_rows]])
     return ParsedDocument("tsv" if delimiter == "\t" else "csv", table, warnings=warnings)
 
 

@@ -19,7 +19,7 @@ from scraper.text.sanitize import clean, clean_line
 
 MAX_ENTRIES = 500
 """Entries of one feed that are read."""
-MAX_FULL_TEXT = 4_000_000
+_MAX_FULL_TEXT = 4_000_000
 """Characters of the full texts of all entries: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
 _MAX_SUMMARY = 600
@@ -34,7 +34,7 @@ _MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itun
 def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     """Return the feed in an XML text, or None if it is not a feed.
 
-    With `whole`, entries contain their full text, up to `MAX_FULL_TEXT`; otherwise a summary.
+    With `whole`, entries contain their full text, up to `_MAX_FULL_TEXT`; otherwise a summary.
     """
     root = _parse(text)
     if root is None or _local_name(root) not in _ROOTS:
@@ -45,7 +45,7 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     addresses = UrlResolver(url)
     links = [(addresses.absolute(_read_link(entry)), _read_title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
-    left = MAX_FULL_TEXT
+    left = _MAX_FULL_TEXT
     for entry, (link, _) in zip(entries, links, strict=True):
         parts.append(_format_entry(entry, link, url if whole and left > 0 else None))
         left -= len(parts[-1])

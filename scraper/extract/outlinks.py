@@ -16,7 +16,7 @@ from scraper.text.sanitize import clean_line
 
 MAX_LINKS = 20_000
 """Different URLs of one page."""
-MAX_ALTERNATES = 200
+_MAX_ALTERNATES = 200
 """Translations in the head of one page."""
 _MAX_TEXT = 200
 _PARENTS = 12
@@ -121,7 +121,7 @@ def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
         feeds=tuple(dict.fromkeys(feeds)),
         title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
         canonical=canonical,
-        alternates=tuple(alternates[:MAX_ALTERNATES]),
+        alternates=tuple(alternates[:_MAX_ALTERNATES]),
         refresh=refresh if refresh.startswith(("http://", "https://")) else "",
         noindex=not robots.isdisjoint(("noindex", "none")),
         nofollow=not robots.isdisjoint(("nofollow", "none")),

@@ -13,7 +13,7 @@ from scraper.model import Document, Verdict, VerdictKind
 from scraper.text import sanitize
 from scraper.text.markdown_headings import find_headings
 
-MAX_CHARACTERS = 4_000_000
+_MAX_CHARACTERS = 4_000_000
 """Characters of a text; the rest is cut off."""
 
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
@@ -61,7 +61,7 @@ def read(snapshot: Snapshot) -> Document:
     text = snapshot.html or snapshot.body.decode("utf-8", "replace")
     if not _is_text_type(media_type) or (is_binary(text) and text):
         raise _build_unsupported_error(snapshot)
-    text, controls = sanitize.clean(text[:MAX_CHARACTERS].removeprefix("\ufeff"))
+    text, controls = sanitize.clean(text[:_MAX_CHARACTERS].removeprefix("\ufeff"))
     if _is_xml(media_type) and (feed := feeds.read(text, snapshot.url)):
         return feed
     body = _format_text(media_type, text)

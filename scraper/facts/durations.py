@@ -25,7 +25,7 @@ _HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
 
-MAX_MINUTES = 100_000
+_MAX_MINUTES = 100_000
 """Minutes: ten weeks. No recipe ferments longer."""
 _LEAST_WITH_SECONDS = 5.0
 """Minutes. A shorter time with seconds, such as 45 seconds, has its minutes in the wrong field."""
@@ -35,7 +35,7 @@ _MAX_CHARACTERS = 100
 def parse_minutes(text: str | None) -> int | None:
     """Return whole minutes, or None if the text names no duration.
 
-    A number without a unit is minutes, `1:30` is hours and minutes. Negative durations, those over `MAX_MINUTES`, and
+    A number without a unit is minutes, `1:30` is hours and minutes. Negative durations, those over `_MAX_MINUTES`, and
     ISO 8601 durations with seconds below five minutes also return None.
     """
     text = (text or "").strip()[:_MAX_CHARACTERS]
@@ -47,7 +47,7 @@ def parse_minutes(text: str | None) -> int | None:
         found = _sum_parts(*(float(part or 0) for part in iso.groups()))
     else:
         found = float(text) if text.isascii() and text.isdecimal() else _parse_units(text)
-    return int(found) if found is not None and 0 <= found <= MAX_MINUTES else None
+    return int(found) if found is not None and 0 <= found <= _MAX_MINUTES else None
 
 
 def _sum_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:

@@ -11,7 +11,7 @@ from scraper.facts.metadata.metadata import Metadata
 from scraper.html.dom.xpath import attribute_selector
 from scraper.html.page.page_tree import PageTree
 
-MIN_CONFIDENCE = 0.6
+_MIN_CONFIDENCE = 0.6
 """Minimum confidence of a fact in the header of a page."""
 
 _ITEM = r"(?:Product|ProductGroup|IndividualProduct|Recipe)\b"
@@ -108,7 +108,7 @@ def _select(facts: Mapping[str, Mapping[str, Any]], names: tuple[str, ...]) -> P
     found: dict[str, str | float] = {}
     for name in names:
         fact = facts.get(name, {})
-        if fact and fact["confidence"] >= MIN_CONFIDENCE and isinstance(fact["value"], str | int | float):
+        if fact and fact["confidence"] >= _MIN_CONFIDENCE and isinstance(fact["value"], str | int | float):
             found["rating" if name == "ratings" else name] = fact["value"]
             if fact.get("count"):
                 found["rating_count"] = fact["count"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from scraper.html.dom.xpath import Element, text_of
 
-MAX_ELEMENTS = 30_000
+_MAX_ELEMENTS = 30_000
 """Elements of a page that are searched."""
 _MAX_LABELED = 90
 """Characters of a label together with its value."""
@@ -40,7 +40,7 @@ class LabeledValueFinder:
         """Return the first value of each label by its name; names without a value are missing."""
         found: dict[str, str] = {}
         for number, element in enumerate(body.iter(*_TAGS)):
-            if number == MAX_ELEMENTS or len(found) == len(self._alone):
+            if number == _MAX_ELEMENTS or len(found) == len(self._alone):
                 break
             words = (element.text or "").strip()
             if 1 < len(words) <= _MAX_LABELED:

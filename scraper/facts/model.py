@@ -30,7 +30,7 @@ class FactSource(enum.StrEnum):
     """Computed from other facts."""
 
 
-CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
+_CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
     {
         FactSource.JSON_LD: 0.9,
         FactSource.MICRODATA: 0.9,
@@ -82,7 +82,7 @@ class Facts:
         """Add a fact unless it is empty or an earlier source stated it."""
         if value in (None, "", [], {}) or name in self._facts:
             return
-        certainty = CONFIDENCE[source] if confidence is None else confidence
+        certainty = _CONFIDENCE[source] if confidence is None else confidence
         self._facts[name] = Fact(value, source, certainty, {key: part for key, part in more.items() if part})
 
     def replace(self, name: str, value: Any, source: FactSource, *, confidence: float, **more: Any) -> None:

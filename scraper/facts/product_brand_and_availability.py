@@ -14,13 +14,13 @@ _REACH = 500
 _BUTTON_TAGS = frozenset({"button", "a", "input"})
 _MAX_BUTTON, _MIN_WORDS, _MAX_WORDS = 120, 3, 90
 """Characters of a buy button, and minimum and maximum characters of a text about stock."""
-MAX_ELEMENTS = 30_000
+_MAX_ELEMENTS = 30_000
 """Elements of a page that are searched for the availability."""
 
 
 def find_availability(body: Element, title: Element | None) -> str | None:
     """Return `InStock`, `OutOfStock` or None, by buy buttons and by words for stock at or after the title."""
-    elements = list(islice(body.iter("*"), MAX_ELEMENTS))
+    elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
     texts = [(element.text or "").strip().lower() for element in elements]
     texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
     is_out, is_stock = _matching(NOT_IN_STOCK, texts), _matching(IN_STOCK, texts)

@@ -20,7 +20,7 @@ from scraper.html.page.page_tree import ScriptElement
 from scraper.text.javascript_objects import parse_javascript_object
 from scraper.text.sanitize import name_key
 
-MAX_CHARACTERS = 3_000_000
+_MAX_CHARACTERS = 3_000_000
 """Characters of all scripts. State trees of large shops have one or two million."""
 _MAX_OBJECTS = 60
 """Objects that are read from one script, and attributes that are read from a page."""
@@ -42,7 +42,7 @@ _OPENING = re.compile(
 def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
     """Return the objects in scripts that mention a price, without JSON-LD."""
     found: list[Any] = []
-    left = MAX_CHARACTERS
+    left = _MAX_CHARACTERS
     for script in scripts:
         text = script.text
         if "ld+json" in script.type or not text or len(text) > left or not _PRICE_WORD.search(text):
@@ -55,7 +55,7 @@ def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
 def read_attributes(body: Element) -> list[Any]:
     """Return the JSON in attributes that mention a price: the initial data of components."""
     found: list[Any] = []
-    left = MAX_CHARACTERS
+    left = _MAX_CHARACTERS
     for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
         left -= len(text)
         if left >= 0 and _PRICE_WORD.search(text):

@@ -31,12 +31,12 @@ _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
 
-def has_offers(item: JsonLdItem) -> bool:
+def _has_offers(item: JsonLdItem) -> bool:
     """Return True if an item has offers or variants."""
     return bool(property_value(item, "offers") or property_value(item, "hasVariant"))
 
 
-def iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
+def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     """Yield every offer of an item with its price specifications; offers of variants follow."""
     waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
     seen: set[int] = set()
@@ -57,13 +57,13 @@ def _offering(graph: SchemaGraph, item: JsonLdItem) -> list[JsonLdItem]:
     return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
 
 
-def only_offer(graph: SchemaGraph) -> JsonLdItem | None:
+def _only_offer(graph: SchemaGraph) -> JsonLdItem | None:
     """Return the only offer of a page if it refers to no item: then it belongs to the product of the page."""
     found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
     return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
 
 
-def selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
+def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
     """Return the variant that the URL selects and its offers; empty if it selects none."""
     selected = _query_parameters(url)
     found = [offer for offer in offers if selected and _leads_to(graph, offer, selected)]
@@ -125,11 +125,11 @@ def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
     values: dict[str, str | None] = {}
     for name, element in found:
         value = element.get("content") or element.get("href") or text_of(element)
-        if value and (value := clean_text(value[:500])) and len(value) <= MAX_CODE:
+        if value and (value := clean_text(value[:500])) and len(value) <= _MAX_CODE:
             values.setdefault(name, value)
     values["price"] = values.get("price") or values.get("lowPrice")
     values["currency"] = values.get("priceCurrency")
-    values["gtin"] = next((values[name] for name in GTINS if is_gtin(values.get(name) or "")), None)
+    values["gtin"] = next((values[name] for name in _GTINS if is_gtin(values.get(name) or "")), None)
     _add_values(facts, values, money.currency_code(values["currency"]), FactSource.FRAGMENT)
 
 
@@ -141,12 +141,12 @@ def _add_values(facts: Facts, values: Mapping[str, str | None], currency: str | 
     facts.add("currency", currency, source)
     facts.add("availability", normalize_availability(values.get("availability")), source)
     facts.add("brand", brand(values.get("brand")), source)
-    facts.add("sku", limit_length(strip_code_label(values.get("sku")), MAX_CODE), source)
-    facts.add("mpn", limit_length(values.get("mpn"), MAX_CODE), source)
+    facts.add("sku", _limit_length(_strip_code_label(values.get("sku")), _MAX_CODE), source)
+    facts.add("mpn", _limit_length(values.get("mpn"), _MAX_CODE), source)
     facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, source)
 
 
-PRODUCTS = frozenset(
+_PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()
 )
@@ -154,7 +154,7 @@ PRODUCTS = frozenset(
 _SURE = frozenset("product productmodel productgroup individualproduct someproducts vehicle car motorcycle".split())
 """Types that identify a product without offers. A book or a game may be the topic of an article."""
 
-GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
+_GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 """Properties with a GTIN, in the order of preference."""
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
 _IN_STOCK = frozenset(
@@ -169,7 +169,7 @@ _DIGITS = re.compile(r"\D")
 _MOST_NAMES = 2
 """Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
-MAX_CODE = 60
+_MAX_CODE = 60
 """Characters of a product number or an availability."""
 
 
@@ -181,20 +181,20 @@ def add_product_items(
     `title` is the title of the page in the form of `name_key`.
     """
     for item in _products(graph, title):
-        offers = list(iter_offers(graph, item))
-        chosen = selected_variant(graph, offers, url)
+        offers = list(_iter_offers(graph, item))
+        chosen = _selected_variant(graph, offers, url)
         offers = [*chosen, *offers]
         _add_price(facts, graph, offers, source, shown)
         _add_availability(facts, graph, chosen, source)
         _add_availability(facts, graph, offers, source)
-        facts.add("name", limit_length(graph.text(item, "name"), _MAX_NAME), source)
+        facts.add("name", _limit_length(graph.text(item, "name"), _MAX_NAME), source)
         for key in ("brand", "manufacturer"):
             facts.add("brand", brand(graph.text(item, key)), source)
-        facts.add("sku", strip_code_label(_first(graph, (item, *offers), ("sku", "productID"))), source)
+        facts.add("sku", _strip_code_label(_first(graph, (item, *offers), ("sku", "productID"))), source)
         facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
-        facts.add("image", limit_length(graph.picture(item), 2_000), source)
+        facts.add("image", _limit_length(graph.picture(item), 2_000), source)
 
 
 def normalize_availability(value: str | None) -> str | None:
@@ -220,17 +220,17 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [name_key(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
-    if not found and (offer := only_offer(graph)):
+    if not found and (offer := _only_offer(graph)):
         return [{"offers": offer}]
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
     # The name of the visible variant equals the title.
-    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not has_offers(one)))
+    return sorted(chosen, key=lambda one: (name_key(graph.text(one, "name")) != title, not _has_offers(one)))
 
 
 def _is_product(item: JsonLdItem) -> bool:
-    return has_type(item, _SURE) or (has_type(item, PRODUCTS) and bool(property_value(item, "offers")))
+    return has_type(item, _SURE) or (has_type(item, _PRODUCTS) and bool(property_value(item, "offers")))
 
 
 def _add_price(
@@ -248,7 +248,7 @@ def _add_price(
     if prices:
         facts.add("price", money.simplify_number(prices[0]), source)
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
-    if currency and len(currency) <= MAX_CODE:
+    if currency and len(currency) <= _MAX_CODE:
         facts.add("currency", money.currency_code(currency) or currency, source)
     elif prices:
         texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
@@ -279,11 +279,11 @@ def brand(text: str | None) -> str | None:
     return (
         None
         if not text or "://" in text
-        else limit_length(product_brand_and_availability.strip_brand_label(text), _MAX_NAME)
+        else _limit_length(product_brand_and_availability.strip_brand_label(text), _MAX_NAME)
     )
 
 
-def strip_code_label(text: str | None) -> str | None:
+def _strip_code_label(text: str | None) -> str | None:
     """Return a product number without its label; None if the label names another kind of number."""
     code = _LABEL.sub("", text or "", count=1)
     return None if _OTHER_KIND.match(code) else code or text
@@ -296,7 +296,7 @@ def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdI
     known = next((word for word in ("InStock", "OutOfStock") if word in normalized), None)
     facts.add("availability", known, source)
     if stated and not known:
-        facts.add("availability", limit_length(stated[0], MAX_CODE), source, confidence=0.5)
+        facts.add("availability", _limit_length(stated[0], _MAX_CODE), source, confidence=0.5)
 
 
 def _add_rating(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
@@ -308,15 +308,15 @@ def _add_rating(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: Fact
 
 
 def _gtin(graph: SchemaGraph, places: Iterable[JsonLdItem]) -> str | None:
-    values = (graph.text(item, name) for item in places for name in GTINS)
+    values = (graph.text(item, name) for item in places for name in _GTINS)
     return next((value for value in values if value and is_gtin(value)), None)
 
 
 def _first(graph: SchemaGraph, places: Iterable[JsonLdItem], names: Sequence[str]) -> str | None:
     values = (graph.text(item, *names) for item in places)
-    return next((value for value in values if value and len(value) <= MAX_CODE), None)
+    return next((value for value in values if value and len(value) <= _MAX_CODE), None)
 
 
-def limit_length(text: str | None, limit: int) -> str | None:
+def _limit_length(text: str | None, limit: int) -> str | None:
     """Return the text, or None if it is longer than `limit` characters."""
     return text if text and len(text) <= limit else None

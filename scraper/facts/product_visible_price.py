@@ -17,10 +17,10 @@ from scraper.facts.money import VisibleAmount
 from scraper.facts.product_vocabulary import PRICE_NAMES
 from scraper.html.dom.xpath import Element, text_of
 
-MAX_PRICE_TEXT = 60
+_MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
 
-# Patterns of names are for the result of `element_names`: with `IGNORECASE`, a search takes several times as long.
+# Patterns of names are for the result of `_element_names`: with `IGNORECASE`, a search takes several times as long.
 _CENTS = re.compile("cents?|fraction|decimals?|superscript|kopeck|centim")
 _PAST = re.compile(
     "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
@@ -46,7 +46,7 @@ _STRUCK_STYLE = re.compile(r"text-decoration(?:-line)?\s*+:[^;:]{0,40}?line-thro
 _NAMES = ("class", "id", "itemprop", "data-test", "data-testid", "data-qa")
 
 
-def element_names(element: Element) -> str:
+def _element_names(element: Element) -> str:
     """Return class, id and other names of an element, in lower case."""
     items = cast("list[tuple[str, str]]", element.items())
     if len(items) > 1:
@@ -64,7 +64,7 @@ def _is_other_price_name(names: str) -> bool:
     return _NOT_NOW.search(names) is not None
 
 
-def current_price_text(element: Element) -> str:
+def _current_price_text(element: Element) -> str:
     """Return the text of an element without old prices, unless there is no other price.
 
     The text has a point before raised cents. Long texts and texts without digits are returned unchanged.
@@ -82,7 +82,7 @@ def _with_point(element: Element, *, without_past: bool) -> str:
     events = etree.iterwalk(element, events=("start", "end"))
     for event, part in events:
         if event == "start":
-            if part is not element and without_past and is_old_price(part):
+            if part is not element and without_past and _is_old_price(part):
                 events.skip_subtree()
                 text += " "
                 continue
@@ -94,7 +94,7 @@ def _with_point(element: Element, *, without_past: bool) -> str:
     return text
 
 
-def remove_old_amount(text: str) -> str:
+def _remove_old_amount(text: str) -> str:
     """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
     if not _LETTER.search(text):
         return text  # most prices are without words
@@ -102,12 +102,12 @@ def remove_old_amount(text: str) -> str:
     return current if any(map(str.isdigit, current)) else text
 
 
-def is_old_price(part: Element) -> bool:
+def _is_old_price(part: Element) -> bool:
     """Return True if an element holds an old price by strike-through or by name."""
-    return is_struck_through(part) or _PAST.search(element_names(part)) is not None
+    return _is_struck_through(part) or _PAST.search(_element_names(part)) is not None
 
 
-def is_struck_through(element: Element) -> bool:
+def _is_struck_through(element: Element) -> bool:
     """Return True if an element is struck through by its tag or style."""
     style = element.get("style")
     return element.tag in _STRUCK or (bool(style) and _STRUCK_STYLE.search(style or "") is not None)
@@ -115,11 +115,11 @@ def is_struck_through(element: Element) -> bool:
 
 def _is_cents(element: Element) -> bool:
     """Return True if an element holds two digits and is raised or named cents."""
-    is_cents = element.tag == "sup" or _CENTS.search(element_names(element)) is not None
+    is_cents = element.tag == "sup" or _CENTS.search(_element_names(element)) is not None
     return is_cents and _TWO_DIGITS.fullmatch(text_of(element)) is not None
 
 
-MAX_ELEMENTS = 40_000
+_MAX_ELEMENTS = 40_000
 """Elements of a page that are searched for prices."""
 _MAX_PLAIN_TEXT = 40
 """Characters of a price in an element without a class like `price`."""
@@ -249,9 +249,9 @@ def _states_no_tax(one: _Candidate) -> bool:
     """Return True if the names or the text of a price, or the text behind it, say that tax is not included."""
     behind = one.element.getnext()
     texts = [text_of(one.element), one.element.tail or ("" if behind is None else text_of(behind))]
-    names = [one.names, *(element_names(around) for around in islice(one.element.iterancestors(), 2))]
+    names = [one.names, *(_element_names(around) for around in islice(one.element.iterancestors(), 2))]
     return any(_WITHOUT_TAX.search(text) for text in names) or any(
-        _WITHOUT_TAX.search(text.strip()[:MAX_PRICE_TEXT].lower()) for text in texts
+        _WITHOUT_TAX.search(text.strip()[:_MAX_PRICE_TEXT].lower()) for text in texts
     )
 
 
@@ -259,8 +259,8 @@ def is_only_old_price(price: float, body: Element, visible: VisiblePrice) -> boo
     """Return True if a price is on the page only as an old price."""
     if price in visible.clear:
         return False
-    texts = (text_of(element) for element in _elements(body) if is_old_price(element))
-    amounts = (money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * MAX_PRICE_TEXT)
+    texts = (text_of(element) for element in _elements(body) if _is_old_price(element))
+    amounts = (money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * _MAX_PRICE_TEXT)
     return any(amount is not None and amount.value == price for amount in amounts)
 
 
@@ -288,20 +288,20 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
 
 
 def _elements(body: Element) -> Iterator[Element]:
-    return islice(body.iter("*"), MAX_ELEMENTS)
+    return islice(body.iter("*"), _MAX_ELEMENTS)
 
 
 def _candidate(element: Element, text: str, place: int, *, has_digit: bool) -> _Candidate | None:
     """Return the price in an element with this text before its first child."""
-    names = element_names(element)
+    names = _element_names(element)
     named = bool(names) and _is_price_name(names)
     if named:
-        text = current_price_text(element)
+        text = _current_price_text(element)
         has_digit = _has_digit(text)
-    if not has_digit or element.tag in _SKIPPED_TAGS or is_struck_through(element):
+    if not has_digit or element.tag in _SKIPPED_TAGS or _is_struck_through(element):
         return None
-    text = remove_old_amount(" ".join(text.split()))
-    if len(text) > (MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
+    text = _remove_old_amount(" ".join(text.split()))
+    if len(text) > (_MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
         return None
     if _NUMBER.fullmatch(text):
         text = _with_sign_beside(element, text)
@@ -313,7 +313,7 @@ def _candidate(element: Element, text: str, place: int, *, has_digit: bool) -> _
 
 def _has_digit(text: str) -> bool:
     """Return True if a text that is short enough for a price has a digit."""
-    if not 0 < len(text) <= 8 * MAX_PRICE_TEXT:
+    if not 0 < len(text) <= 8 * _MAX_PRICE_TEXT:
         return False
     return _DIGIT.search(text) is not None if text.isascii() else any(map(str.isdigit, text))
 
@@ -324,9 +324,9 @@ def _behind(element: Element, tail: str, place: int) -> _Candidate | None:
     if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text):
         return None
     around = element.getparent()
-    if around is None or around.tag in _SKIPPED_TAGS or is_struck_through(around):
+    if around is None or around.tag in _SKIPPED_TAGS or _is_struck_through(around):
         return None
-    names = element_names(around)
+    names = _element_names(around)
     if not _SIGN.search(text) or _is_price_name(names):
         return None
     return _make_candidate(around, text, place, names)
@@ -365,8 +365,8 @@ def _against(element: Element, names: str) -> int:
     for _ in range(_ANCESTORS):
         if around is None or around.tag == "body":
             break
-        count += _is_other_price_name(names if around is element else element_names(around))
-        if around.tag in _OUTSIDE or is_struck_through(around):
+        count += _is_other_price_name(names if around is element else _element_names(around))
+        if around.tag in _OUTSIDE or _is_struck_through(around):
             count += _AS_STRUCK
         around = around.getparent()
     return count

@@ -33,8 +33,8 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
     list. The visible list replaces the whole list if the markup joined all lines to one, or contains only some of them.
     The last case requires `is_one_list`: the page shows only one list.
     """
-    shown = {squash_line(line): line for line in visible}
-    lines = [squash_line(line) for line in marked]
+    shown = {_squash_line(line): line for line in visible}
+    lines = [_squash_line(line) for line in marked]
     if len(marked) == 1 and len(visible) > 1 and all(line in lines[0] for line in shown):
         return visible
     more = [line for text, line in shown.items() if text not in lines]
@@ -44,7 +44,7 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
         return [own.get(text, line) for text, line in shown.items()]
     if len(marked) == len(visible):
         marked = _with_visible_amounts(marked, visible)
-        lines = [squash_line(line) for line in marked]
+        lines = [_squash_line(line) for line in marked]
     longer = [None if text in shown else _find_longer(text, shown) for text in lines]
     is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
     return [
@@ -55,7 +55,7 @@ def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool =
 
 def complete_steps(marked: list[str], visible: list[str]) -> list[str]:
     """Return the marked-up steps, or the visible ones if the markup holds only some of them."""
-    lines, shown = (set(map(squash_line, steps)) for steps in (marked, visible))
+    lines, shown = (set(map(_squash_line, steps)) for steps in (marked, visible))
     is_part = lines < shown and len(shown - lines) >= _MIN_MORE and len(lines) <= _MAX_PART * len(shown)
     return visible if marked and is_part else marked
 
@@ -89,7 +89,7 @@ def _words(line: str) -> set[str]:
     return set(_WORD.findall(line.casefold()))
 
 
-def squash_line(line: str) -> str:
+def _squash_line(line: str) -> str:
     """Return letters and digits in lower case, to compare lines."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", line).casefold()))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from scraper.facts.syntaxes.jsonld import JsonLdItem, type_names
 
-MAX_ITEMS = 5_000
+_MAX_ITEMS = 5_000
 """Objects of one syntax that are read."""
 OTHER_ITEM_PROPERTIES = frozenset(
     "isRelatedTo isSimilarTo isAccessoryOrSparePartFor isConsumableFor relatedLink mentions review "
@@ -41,8 +41,8 @@ class SchemaGraph:
                 self._by_id[name] = item
 
     def items(self, *, without: frozenset[str] = frozenset()) -> Iterator[JsonLdItem]:
-        """Yield up to `MAX_ITEMS` objects, outer ones first, without the values of the properties `without`."""
-        yield from iterate_objects(self._values, MAX_ITEMS, _MAX_DEPTH, without)
+        """Yield up to `_MAX_ITEMS` objects, outer ones first, without the values of the properties `without`."""
+        yield from iterate_objects(self._values, _MAX_ITEMS, _MAX_DEPTH, without)
 
     def resolve(self, value: Any) -> Any:
         """Resolve a reference; return other values unchanged."""

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-MAX_RESPONSES = 20
+_MAX_RESPONSES = 20
 """Fetched JSON responses of one page."""
-MAX_RESPONSE_CHARACTERS = 200_000
+_MAX_RESPONSE_CHARACTERS = 200_000
 """Characters of one response; only the size of a longer one is reported."""
 
 PAGE_ERRORS = (
@@ -209,9 +209,9 @@ def read_facts(
 def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem, ...], list[Any]]:
     """Return the JSON responses that the page fetched, as reported to the client, and their data."""
     found: list[JsonLdItem] = []
-    for response in list(responses)[:MAX_RESPONSES]:
+    for response in list(responses)[:_MAX_RESPONSES]:
         report: JsonLdItem = {"url": response.url, "status": response.status, "data": None}
-        if len(response.text) > MAX_RESPONSE_CHARACTERS:
+        if len(response.text) > _MAX_RESPONSE_CHARACTERS:
             found.append(report | {"too_large": len(response.text)})
             continue
         try:
@@ -224,9 +224,9 @@ def _read_responses(responses: Iterable[JsonResponse]) -> tuple[tuple[JsonLdItem
 
 MAX_CHARACTERS = 400_000
 """Characters of one syntax: some hundred thousand tokens, more than any answer contains."""
-MAX_TEXT = 50_000
+_MAX_TEXT = 50_000
 """Characters of one text."""
-MAX_DEPTH = 30
+_MAX_DEPTH = 30
 """Levels of objects and lists."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Lone surrogates, which no encoding can represent."""
@@ -273,7 +273,7 @@ class JsonBounder:
             return value
         if not isinstance(value, dict | list | tuple):
             return self._text(str(value), "")
-        if depth >= MAX_DEPTH:
+        if depth >= _MAX_DEPTH:
             self.cut = True
             return None
         if isinstance(value, dict):
@@ -284,9 +284,9 @@ class JsonBounder:
         return [self.value(inner, name, depth + 1) for inner in self._while_allowed(value)]
 
     def _text(self, text: str, name: str) -> str:
-        if len(text) > MAX_TEXT:
+        if len(text) > _MAX_TEXT:
             self.cut = True
-            text = text[:MAX_TEXT]
+            text = text[:_MAX_TEXT]
         text, _ = sanitize.clean(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
         self._left -= len(text)
         return self._absolute(text) if name.lower() in _URL_PROPERTIES else text

@@ -34,11 +34,11 @@ from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
 
-MAX_CRAWL_PAGES = 3_000
+_MAX_CRAWL_PAGES = 3_000
 """Pages of one crawl. Each call replays all of them, which takes about a millisecond a page."""
 MAX_ALIASES = 20
 """URLs of copies that the document of a page names. A folder of copies may be endless."""
-BEST_PAGES = 8
+_BEST_PAGES = 8
 """Most relevant pages, from which the excerpts for a question are selected."""
 _RESERVE_S = 2.0
 """Seconds before the deadline that are reserved to select excerpts and render the answer."""
@@ -142,7 +142,7 @@ class CrawlService:
         self, crawl: _Crawl, pages: int, principal: str, deadline_s: float, progress: ProgressCallback
     ) -> CrawlReport:
         before, pages_before = crawl.frontier.visits, len(crawl.frontier.unique_pages)
-        pages = min(pages, MAX_CRAWL_PAGES - before)
+        pages = min(pages, _MAX_CRAWL_PAGES - before)
         deadline = Deadline.within(deadline_s - _RESERVE_S)
         index = _index_name(crawl.scope.start)
         documents: dict[str, Document] = {}
@@ -264,14 +264,14 @@ class CrawlService:
     ) -> CrawlReport:
         frontier = crawl.frontier
         pages = list(frontier.unique_pages.values())
-        is_full = frontier.visits >= MAX_CRAWL_PAGES
+        is_full = frontier.visits >= _MAX_CRAWL_PAGES
         if is_full:
             warnings += (
-                f"A crawl visits at most {MAX_CRAWL_PAGES:,} pages. Begin another one in a folder of the site.",
+                f"A crawl visits at most {_MAX_CRAWL_PAGES:,} pages. Begin another one in a folder of the site.",
             )
         listed = sorted(pages, key=lambda page: -page.relevance) if crawl.question else pages[pages_before:]
         readings = []
-        for page in listed[:BEST_PAGES] if crawl.question else ():
+        for page in listed[:_BEST_PAGES] if crawl.question else ():
             document = documents.get(page.final_url) or await self._find_document(index, page, principal)
             if document is not None:
                 readings.append(_build_reading(page, document))

@@ -192,7 +192,7 @@ def describe_page(
         word_count=len(words) + len(_WIDE.findall(document.text)) // 2,
         link_share=min(1.0, linked / max(1, len(words))),
         has_teasers=document.page_type in _LIST_TYPES and has_teasers(document.markdown, final_url),
-        relevance=rate_relevance(document, question),
+        relevance=_rate_relevance(document, question),
         is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
         sketch=Sketch.of(words),
         plain_sketch=Sketch.of(plain),
@@ -227,7 +227,7 @@ def _cut(outlinks: Outlinks) -> Outlinks:
     return replace(outlinks, links=links, hidden=outlinks.hidden[:_MAX_HIDDEN])
 
 
-def rate_relevance(document: Document, question: Sequence[str]) -> float:
+def _rate_relevance(document: Document, question: Sequence[str]) -> float:
     """Return the match of a page with the stems of a question, from 0 to 1.
 
     Each stem counts .7 if the text has it at least four times, in proportion if less often. It counts .3 more if the

@@ -11,7 +11,7 @@ from scraper.site.url_normalization import page_key
 from scraper.site.url_patterns import PathWords, SessionIdSegments
 from scraper.text.likeness import SketchIndex
 
-COPY = 0.85
+_COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""
 _EQUAL = 0.97
 """Similarity of lists from 0 to 1; more similar ones count as equal when URL rules are learned."""
@@ -59,16 +59,16 @@ class DuplicateDetector:
         """
         copied, similarity = self._texts.find_nearest(page.sketch)
         plain_copied, plain_similarity = self._plain_texts.find_nearest(page.plain_sketch)
-        text = copied if copied and similarity >= (_EQUAL if is_list else COPY) else key
+        text = copied if copied and similarity >= (_EQUAL if is_list else _COPY) else key
         has_new_rule = self._rules.learn(page_key(page.url), text)
         if has_new_rule:
             key = self.shorten(key)
-        is_copy = bool(copied) and similarity >= COPY and page.word_count >= MIN_COPY_WORDS and not is_list
+        is_copy = bool(copied) and similarity >= _COPY and page.word_count >= MIN_COPY_WORDS and not is_list
         original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
         if not original:
             self._texts.add(key, page.sketch)
             self._plain_texts.add(key, page.plain_sketch)
-        return DuplicateComparison(original, bool(plain_copied) and plain_similarity >= COPY, has_new_rule)
+        return DuplicateComparison(original, bool(plain_copied) and plain_similarity >= _COPY, has_new_rule)
 
     def _find_canonical(self, page: CrawledPage, key: str, unique_pages: Mapping[str, CrawledPage]) -> str:
         """Return the key of the canonical page if it was read and has a similar text, else an empty string."""

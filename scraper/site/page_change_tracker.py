@@ -32,14 +32,14 @@ from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnav
 from scraper.urls import parse_target
 
 MAX_VERSIONS = 20
-MAX_VERSION_BYTES = 1_000_000
+_MAX_VERSION_BYTES = 1_000_000
 """Compressed bytes of all versions of one page."""
-HISTORY = 3
+_HISTORY = 3
 """Versions before the compared one that show which texts every version replaces."""
 PAGES_AT_ONCE = 4
-MAX_SAMPLES = 2
+_MAX_SAMPLES = 2
 """Pages of a site that are read besides its start page, to recognize that it answers every URL with one page."""
-MAX_LOOKS = 2
+_MAX_LOOKS = 2
 """Further readings of a changed page, to recognize content that changes on each visit."""
 _LOG = "versions:"
 _GONE = frozenset({404, 410})
@@ -152,7 +152,7 @@ class PageChangeTracker:
             stored = (StoredRecord(number, new.at, data), *reversed(records))
             sizes = itertools.accumulate(len(record.data) for record in stored)
             for number, (record, size) in enumerate(zip(stored, sizes, strict=True)):
-                if number == MAX_VERSIONS or (number and size > MAX_VERSION_BYTES):
+                if number == MAX_VERSIONS or (number and size > _MAX_VERSION_BYTES):
                     await self._records.delete(principal, log, below=record.number + 1)
                     break
         except RecordExistsError:
@@ -201,7 +201,7 @@ async def _is_everywhere(
             return False
         if page_key(reading.url) == page_key(start.url) == page_key(home) != page_key(target):
             return False  # The site redirects missing URLs to its start page.
-        for url in itertools.islice(_iter_other_pages(start, known), MAX_SAMPLES):
+        for url in itertools.islice(_iter_other_pages(start, known), _MAX_SAMPLES):
             other = await read(url)
             if not page.is_like(other.document.text, other.url, link_texts(other.document)):
                 return False
@@ -237,7 +237,7 @@ async def compare_readings(
     """
     comparison = await asyncio.to_thread(compare_pages, old, new, (), earlier)
     again: list[str] = []
-    while len(again) < MAX_LOOKS and comparison.is_changed:
+    while len(again) < _MAX_LOOKS and comparison.is_changed:
         if again and not (comparison.has_replacement or await asyncio.to_thread(_is_unstable, new, again[0])):
             break
         try:
@@ -272,7 +272,7 @@ def _load_earlier(records: Sequence[StoredRecord], before: PageVersion) -> list[
     """Return the texts of the last versions before one, read by the same version of the reader, oldest first."""
     versions = (_load_version(record.data) for record in records)
     texts = [one.markdown for one in versions if one.at < before.at and one.reader == before.reader]
-    return texts[-HISTORY:]
+    return texts[-_HISTORY:]
 
 
 def _dump_version(page: PageVersion) -> bytes:

@@ -21,7 +21,7 @@ from scraper.site.site_reader import SiteReader
 from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import site_host
 
-MAX_LISTED = 50_000
+_MAX_LISTED = 50_000
 """URLs from sitemaps and feeds that a crawl stores."""
 
 
@@ -82,7 +82,7 @@ async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPa
     """
     left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
-    lists = SitemapReader(reader, site_host(parsed.host), left_out.add, max_urls=MAX_LISTED)
+    lists = SitemapReader(reader, site_host(parsed.host), left_out.add, max_urls=_MAX_LISTED)
     await lists.read(parsed.origin, robots.text, start.outlinks.feeds)
     listed = tuple(lists.entries)
     missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)

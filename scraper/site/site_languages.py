@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.url_normalization import find_language, page_key, parse_language
 
-OTHER_LANGUAGE = 0.3
+_OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
 
 
@@ -88,7 +88,7 @@ class SiteLanguages:
         return code in self._in_menu and self._is_other.get(code, True)
 
     def weigh(self, key: str) -> float:
-        """Return 1, or `OTHER_LANGUAGE` for a URL that names another language."""
+        """Return 1, or `_OTHER_LANGUAGE` for a URL that names another language."""
         code = find_language(f"https://{key}")
         is_other = self._is_other.get(code, code != (self._own or "en")) if code else False
-        return OTHER_LANGUAGE if is_other else 1.0
+        return _OTHER_LANGUAGE if is_other else 1.0

@@ -29,7 +29,7 @@ from scraper.workers import WorkerPool
 
 _RESERVE_S = 1.0
 """Seconds before the deadline that are reserved to rank the pages and render the answer."""
-MAX_HUBS = 6
+_MAX_HUBS = 6
 """Pages besides the start page whose links are read. Pages in the navigation of the start page come first."""
 _OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
 _FILE, _ACTION = "file", "sign-in, basket or other action"
@@ -156,7 +156,7 @@ def _leave_out_forbidden(collector: _Collector, rules: RobotsRules) -> None:
 
 
 def _choose_hubs(collector: _Collector, links: Sequence[Outlink], start: str, rules: RobotsRules) -> list[str]:
-    """Return up to `MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
+    """Return up to `_MAX_HUBS` linked pages that robots.txt allows: navigation links first, then short paths."""
     start_key = page_key(start)
     pages: dict[str, Outlink] = {}
     for link in links:
@@ -166,7 +166,7 @@ def _choose_hubs(collector: _Collector, links: Sequence[Outlink], start: str, ru
         pages.values(),
         key=lambda link: (link.place != "nav", _NAVIGATION.index(link.place), link.url.rstrip("/").count("/")),
     )
-    return list(itertools.islice((link.url for link in order if rules.allows(link.url)), MAX_HUBS))
+    return list(itertools.islice((link.url for link in order if rules.allows(link.url)), _MAX_HUBS))
 
 
 def _is_page(collector: _Collector, url: str) -> bool:

@@ -18,7 +18,7 @@ MAX_LIST_FILES = 200
 MAX_INDEX_DEPTH = 5
 """Levels of sitemaps that are read: those of robots.txt, those that they name, and so on."""
 LISTS_AT_ONCE = 4
-MAX_FEEDS = 3
+_MAX_FEEDS = 3
 _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
 """Paths of sitemaps that are tried if robots.txt names none."""
 
@@ -56,7 +56,7 @@ class SitemapReader:
                 # One that exists is enough: the other names are usually of the same list.
                 if await self._read_tree([f"{origin}{path}"]):
                     break
-        await self._read_files(feeds[:MAX_FEEDS])
+        await self._read_files(feeds[:_MAX_FEEDS])
 
     async def _read_tree(self, urls: Sequence[str]) -> bool:
         """Read sitemaps and those that they name; return True if at least one was readable."""

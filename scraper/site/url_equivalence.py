@@ -10,7 +10,7 @@ from scraper.site.url_patterns import PathWords, is_number, path_shape
 
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
-MIN_PAIRS = 2
+_MIN_PAIRS = 2
 """Different texts of which two URLs were read, before a rule holds."""
 _PAIRS_PER_EXCEPTION = 8
 """Pairs with equal texts that outweigh one pair with different texts."""
@@ -54,7 +54,7 @@ class UrlEquivalenceRules:
         `text` is a name of the page's text; pages with equal texts must have the same name.
         """
         before = len(self._confirmed)
-        for rule, shorter in iter_shorter_keys(key):
+        for rule, shorter in _iter_shorter_keys(key):
             latest = self._longer[shorter].setdefault(rule, deque(maxlen=_COMPARED))
             known = dict(latest)
             if shorter in self._texts:
@@ -76,7 +76,7 @@ class UrlEquivalenceRules:
             return key
         for _ in range(_MAX_STEPS):
             shorter = next(
-                (short for rule, short in iter_shorter_keys(key) if self._name(rule, key) in self._confirmed), ""
+                (short for rule, short in _iter_shorter_keys(key) if self._name(rule, key) in self._confirmed), ""
             )
             if not shorter:
                 break
@@ -96,8 +96,8 @@ class UrlEquivalenceRules:
         self._update(name)
 
     def _update(self, name: tuple[str, str]) -> None:
-        has_pairs = len(self._equal_texts[name]) >= MIN_PAIRS
-        has_values = len(self._values[name]) >= MIN_PAIRS or not _is_any_value(name[0])
+        has_pairs = len(self._equal_texts[name]) >= _MIN_PAIRS
+        has_values = len(self._values[name]) >= _MIN_PAIRS or not _is_any_value(name[0])
         if has_pairs and has_values and self._different[name] * _PAIRS_PER_EXCEPTION <= self._equal[name]:
             self._confirmed.add(name)
         else:
@@ -126,8 +126,8 @@ class UrlEquivalenceRules:
 
 
 def _add(members: set[str], one: str) -> None:
-    """Add a member to a set that needs no more than `MIN_PAIRS`."""
-    if len(members) < MIN_PAIRS:
+    """Add a member to a set that needs no more than `_MIN_PAIRS`."""
+    if len(members) < _MIN_PAIRS:
         members.add(one)
 
 
@@ -144,7 +144,7 @@ def _find_value(rule: str, key: str) -> str:
     return "".join(f"={value}" for name, value in pairs if name == rule[1:])
 
 
-def iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
+def _iter_shorter_keys(key: str) -> Iterator[tuple[str, str]]:
     """Yield each rule that would shorten a key, with the shorter key."""
     head, mark, query = key.partition("?")
     pairs = parse_qsl(query, keep_blank_values=True)

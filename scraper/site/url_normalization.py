@@ -43,7 +43,7 @@ _LANGUAGES = frozenset(
 _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
 CACHED_URLS = 20_000
 """URLs whose key or pattern is cached, because most pages of a site repeat its navigation."""
-LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
+_LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
 @lru_cache(CACHED_URLS)
@@ -89,7 +89,7 @@ def is_action(url: str) -> bool:
 def find_language(url: str) -> str:
     """Return the language code in the first two folders, first host label or a parameter of a URL, or ""."""
     parsed = ada_url.URL(url)
-    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in LANGUAGE_PARAMETERS)
+    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
     for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
         if code := parse_language(part):
             return code

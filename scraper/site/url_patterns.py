@@ -25,7 +25,7 @@ _MAX_REPEATS = 4
 _MIN_WORD = 3
 """Letters. Shorter segments and numbers may repeat, as in calendars: `/1/1/1/`."""
 
-MAX_WORDS = 8
+_MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
 
 
@@ -107,9 +107,9 @@ class PathWords:
         """Count the words of a shape from `url_shape`; return it as `generalize` does."""
         for position, word in self._iter_words(shape):
             words = self._words.setdefault(position, set())
-            if len(words) <= MAX_WORDS and word not in words:
+            if len(words) <= _MAX_WORDS and word not in words:
                 words.add(word)
-                self.variable_count += len(words) > MAX_WORDS
+                self.variable_count += len(words) > _MAX_WORDS
         return self.generalize(shape)
 
     def generalize(self, shape: str) -> str:
@@ -132,7 +132,7 @@ class PathWords:
     def _is_variable(self, parts: list[str], at: int) -> bool:
         if not parts[at] or parts[at].startswith("{"):
             return False
-        return len(self._words.get(_position(parts, at), ())) > MAX_WORDS
+        return len(self._words.get(_position(parts, at), ())) > _MAX_WORDS
 
 
 def _position(parts: list[str], at: int) -> str:

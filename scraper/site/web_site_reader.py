@@ -23,9 +23,9 @@ from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, LoadedPage
 from scraper.urls import host_of, parse_target
 from scraper.workers import WorkerFailedError, WorkerPool
 
-LINKS_LIMIT_S = 5.0
+_LINKS_LIMIT_S = 5.0
 """CPU seconds to extract the links of a page. Usual pages take 5 to 50 ms; a slower page is hostile."""
-LIST_LIMIT_S = 20.0
+_LIST_LIMIT_S = 20.0
 """CPU seconds to parse a sitemap. The largest size that the format allows takes about four."""
 LIST_LOAD_S, LOAD_SHARE = 60.0, 0.5
 """Seconds to load a sitemap or feed, and the share of the time left that it may take. A server may never answer for a
@@ -95,7 +95,7 @@ class WebSiteReader:
                 worker_jobs.parse_sitemap,
                 snapshot.body,
                 snapshot.url,
-                limit_s=LIST_LIMIT_S,
+                limit_s=_LIST_LIMIT_S,
                 deadline_s=self._deadline.left_s(),
             )
             return replace(file, is_cut=file.is_cut or snapshot.truncated)
@@ -164,7 +164,7 @@ async def extract_links(
     if snapshot is not None:
         try:
             light = replace(snapshot, body=b"")
-            return await run_in_worker(workers, worker_jobs.extract_outlinks, light, LINKS_LIMIT_S, deadline)
+            return await run_in_worker(workers, worker_jobs.extract_outlinks, light, _LINKS_LIMIT_S, deadline)
         except WorkerFailedError:
             pass
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)

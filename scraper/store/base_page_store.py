@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 log = logging.getLogger(__name__)
 
-FLUSH_LIMIT_S = 60.0
+_FLUSH_LIMIT_S = 60.0
 GET_LIMIT_S = 2.0
 """Seconds for a read, including the wait for queued items. Loading most pages again is faster."""
 SEARCH_LIMIT_S = 5.0
@@ -101,7 +101,7 @@ class WriteBehindPageStore(PageStore, ABC):
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or lost, or an attempt to write them has failed."""
-        await self._queue.flush(FLUSH_LIMIT_S)
+        await self._queue.flush(_FLUSH_LIMIT_S)
 
     async def search(self, query: str, *, principal: str, allowed: frozenset[str], limit: int) -> PageHits:
         """Return the pages of one principal that match a full-text query, best first, one hit per URL."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scraper.store.postgres.connection_pool import PostgresPool
 
 MB = 1_000_000
-CHECK_LIMIT_S = 12.0
+_CHECK_LIMIT_S = 12.0
 """Seconds to reach a database, more than one connection may take."""
 
 
@@ -40,7 +40,7 @@ class Store:
     async def wait_connected(self) -> None:
         """Wait until the database has answered or failed; return immediately for SQLite files."""
         if self.server is not None:
-            await self.server.check(CHECK_LIMIT_S)
+            await self.server.check(_CHECK_LIMIT_S)
 
     async def close(self) -> None:
         """Write everything that is queued, then close files and connections."""

@@ -46,7 +46,7 @@ DOCUMENTS_LIMIT = 100_000
 """Documents of one index."""
 CONTENT_CHARS = 1_000_000
 """Characters of one document."""
-METADATA_BYTES = 65_536
+_METADATA_BYTES = 65_536
 """Bytes of the metadata of one document."""
 ID_CHARS = 512
 """Characters of a document id."""
@@ -54,12 +54,12 @@ CALLER_BYTES = 400_000_000
 """Bytes of all documents of one principal, about 100 million characters of text."""
 TOTAL_BYTES = 2_000_000_000
 """Bytes of all principals."""
-DOCUMENT_BYTES = 380
+_DOCUMENT_BYTES = 380
 """Bytes of memory that each document takes beside its text. Measured with 90,000 documents of one letter: 288, and 78
 for the hash of its content."""
-WORD_BYTES = 12
+_WORD_BYTES = 12
 """Bytes counted for each word. Its place takes 4 in a temporary file, and each different word of a segment 12 more."""
-CLOSE_LIMIT_S = 5.0
+_CLOSE_LIMIT_S = 5.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -137,10 +137,10 @@ class IndexService:
     async def close(self) -> None:
         """Close the index store."""
         try:
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await asyncio.wrap_future(self._thread.submit(self._file.close))
         except TimeoutError:
-            log.warning("the indexes did not close within %s s", CLOSE_LIMIT_S)
+            log.warning("the indexes did not close within %s s", _CLOSE_LIMIT_S)
         finally:
             self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -204,7 +204,7 @@ class IndexService:
         for doc_id, score in ranked:
             document = index.documents.get(doc_id)
             if document is not None:
-                pieces = tuple(find_highlights(document.content, query, index.tokenizer))
+                pieces = tuple(_find_highlights(document.content, query, index.tokenizer))
                 hits.append(IndexHit(doc_id, score, pieces, document.metadata))
         return IndexHits(tuple(hits), total, query)
 
@@ -278,14 +278,14 @@ def _check_document(document: IndexDocument) -> None:
     if len(document.content) > CONTENT_CHARS:
         raise IndexFaultError(f"Content is too large: {len(document.content):,} of {CONTENT_CHARS:,} characters")
     size = len(_dump_metadata(document.metadata).encode())
-    if size > METADATA_BYTES:
-        raise IndexFaultError(f"Metadata is too large: {size:,} of {METADATA_BYTES:,} bytes")
+    if size > _METADATA_BYTES:
+        raise IndexFaultError(f"Metadata is too large: {size:,} of {_METADATA_BYTES:,} bytes")
 
 
 def _count_bytes(document: IndexDocument, tokens: list[str]) -> int:
     """Return the bytes of memory and temporary files that a document takes at most, except words in memory."""
     text = f"{document.doc_id}{document.content}{_dump_metadata(document.metadata)}"
-    return DOCUMENT_BYTES + len(text.encode()) + WORD_BYTES * len(tokens)
+    return _DOCUMENT_BYTES + len(text.encode()) + _WORD_BYTES * len(tokens)
 
 
 def _replace_surrogates(text: str) -> str:
@@ -304,27 +304,27 @@ def _dump_metadata(metadata: Mapping[str, Any]) -> str:
     return text
 
 
-HIGHLIGHTS = 3
+_HIGHLIGHTS = 3
 """Highlights of one document."""
-HIGHLIGHT_CHARS = 60
-SCANNED_CHARS = 200_000
+_HIGHLIGHT_CHARS = 60
+_SCANNED_CHARS = 200_000
 """Characters of a document that are searched for highlights."""
 
 
-def find_highlights(content: str, query: IndexQuery, tokenizer: Tokenizer) -> list[str]:
+def _find_highlights(content: str, query: IndexQuery, tokenizer: Tokenizer) -> list[str]:
     """Return at most three parts of about 60 characters around query words, in text order."""
-    text = content[:SCANNED_CHARS]
+    text = content[:_SCANNED_CHARS]
     terms = set(query.ranked_terms)
     pieces: list[str] = []
     covered = -1
     for token, start, end in tokenizer.iter_tokens(text):
         if token not in terms or start < covered:
             continue
-        low, high = widen_to_words(text, start, end, length=HIGHLIGHT_CHARS, bounds=(0, len(text)), before=2)
+        low, high = widen_to_words(text, start, end, length=_HIGHLIGHT_CHARS, bounds=(0, len(text)), before=2)
         low = max(low, covered)
         piece = " ".join(text[low:high].split())
         pieces.append(f"{'...' if low else ''}{piece}{'...' if high < len(text) else ''}")
         covered = high
-        if len(pieces) == HIGHLIGHTS:
+        if len(pieces) == _HIGHLIGHTS:
             break
     return pieces

@@ -23,7 +23,7 @@ from browsers.login_state import LoginState
 from scraper.store.record_logs import RecordExistsError, RecordLogs
 
 KEY_FILE = "profile.key"
-KEY_BYTES = 32
+_KEY_BYTES = 32
 MAX_HOSTS = 20
 PROFILE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Pattern of a profile's name."""
@@ -57,7 +57,7 @@ class LoginProfile:
     state: LoginState
 
 
-def load_key(folder: Path, text: str | None) -> bytes:
+def _load_key(folder: Path, text: str | None) -> bytes:
     """Return the key in the setting, or that of the data folder. A missing key file is created, readable by its owner.
 
     Raises:
@@ -71,7 +71,7 @@ def load_key(folder: Path, text: str | None) -> bytes:
             folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as new:
-                new.write(base64.b64encode(os.urandom(KEY_BYTES)))
+                new.write(base64.b64encode(os.urandom(_KEY_BYTES)))
         return _decode_key(file.read_text("ascii"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileKeyError(f"{file} cannot be used: {getattr(error, 'strerror', None) or 'no text'}.") from None
@@ -82,9 +82,9 @@ def _decode_key(text: str, source: str) -> bytes:
         key = base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError):
         key = b""
-    if len(key) != KEY_BYTES:
+    if len(key) != _KEY_BYTES:
         raise ProfileKeyError(
-            f"{source} is not a key: write {KEY_BYTES} random bytes as base64 (openssl rand -base64 32)."
+            f"{source} is not a key: write {_KEY_BYTES} random bytes as base64 (openssl rand -base64 32)."
         )
     return key
 
@@ -156,7 +156,7 @@ class LoginProfiles:
 
     def _get_cipher(self) -> AESGCM:
         if self._cipher is None:
-            self._cipher = AESGCM(load_key(self._folder, self._key_text))
+            self._cipher = AESGCM(_load_key(self._folder, self._key_text))
         return self._cipher
 
 

@@ -18,14 +18,14 @@ from scraper.store.sqlite.database import DatabaseSchema
 from scraper.store.sqlite.database_threads import DatabaseThreads
 from scraper.store.write_behind import WriteBehindQueue
 
-ANSWERS_LIMIT = 20_000
+_ANSWERS_LIMIT = 20_000
 """Cached answers, of about 5 kB each."""
-PRUNE_EVERY = 100
+_PRUNE_EVERY = 100
 """Answers written between two deletions of the oldest answers."""
-COOLDOWN_BYTES = 5_000
+_COOLDOWN_BYTES = 5_000
 """Bytes assumed for a queued write other than an answer."""
 
-QUEUE_WAIT_S = 1.0
+_QUEUE_WAIT_S = 1.0
 """Seconds that a read waits for queued writes."""
 READ_LIMIT_S = 2.0
 
@@ -64,7 +64,7 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Return the cached answer for a key, or None if it is missing or older than `max_age_s`."""
         if max_age_s <= 0 or not self._keeps_answers:
             return None
-        await self._queue.flush(QUEUE_WAIT_S)
+        await self._queue.flush(_QUEUE_WAIT_S)
         now = time.time()
         values = (*self._answer_key(scope, key), now - max_age_s, now + CLOCK_SKEW_S)
         rows = await self._fetch(self._get_answer, values)
@@ -78,12 +78,12 @@ class WriteBehindSearchCache(SearchCache, ABC):
         values = (*self._answer_key(scope, key), answer.retrieved_at.timestamp(), text)
         self._queue.put((self._put_answer, values), len(text))
         self._put_count += 1
-        if self._put_count % PRUNE_EVERY == 0:
-            self._queue.put((_PRUNE, (ANSWERS_LIMIT - 1,)), COOLDOWN_BYTES)
+        if self._put_count % _PRUNE_EVERY == 0:
+            self._queue.put((_PRUNE, (_ANSWERS_LIMIT - 1,)), _COOLDOWN_BYTES)
 
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the cooldown of an engine for one egress address, or None if it has none."""
-        await self._queue.flush(QUEUE_WAIT_S)
+        await self._queue.flush(_QUEUE_WAIT_S)
         # The database does not have the newest state while writes are queued.
         rows = None if len(self._queue) else await self._fetch(_GET_COOLDOWN, (engine, egress))
         if rows is None:
@@ -94,11 +94,11 @@ class WriteBehindSearchCache(SearchCache, ABC):
         """Store or delete the cooldown of an engine and return immediately."""
         if cooldown is None:
             self._cooldowns.pop((engine, egress), None)
-            self._queue.put((_DELETE_COOLDOWN, (engine, egress)), COOLDOWN_BYTES)
+            self._queue.put((_DELETE_COOLDOWN, (engine, egress)), _COOLDOWN_BYTES)
         else:
             self._cooldowns[engine, egress] = cooldown
             values = (engine, egress, cooldown.reason, cooldown.step, cooldown.faults, cooldown.until)
-            self._queue.put((_SET_COOLDOWN, values), COOLDOWN_BYTES)
+            self._queue.put((_SET_COOLDOWN, values), _COOLDOWN_BYTES)
 
     async def close(self) -> None:
         """Write the queued answers."""

@@ -24,14 +24,14 @@ T = TypeVar("T", Document, Post, Reading, StructuredData, SearchAnswer)
 
 ENTRY_BYTES = 8 * 1024 * 1024
 """Bytes of JSON before compression. A larger page is not stored: a few of them would evict all others."""
-INDEXED_CHARS = 1_000_000
+_INDEXED_CHARS = 1_000_000
 """Characters of a page's text in the full-text index; further text is stored but not indexed."""
 
-Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+_Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 """Functions that convert a field to JSON and from JSON."""
 
 
-def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
+def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> _Codec:
     """Return a codec that stores rows without field names, because a page has hundreds of links."""
     names = [field.name for field in fields(kind)]
     return (
@@ -40,11 +40,11 @@ def _row_codec(kind: type[Link] | type[Image] | type[Heading]) -> Codec:
     )
 
 
-_TIME: Codec = (lambda moment: moment and moment.isoformat(), lambda text: text and datetime.fromisoformat(text))
+_TIME: _Codec = (lambda moment: moment and moment.isoformat(), lambda text: text and datetime.fromisoformat(text))
 
-_POST: Mapping[str, Codec] = {"published": _TIME}
+_POST: Mapping[str, _Codec] = {"published": _TIME}
 
-_DOCUMENT: Mapping[str, Codec] = {
+_DOCUMENT: Mapping[str, _Codec] = {
     "published": _TIME,
     "verdict": (lambda verdict: [verdict.kind.value, verdict.reason], lambda row: Verdict(VerdictKind(row[0]), row[1])),
     "links": _row_codec(Link),
@@ -58,18 +58,18 @@ _DOCUMENT: Mapping[str, Codec] = {
     "facts": (list, lambda rows: tuple((name, value) for name, value in rows)),
 }
 
-_READING: Mapping[str, Codec] = {
+_READING: Mapping[str, _Codec] = {
     "document": (lambda document: _dump(document, _DOCUMENT), lambda data: _load(Document, data, _DOCUMENT)),
     "retrieved_at": _TIME,
     "warnings": (list, tuple),
 }
 
-_STRUCTURED: Mapping[str, Codec] = dict.fromkeys(
+_STRUCTURED: Mapping[str, _Codec] = dict.fromkeys(
     ("json_ld", "microdata", "opengraph", "rdfa", "xhr", "discussion", "warnings"), (list, tuple)
 )
 
 
-_ANSWER: Mapping[str, Codec] = {
+_ANSWER: Mapping[str, _Codec] = {
     "results": (
         lambda results: [_dump_result(result) for result in results],
         lambda rows: tuple(_load_result(*row) for row in rows),
@@ -80,7 +80,7 @@ _ANSWER: Mapping[str, Codec] = {
     "warnings": (list, tuple),
 }
 
-_CODECS: Mapping[type, Mapping[str, Codec]] = {Reading: _READING, StructuredData: _STRUCTURED, SearchAnswer: _ANSWER}
+_CODECS: Mapping[type, Mapping[str, _Codec]] = {Reading: _READING, StructuredData: _STRUCTURED, SearchAnswer: _ANSWER}
 
 
 def serialize_result(item: Reading | StructuredData | SearchAnswer) -> bytes:
@@ -100,7 +100,7 @@ def load(kind: type[T], data: bytes | str) -> T:
         raise ValueError(f"not {kind.__name__}: {error}") from None
 
 
-def _dump(item: Any, codecs: Mapping[str, Codec], *, is_complete: bool = False) -> dict[str, Any]:
+def _dump(item: Any, codecs: Mapping[str, _Codec], *, is_complete: bool = False) -> dict[str, Any]:
     """Return all fields, or those that differ from their defaults."""
     data = {}
     for field in fields(item):
@@ -112,7 +112,7 @@ def _dump(item: Any, codecs: Mapping[str, Codec], *, is_complete: bool = False) 
     return data
 
 
-def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, Codec]) -> T:
+def _load(kind: type[T], data: Mapping[str, Any], codecs: Mapping[str, _Codec]) -> T:
     """Return an object of `kind`; fields that this version does not know are ignored."""
     values = {}
     for field in fields(kind):
@@ -149,7 +149,7 @@ def load_entry(
 
 def searchable_text(document: Document) -> str:
     """Return the part of a document that full-text search finds."""
-    return make_storable((document.text or document.markdown)[:INDEXED_CHARS])
+    return make_storable((document.text or document.markdown)[:_INDEXED_CHARS])
 
 
 def make_storable(text: str) -> str:

@@ -22,7 +22,7 @@ RETRY_S = 2.0
 """Seconds before the first retry; each further pause is twice as long."""
 MAX_RETRY_S = 15.0
 """Seconds. Longest pause between two retries."""
-CLOSE_LIMIT_S = 5.0
+_CLOSE_LIMIT_S = 5.0
 
 
 class WriteBehindQueue(Generic[T]):
@@ -98,8 +98,8 @@ class WriteBehindQueue(Generic[T]):
                     await self._tried.wait()
 
     async def close(self) -> None:
-        """Write the queued items for at most `CLOSE_LIMIT_S` seconds; the others are lost."""
-        await self.flush(CLOSE_LIMIT_S)
+        """Write the queued items for at most `_CLOSE_LIMIT_S` seconds; the others are lost."""
+        await self.flush(_CLOSE_LIMIT_S)
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:

@@ -24,7 +24,7 @@ COMMAND = struct.Struct("<cI")
 """Command to the fork server: one letter and the number of a worker."""
 FORK, KILL = b"F", b"K"
 
-RESULT, RAISED, _FAULT, MEMORY = range(4)
+RESULT, RAISED, FAULT, MEMORY = range(4)
 """Kinds of answers: a value, an exception, an error as text because it cannot be sent, out of memory."""
 
 _TRUSTED_PREFIXES = (
@@ -69,7 +69,7 @@ def pack_answer(outcome: int, value: Any, is_last: bool) -> bytes:
         return pack_frame(pickle.dumps((MEMORY, True, None)))
     except Exception as error:
         text = value[3] if outcome == RAISED else format_traceback(error)
-        return pack_frame(pickle.dumps((_FAULT, is_last, text)))
+        return pack_frame(pickle.dumps((FAULT, is_last, text)))
 
 
 def format_traceback(error: BaseException) -> str:

@@ -20,7 +20,7 @@ from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMem
 from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, read_cpu_s, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 
-_JOB = "scraper.documents.confined_job:parse"
+JOB = "scraper.documents.confined_job:parse"
 """Function of the job: `function(data, request, confine)`, which returns a JSON object."""
 _PRELOAD = ("scraper.documents.confined_job:warm_up",)
 """Functions that a process calls before it waits for its document, to load their modules."""
@@ -168,7 +168,7 @@ class _SingleUseProcess(Channel):
         ours, theirs = create_socket_pair()
         try:
             self._process: subprocess.Popen[bytes] = launch(
-                {"job": _JOB, "preload": preload}, theirs, limits, environment=_ENVIRONMENT, has_stderr=False
+                {"job": JOB, "preload": preload}, theirs, limits, environment=_ENVIRONMENT, has_stderr=False
             )
         except OSError as error:
             ours.close()

@@ -17,13 +17,13 @@ from scraper.bulk.model import JobPage, JobRate, PageOutcome
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.schedule import Schedule
 
-GATHER_S = 0.2
+_GATHER_S = 0.2
 """Seconds during which outcomes are gathered before they are submitted."""
-BATCH = 64
+_BATCH = 64
 """Outcomes that are submitted without further delay."""
-OUTCOMES_LIMIT = 2 * BATCH
+OUTCOMES_LIMIT = 2 * _BATCH
 """Outcomes waiting for submission; with more, no page is started."""
-POLL_S = 2.0
+_POLL_S = 2.0
 """Seconds between two checks if the job was stopped."""
 
 
@@ -144,8 +144,8 @@ class BlockRunner:
     async def _submit_repeatedly(self) -> None:
         while True:
             await self._has_outcomes.wait()
-            if len(self._outcomes) < BATCH:
-                await asyncio.sleep(GATHER_S)
+            if len(self._outcomes) < _BATCH:
+                await asyncio.sleep(_GATHER_S)
             await self._flush()
 
     async def _flush(self) -> None:
@@ -163,7 +163,7 @@ class BlockRunner:
 
     async def _poll_running(self) -> None:
         while not self._is_stopped:
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(_POLL_S)
             if not await self._collector.is_running():
                 self._stop()
 

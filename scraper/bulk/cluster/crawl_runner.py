@@ -21,18 +21,18 @@ from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage, PageOutcome
 from scraper.settings import Settings
 
-BLOCK_PAGES = 16
+_BLOCK_PAGES = 16
 """Pages of a site that are sent to a process at once. With fewer, more links are known when pages are chosen."""
-SITES_PER_PROCESS = 32
+_SITES_PER_PROCESS = 32
 """Sites that one process reads at once: many, because few pages of a host may be requested at once."""
-COLLECT_WAIT_S = 0.2
+_COLLECT_WAIT_S = 0.2
 """Seconds that one call waits for outcomes."""
-BLOCK_TRIES = 3
+_BLOCK_TRIES = 3
 """Attempts to read one block; another process gets it after its process has died."""
-CLOSE_LIMIT_S = 10.0
+_CLOSE_LIMIT_S = 10.0
 
 
-class CrawlProcess:
+class _CrawlProcess:
     """Ray actor that reads the blocks of some sites."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -78,13 +78,13 @@ class CrawlRun:
         """Read until nothing is left that is worth a visit, or `stop` is set.
 
         Raises:
-            BulkError: Rows cannot be written, or the processes of a block died `BLOCK_TRIES` times.
+            BulkError: Rows cannot be written, or the processes of a block died `_BLOCK_TRIES` times.
             RayError: The cluster was lost.
         """
         try:
             while True:
                 ended = [site for site, task in self._reading.items() if task.done()]
-                await self._write(await self._collector.collect.remote(0.0 if ended else COLLECT_WAIT_S))
+                await self._write(await self._collector.collect.remote(0.0 if ended else _COLLECT_WAIT_S))
                 for site in ended:
                     self._reading.pop(site).result()
                 if self._stop.is_set():
@@ -102,14 +102,14 @@ class CrawlRun:
     async def _start_blocks(self) -> None:
         for site in self._planner.sites():
             if site not in self._reading and not self._planner.count_reading(site):
-                pages = await choose_pages(self._job, self._planner, site, BLOCK_PAGES)
+                pages = await choose_pages(self._job, self._planner, site, _BLOCK_PAGES)
                 if pages:
                     self._reading[site] = asyncio.create_task(self._read_block(site, pages))
 
     async def _read_block(self, site: int, pages: Sequence[JobPage]) -> None:
         table = make_block_table(next(self._blocks), list(pages))
         place = site % len(self._processes)
-        for _ in range(BLOCK_TRIES):
+        for _ in range(_BLOCK_TRIES):
             process = self._processes[place]
             try:
                 await process.read_block.remote(table)
@@ -128,7 +128,7 @@ class CrawlRun:
 
     def _start_process(self, *, is_resumed: bool) -> Any:
         # A process may be used before its services are open: Ray lets the call wait.
-        remote = ray.remote(CrawlProcess).options(num_cpus=self._cpus, max_concurrency=SITES_PER_PROCESS)
+        remote = ray.remote(_CrawlProcess).options(num_cpus=self._cpus, max_concurrency=_SITES_PER_PROCESS)
         return remote.remote(
             self._job.spec,
             self._settings,
@@ -140,7 +140,7 @@ class CrawlRun:
     async def _close(self) -> None:
         """Close the browsers of all processes, then end the processes."""
         with contextlib.suppress(RayActorError, TimeoutError):
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await asyncio.gather(*(process.close.remote() for process in self._processes), return_exceptions=True)
         for process in self._processes:
             ray.kill(process)

@@ -20,15 +20,15 @@ from scraper.bulk.errors import ClusterUnavailableError
 
 log = logging.getLogger(__name__)
 
-LOCAL = "local"
+_LOCAL = "local"
 """Address for a new cluster on this machine."""
-PROBE_LIMIT_S = 10.0
+_PROBE_LIMIT_S = 10.0
 """Seconds to connect to the address. Ray itself retries an unreachable address forever, and logs each attempt."""
 CONNECT_LIMIT_S = 120.0
 """Seconds. Connecting takes seconds, and minutes on a loaded machine."""
-DISCONNECT_LIMIT_S, CANCELLED_LIMIT_S = 30.0, 2.0
+_DISCONNECT_LIMIT_S, _CANCELLED_LIMIT_S = 30.0, 2.0
 """Seconds to disconnect, normally and after a cancellation; a cluster releases the resources of an ended process."""
-STORE_BYTES = 256 << 20
+_STORE_BYTES = 256 << 20
 """Bytes of Ray's object store in a new cluster; rows stay in it only until they are collected."""
 
 
@@ -48,18 +48,18 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
             await _probe(address)
             await thread.run(lambda: _connect(address), CONNECT_LIMIT_S)
         except TimeoutError:
-            raise ClusterUnavailableError(address, "it does not answer", is_new=address == LOCAL) from None
+            raise ClusterUnavailableError(address, "it does not answer", is_new=address == _LOCAL) from None
         except Exception as error:
             # Ray raises a plain Exception if its processes do not start in time.
             log.debug("Ray did not start", exc_info=True)
-            raise ClusterUnavailableError(address, _describe(error), is_new=address == LOCAL) from None
+            raise ClusterUnavailableError(address, _describe(error), is_new=address == _LOCAL) from None
         _restore_sigterm()
         ray.data.DataContext.get_current().enable_progress_bars = False
-        limit_s = DISCONNECT_LIMIT_S
+        limit_s = _DISCONNECT_LIMIT_S
         try:
             yield
         except asyncio.CancelledError:
-            limit_s = CANCELLED_LIMIT_S
+            limit_s = _CANCELLED_LIMIT_S
             raise
         finally:
             with contextlib.suppress(TimeoutError):
@@ -79,8 +79,8 @@ def _describe(error: Exception) -> str:
 
 def _connect(address: str) -> None:
     options: dict[str, Any] = {}
-    if address == LOCAL:
-        options = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
+    if address == _LOCAL:
+        options = {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
     ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
 
 
@@ -95,7 +95,7 @@ async def _probe(address: str) -> None:
     if ":" not in address:
         return
     parts = urlsplit(address if "//" in address else f"//{address}")
-    async with asyncio.timeout(PROBE_LIMIT_S):
+    async with asyncio.timeout(_PROBE_LIMIT_S):
         _, writer = await asyncio.open_connection(parts.hostname, parts.port)
     writer.close()
 
@@ -134,7 +134,7 @@ class _RayThread:
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:
-            if not run_and_notify(self._loop, *item):
+            if not _run_and_notify(self._loop, *item):
                 return
 
 
@@ -145,11 +145,11 @@ def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Fu
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
-    threading.Thread(target=run_and_notify, args=(loop, work, done), name=name, daemon=True).start()
+    threading.Thread(target=_run_and_notify, args=(loop, work, done), name=name, daemon=True).start()
     return done
 
 
-def run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
+def _run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
     """Run `work` in this thread and set its result in an event loop; return False if the loop is closed."""
     failure: BaseException | None = None
     try:

@@ -27,7 +27,7 @@ from scraper.settings import Settings
 
 T = TypeVar("T")
 
-OPEN_LIMIT_S, CLOSE_LIMIT_S = 60.0, 10.0
+_OPEN_LIMIT_S, _CLOSE_LIMIT_S = 60.0, 10.0
 """Seconds to open, and to close, the services."""
 
 
@@ -40,7 +40,7 @@ class RayWorker:
         """Open the services. `is_resumed` is True if an earlier run may have requested pages of any host recently.
 
         Raises:
-            TimeoutError: The services did not open within `OPEN_LIMIT_S`.
+            TimeoutError: The services did not open within `_OPEN_LIMIT_S`.
             SettingsError: The browsers cannot be configured.
         """
         # Ray logs many lines; failed pages are in the output.
@@ -54,7 +54,7 @@ class RayWorker:
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
         self._services = contextlib.AsyncExitStack()
-        self._pages: BlockRunner = self._submit(self._open()).result(OPEN_LIMIT_S)
+        self._pages: BlockRunner = self._submit(self._open()).result(_OPEN_LIMIT_S)
 
     def __call__(self, block: pa.Table) -> dict[str, list[int]]:
         """Read one block from `make_block_table`.
@@ -73,7 +73,7 @@ class RayWorker:
     def close(self) -> None:
         """Close the services."""
         with contextlib.suppress(FutureTimeout, RuntimeError):
-            self._submit(self._services.aclose()).result(CLOSE_LIMIT_S)
+            self._submit(self._services.aclose()).result(_CLOSE_LIMIT_S)
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -31,18 +31,18 @@ log = logging.getLogger(__name__)
 
 Notify = Callable[[str], None]
 
-PROCESS_CPUS = 2.0
+_PROCESS_CPUS = 2.0
 """CPUs per process: its browser and its workers use two."""
-PEEKS_PER_CPU, RENDERS_PER_CPU, MAX_SLOTS_PER_CPU = 4, 2, 24
+_PEEKS_PER_CPU, _RENDERS_PER_CPU, _MAX_SLOTS_PER_CPU = 4, 2, 24
 """Values per CPU of the settings `peek_slots`, `render_slots` and `max_slots`, as on a whole machine.
 
 They limit the pages read as served and the pages rendered at once. The third applies while CPU and memory are free.
 """
-BLOCKS_PER_PROCESS = 8
+_BLOCKS_PER_PROCESS = 8
 """Blocks read at once in one process. A block may be a single host, from which only few pages may be read at once."""
-COLLECT_WAIT_S = 1.0
+_COLLECT_WAIT_S = 1.0
 """Seconds that one call waits for outcomes."""
-PASSES_LIMIT = 3
+_PASSES_LIMIT = 3
 """Passes over the remaining pages. A block whose process dies repeatedly is read in the next pass."""
 
 
@@ -62,7 +62,7 @@ async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: a
             return
         run = _Run(job, process_settings, stop, processes, cpus)
         try:
-            for _ in range(PASSES_LIMIT):
+            for _ in range(_PASSES_LIMIT):
                 before = job.stats.delivered
                 if await run.run_pass() or stop.is_set():
                     return
@@ -147,8 +147,8 @@ class _Run:
             fn_constructor_kwargs={"keep_snapshots": self._job.needs_snapshots, "is_resumed": self._is_resumed},
             compute=ray.data.ActorPoolStrategy(
                 size=min(self._processes, number),
-                max_tasks_in_flight_per_actor=BLOCKS_PER_PROCESS,
-                max_concurrent_calls_per_actor=BLOCKS_PER_PROCESS,
+                max_tasks_in_flight_per_actor=_BLOCKS_PER_PROCESS,
+                max_concurrent_calls_per_actor=_BLOCKS_PER_PROCESS,
                 enable_true_multi_threading=True,
             ),
             num_cpus=self._cpus,
@@ -160,7 +160,7 @@ class _Run:
             while not work.done():
                 if self._stop.is_set():
                     await collector.stop.remote()
-                await self._write(await collector.collect.remote(COLLECT_WAIT_S))
+                await self._write(await collector.collect.remote(_COLLECT_WAIT_S))
         except Exception:
             await self._stop_processes(collector, work)
             raise
@@ -192,7 +192,7 @@ def _plan_processes() -> tuple[int, float]:
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
     machines = [float(node["Resources"].get("CPU", 0.0)) for node in nodes if node["Alive"]]
     with_cpus = [cpus for cpus in machines if cpus >= 1] or [1.0]
-    each = min(PROCESS_CPUS, *with_cpus)
+    each = min(_PROCESS_CPUS, *with_cpus)
     return max(1, sum(math.floor(cpus / each) for cpus in with_cpus)), each
 
 
@@ -202,9 +202,9 @@ def _make_process_settings(settings: Settings, job: BulkJob, cpus: float) -> Set
         return settings
     return dataclasses.replace(
         settings,
-        peek_slots=max(1, round(PEEKS_PER_CPU * cpus)),
-        render_slots=max(1, round(RENDERS_PER_CPU * cpus)),
-        max_slots=max(1, round(MAX_SLOTS_PER_CPU * cpus)),
+        peek_slots=max(1, round(_PEEKS_PER_CPU * cpus)),
+        render_slots=max(1, round(_RENDERS_PER_CPU * cpus)),
+        max_slots=max(1, round(_MAX_SLOTS_PER_CPU * cpus)),
     )
 
 
@@ -225,25 +225,25 @@ async def _wait_for_problem(work: asyncio.Future[None]) -> str:
     return get_error_line(error)
 
 
-MIN_BLOCK_PAGES, MAX_BLOCK_PAGES = 16, 256
+_MIN_BLOCK_PAGES, _MAX_BLOCK_PAGES = 16, 256
 """Pages of a block of small hosts: few enough to balance the end of a job, enough to limit the overhead."""
-TOTAL_BLOCKS_PER_PROCESS = 32
+_TOTAL_BLOCKS_PER_PROCESS = 32
 """Blocks per process of a whole job, if hosts are small enough."""
-HOSTS_PER_LOOKUP = 200
+_HOSTS_PER_LOOKUP = 200
 """Hosts looked up in one query."""
 
 
 def block_size(pages: int, processes: int) -> int:
     """Return the minimum pages of a block for a job of `pages` pages; large hosts make larger blocks."""
-    return max(MIN_BLOCK_PAGES, min(MAX_BLOCK_PAGES, pages // (processes * TOTAL_BLOCKS_PER_PROCESS)))
+    return max(_MIN_BLOCK_PAGES, min(_MAX_BLOCK_PAGES, pages // (processes * _TOTAL_BLOCKS_PER_PROCESS)))
 
 
 async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
     """Yield the remaining pages in blocks of whole hosts, largest hosts first; only the last has under `size` pages."""
     block_pages: list[JobPage] = []
     all_hosts = await job.hosts()
-    for start in range(0, len(all_hosts), HOSTS_PER_LOOKUP):
-        hosts = all_hosts[start : start + HOSTS_PER_LOOKUP]
+    for start in range(0, len(all_hosts), _HOSTS_PER_LOOKUP):
+        hosts = all_hosts[start : start + _HOSTS_PER_LOOKUP]
         max_pending = max(host.pending for host in hosts)
         for pages in await job.list_pages([(host.number, 0) for host in hosts], count=max_pending):
             block_pages += pages

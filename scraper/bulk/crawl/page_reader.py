@@ -16,7 +16,7 @@ from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, lo
 from scraper.site.web_site_reader import WebSiteReader, extract_links
 from scraper.workers import WorkerPool
 
-FACTS_LIMIT_S = 300.0
+_FACTS_LIMIT_S = 300.0
 """Seconds for the sitemaps and feeds of a site, which may have 200 files."""
 
 
@@ -43,7 +43,7 @@ class CrawlPageReader(JobPageReader):
 
     async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
         outcome = await result.get_outcome()
-        document, deadline = reading.document, Deadline.within(FACTS_LIMIT_S)
+        document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
         outlinks = await extract_links(self._workers, snapshot if _is_html(snapshot) else None, document, deadline)
         return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
 
@@ -57,7 +57,7 @@ class CrawlPageReader(JobPageReader):
         )
 
     async def _read_facts(self, page: CrawledPage) -> SiteFacts:
-        deadline, least_gap_s = Deadline.within(FACTS_LIMIT_S), self._spec.rate.gap_s
+        deadline, least_gap_s = Deadline.within(_FACTS_LIMIT_S), self._spec.rate.gap_s
         reader = WebSiteReader(self._fetcher, self._workers, "local", deadline, least_gap_s=least_gap_s)
         try:
             robots = await load_site_robots(reader, page.final_url)

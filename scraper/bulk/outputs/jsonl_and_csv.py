@@ -13,7 +13,7 @@ from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
 from scraper.render.fields import csv_cell
 
-FILE_BYTES = 1 << 30
+_FILE_BYTES = 1 << 30
 """Bytes at which a new file is started, for tools that load a whole file."""
 
 
@@ -22,7 +22,7 @@ class JsonlOutput(RollingOutput):
 
     needs_snapshots = False
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
         """Open the file at the recorded position; delete everything written after it."""
         super().__init__(folder, position, ".jsonl", _encode, file_bytes)
 
@@ -77,7 +77,7 @@ class CsvOutput(RollingOutput):
     needs_snapshots = False
 
     def __init__(
-        self, folder: Path, position: OutputPosition, *, fields: Sequence[str], file_bytes: int = FILE_BYTES
+        self, folder: Path, position: OutputPosition, *, fields: Sequence[str], file_bytes: int = _FILE_BYTES
     ) -> None:
         """Open the file at the recorded position; delete everything written after it."""
         self._fields = fields

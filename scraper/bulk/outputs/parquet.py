@@ -24,7 +24,7 @@ except ImportError:
 
 GROUP_BYTES = 64 << 20
 """Bytes of a row group before compression. Parquet readers load one at a time."""
-FILE_BYTES = 4 * GROUP_BYTES
+_FILE_BYTES = 4 * GROUP_BYTES
 """Bytes of collected rows for one file, before compression."""
 _COMPRESSION_LEVEL = 3
 """Level of zstd; 9 takes four times as long for a twentieth less."""
@@ -77,7 +77,7 @@ class ParquetOutput:
 
     needs_snapshots = False
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
         """Open the collected rows at the recorded position; delete everything written after it."""
         self._folder = folder
         self._number = position.file

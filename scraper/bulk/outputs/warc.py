@@ -29,7 +29,7 @@ try:
 except ImportError:
     raise MissingExtraError("--format warc", "warcio", "--format jsonl") from None
 
-FILE_BYTES = 1 << 30
+_FILE_BYTES = 1 << 30
 """Bytes. Usual size of a WARC file, recommended by the format."""
 _DROPPED_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 """Headers that describe the encoded body; the stored body is decoded."""
@@ -45,7 +45,7 @@ class WarcOutput(RollingOutput):
 
     needs_snapshots = True
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
         """Open the file at the recorded position."""
         super().__init__(folder, position, ".warc.gz", _encode, file_bytes)
 

@@ -15,7 +15,7 @@ from scraper.html.dom.xpath import Element
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
-MAX_CELLS = 500_000
+_MAX_CELLS = 500_000
 """Cells of one table, like `MAX_ROWS` and `MAX_COLUMNS`."""
 _MAX_REPEATS = 100
 """Repetitions of a row or cell with content; empty ones at the end are dropped."""
@@ -66,7 +66,7 @@ class OdfGrid:
 
 def read_grid(table: Element, text_of_cell: Callable[[Element], str]) -> OdfGrid:
     """Read the cells of a table within the limits; a repeated row without text is read once."""
-    grid, remaining = OdfGrid(), MAX_CELLS
+    grid, remaining = OdfGrid(), _MAX_CELLS
     for row in _rows(table, 0):
         cells, has_more_columns = _cells(row, text_of_cell)
         has_text = has_more_columns or any(cell.text for cell in cells)

@@ -53,9 +53,9 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     step = leading * row.size
     distance = row.y0 - above.y0
     text, first = text_of_row(row), text_of_row(group[0])
-    if is_capital_heading(first):
+    if _is_capital_heading(first):
         return not text.isupper() or distance > _LOOSE * step + 1.0
-    if is_capital_heading(text):
+    if _is_capital_heading(text):
         return True
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
@@ -74,7 +74,7 @@ def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right
     return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
 
 
-def is_capital_heading(text: str) -> bool:
+def _is_capital_heading(text: str) -> bool:
     """Return True for a section number and a title in capitals: journals set headings so in the size of their text."""
     return text.isupper() and len(text) <= _MAX_CAPITALS and _CAPITALS.match(text) is not None
 
@@ -181,7 +181,7 @@ def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float
         and not _CAPTION.match(text)
     ):
         return _as_heading(block, below)
-    if block.kind in (BlockKind.TEXT, BlockKind.ITEM) and is_capital_heading(f"{block.label} {text}".strip()):
+    if block.kind in (BlockKind.TEXT, BlockKind.ITEM) and _is_capital_heading(f"{block.label} {text}".strip()):
         return _as_heading(block, below)
     numbered = _SECTION.match(text)
     if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not is_sentence:

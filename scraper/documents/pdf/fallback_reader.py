@@ -13,7 +13,7 @@ from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.pdf.markdown_writer import join_pages
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 
-MAX_PAGES = 300
+_MAX_PAGES = 300
 """Pages. This reader has a tenth of the speed of the main reader."""
 _PYPDF_ERRORS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError,
@@ -43,7 +43,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=request.password)
         count = min(len(reader.pages), 1_000_000)
-        numbers = [number for number in request.pages or range(1, count + 1) if number <= count][:MAX_PAGES]
+        numbers = [number for number in request.pages or range(1, count + 1) if number <= count][:_MAX_PAGES]
         texts = [(number, _text(reader, number)) for number in numbers]
     except (pypdf.errors.WrongPasswordError, pypdf.errors.FileNotDecryptedError):
         raise EncryptedDocumentError(
@@ -58,7 +58,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         join_pages(texts),
         pages=count,
         encrypted=reader.is_encrypted,
-        warnings=(f"Only {len(numbers):,} of {count:,} pages are read.",) if len(numbers) == MAX_PAGES < count else (),
+        warnings=(f"Only {len(numbers):,} of {count:,} pages are read.",) if len(numbers) == _MAX_PAGES < count else (),
     )
 
 
@@ -73,6 +73,6 @@ def read_lines(data: bytes, pages: Sequence[int], password: str | None) -> dict[
     """Return the text lines of some pages; leave out pages that pypdf cannot read."""
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), password=password)
-        return {page: _text(reader, page).split("\n") for page in pages[:MAX_PAGES]}
+        return {page: _text(reader, page).split("\n") for page in pages[:_MAX_PAGES]}
     except (pypdf.errors.PyPdfError, *_PYPDF_ERRORS):
         return {}

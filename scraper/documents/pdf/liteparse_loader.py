@@ -24,7 +24,7 @@ from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
 from scraper.documents.pdf.word_spacing import separate_words
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 
-MAX_RUNS = 400_000
+_MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
 
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
@@ -86,7 +86,7 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         ) from None
     native_pages = result.pages  # Each access copies all pages.
     texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
-    remaining_runs = MAX_RUNS
+    remaining_runs = _MAX_RUNS
     pages = []
     for page in native_pages:
         text = texts.get(page.page_num)

@@ -50,12 +50,12 @@ def find_ruled_regions(rows: Sequence[LayoutRow], across: Sequence[RulingLine]) 
 
 def split_at_strips(rows: Sequence[LayoutRow]) -> list[SegmentedRow]:
     """Return the rows, split where nearly all have a gap at the same position; empty if there is no such gap."""
-    words = [list(split_words(row.runs)) for row in rows]
-    strips = find_strips(words)
+    words = [list(_split_words(row.runs)) for row in rows]
+    strips = _find_strips(words)
     return [_split(row, line, strips) for row, line in zip(rows, words, strict=True)] if strips else []
 
 
-def split_words(runs: Iterable[TextRun]) -> Iterator[TextRun]:
+def _split_words(runs: Iterable[TextRun]) -> Iterator[TextRun]:
     """Yield a run for each word, or runs as they are if the places of their words are unknown."""
     for run in runs:
         texts = run.text.split()
@@ -66,7 +66,7 @@ def split_words(runs: Iterable[TextRun]) -> Iterator[TextRun]:
             yield run._replace(text=text, x0=x0, x1=x1, words=())
 
 
-def find_strips(lines: Sequence[Sequence[TextRun]]) -> list[_Span]:
+def _find_strips(lines: Sequence[Sequence[TextRun]]) -> list[_Span]:
     """Return the vertical strips without text that separate columns of words."""
     size = max(lines[0], key=lambda word: len(word.text)).size
     usual = sorted(map(len, lines))[len(lines) // 2]
@@ -123,7 +123,7 @@ def split_spanning_cells(
             if not row[at] or row[at][-1].x1 <= end + _ALIGNED:
                 continue
             parts: dict[int, list[TextRun]] = {}
-            for word in split_words(row[at][-1].runs):
+            for word in _split_words(row[at][-1].runs):
                 center = (word.x0 + word.x1) / 2
                 parts.setdefault(sum(center > bound for _, bound in columns[:-1]), []).append(word)
             placed = {

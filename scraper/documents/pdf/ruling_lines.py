@@ -10,7 +10,7 @@ from typing import Any
 
 from scraper.documents.pdf.layout_model import RulingLine, TextRun
 
-MAX_LINES = 4_000
+_MAX_LINES = 4_000
 """Lines and shapes. A page with more of them is a map or a drawing without tables."""
 
 _MAX_LINE_WIDTH = 2.5
@@ -45,10 +45,10 @@ def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...],
 def find_lines(drawing: Any, width: float, height: float) -> RulingLines:
     """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
 
-    The result is empty if the page has more than `MAX_LINES` shapes and lines.
+    The result is empty if the page has more than `_MAX_LINES` shapes and lines.
     """
     shapes, strokes = (drawing.shapes, drawing.lines) if drawing is not None else ([], [])
-    if len(shapes) + len(strokes) > MAX_LINES:
+    if len(shapes) + len(strokes) > _MAX_LINES:
         return RulingLines()
     across: list[RulingLine] = []
     down: list[RulingLine] = []

@@ -138,7 +138,7 @@ class _TagReader:
                 yield from self._texts(child, 0)
         rows = [[self._cell(cell) for cell in row.children if cell.kind in ("TD", "TH")] for row in _table_rows(node)]
         yield from self._direct_text(node)
-        grid = fill_spans(rows)
+        grid = _fill_spans(rows)
         if any(any(row) for row in grid):
             yield LayoutBlock(BlockKind.TABLE, table=tuple(tuple(row) for row in grid if row))
 
@@ -235,7 +235,7 @@ class TaggedCell(NamedTuple):
     x1: float | None
 
 
-def fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
+def _fill_spans(rows: Sequence[Sequence[TaggedCell]]) -> list[list[str]]:
     """Return the texts by row and column; a spanning cell's text is in its first position."""
     width = max((sum(cell.column_span for cell in row) for row in rows), default=0)
     ranges = _column_ranges(rows, width)

@@ -16,7 +16,7 @@ _BULLETS = (
     "\u2022\u25cf\u25cb\u25aa\u25ab\u25a0\u25a1\u25e6\u2023\u2043"
     "\u2219\u27a2\u2794\u2713\u2714\uf0b7\uf0a7\uf0d8\uf076\uf02d\u00b7"
 )
-BULLET = re.compile(rf"\s*(?:[{_BULLETS}]+\s*|[*\u2013\u2014-]\s+)(?=\S)")
+_BULLET = re.compile(rf"\s*(?:[{_BULLETS}]+\s*|[*\u2013\u2014-]\s+)(?=\S)")
 NUMBER = re.compile(r"\s*(\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])\s+(?=\S)")
 _LABEL = re.compile(
     rf"\s*(?:[{_BULLETS}*\u2013\u2014-]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,5}})[.)]?|\[\d{{1,3}}\])\s*"
@@ -30,7 +30,7 @@ def is_label(text: str) -> bool:
 
 def split_mark(text: str) -> tuple[str | None, str]:
     """Return the mark of a list item and the text after it; an empty mark is a bullet, None means no item."""
-    bullet = BULLET.match(text)
+    bullet = _BULLET.match(text)
     if bullet:
         return "", text[bullet.end() :]
     number = NUMBER.match(text)
@@ -145,7 +145,7 @@ def join_cell_lines(lines: Iterable[str]) -> str:
     """Join the lines of a cell; list items in it get lines of their own, without bullets."""
     items: list[list[str]] = [[]]
     for line in lines:
-        bullet = BULLET.match(line)
+        bullet = _BULLET.match(line)
         if bullet and line.lstrip()[0] in "\u2022\u25cf\u25aa\u25a0\uf0b7\uf0a7":
             items.append([line[bullet.end() :]])
         elif items[-1] and completes_number(items[-1][-1], line):

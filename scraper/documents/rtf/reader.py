@@ -23,7 +23,7 @@ from scraper.documents.rtf.tokenizer import (
 )
 from scraper.errors import MalformedDocumentError
 
-MAX_BYTES = 50_000_000
+_MAX_BYTES = 50_000_000
 """Bytes of a file that are read."""
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
@@ -53,7 +53,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
     reader = _Reader()
-    for token in tokenize(data[:MAX_BYTES]):
+    for token in tokenize(data[:_MAX_BYTES]):
         reader.process(token)
         if reader.size > MAX_CHARACTERS:
             break

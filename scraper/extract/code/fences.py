@@ -15,13 +15,13 @@ def fence(code: str, language: str) -> str:
     return f"{ticks}{language}\n{code}\n{ticks}"
 
 
-MAX_FORMATTED_JSON = 300_000
+_MAX_FORMATTED_JSON = 300_000
 """Characters. Longer JSON stays as it is: indenting it costs more than it helps."""
 
 
 def format_json(text: str) -> str:
     """Return valid JSON with indentation if it is short, else the text without surrounding white space."""
-    if len(text) > MAX_FORMATTED_JSON:
+    if len(text) > _MAX_FORMATTED_JSON:
         return text.strip()
     try:
         return json.dumps(json.loads(text), ensure_ascii=False, indent=2)

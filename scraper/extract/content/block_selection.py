@@ -32,13 +32,13 @@ def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mappin
     chosen = complete_sections(page, select_data(page, chosen, p, types), p, types)
     if types["documentation"] >= _MIN_DOCUMENTATION:
         # References repeat the same sentences for many items.
-        return drop_empty_headings(page, add_title(page, chosen, is_repeated=True), p, types)
+        return drop_empty_headings(page, _add_title(page, chosen, is_repeated=True), p, types)
     repeatable = cells | find_listed(page, types)
     remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
     remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable)
     chosen = remaining | (chosen & repeatable)
     if types["forum"] < _MAX_FORUM:
-        chosen = add_title(page, chosen, is_repeated=False)
+        chosen = _add_title(page, chosen, is_repeated=False)
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -209,7 +209,7 @@ def equalize_cards(page: PageStatistics, chosen: BlockMask, types: Mapping[str, 
     return reduced if leaves_text else completed
 
 
-def add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:
+def _add_title(page: PageStatistics, chosen: BlockMask, *, is_repeated: bool) -> BlockMask:
     """Select the first-level heading above the content.
 
     With `is_repeated`, select it also if it repeats the title in the head, as in documentation; the gold texts of

@@ -30,11 +30,11 @@ def calibrate(page: PageStatistics, p: FloatArray, types: Mapping[str, float]) -
     """Return adjusted probabilities of the blocks of a page, except on articles and forums."""
     if types["forum"] >= _MAX_FORUM:
         return p
-    adjusted = raise_service_pages(p, types)
-    return adjusted if types["article"] >= _MAX_ARTICLE else average_paths(page, adjusted)
+    adjusted = _raise_service_pages(p, types)
+    return adjusted if types["article"] >= _MAX_ARTICLE else _average_paths(page, adjusted)
 
 
-def average_paths(page: PageStatistics, p: FloatArray) -> FloatArray:
+def _average_paths(page: PageStatistics, p: FloatArray) -> FloatArray:
     """Move each probability towards the mean of the blocks whose ancestors have the same tags and classes.
 
     Longer blocks count more. Items of a list or parts of cards are then more often selected together.
@@ -44,7 +44,7 @@ def average_paths(page: PageStatistics, p: FloatArray) -> FloatArray:
     return (1 - _PATH_SHARE) * p + _PATH_SHARE * means[page.path_groups]
 
 
-def raise_service_pages(p: FloatArray, types: Mapping[str, float]) -> FloatArray:
+def _raise_service_pages(p: FloatArray, types: Mapping[str, float]) -> FloatArray:
     """Raise the probabilities on a page of a service, in proportion to the probability of this page type."""
     if types["service"] <= _MIN_SERVICE:
         return p

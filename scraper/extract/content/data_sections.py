@@ -46,10 +46,10 @@ def select_data(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: M
     """Add the lists and tables of data sections to the chosen blocks, except on documentation and forum pages."""
     if max(types["documentation"], types["forum"]) >= _MAX_OTHER or not chosen.any():
         return chosen
-    return select_labeled_lists(page, chosen, p)
+    return _select_labeled_lists(page, chosen, p)
 
 
-def select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
+def _select_labeled_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
     """Add the lists and tables below a heading such as "Ingredients", with the heading and the text between them."""
     completed = chosen
     for heading in find_headings(page):

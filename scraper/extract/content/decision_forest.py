@@ -31,10 +31,10 @@ _FEW_WORDS = 2
 _CELLS_AT_ONCE = 1 << 17
 """Values compared at once. They take half a megabyte, so that they stay in the processor's cache."""
 
-Ints: TypeAlias = NDArray[np.int64]
+_Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint64]
 
-_NO_ROWS: Ints = np.empty(0, np.int64)
+_NO_ROWS: _Ints = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class DecisionForest:
             leaf = (leaf + leaf) | plane  # a shift takes ten times as long
         return np.asarray(self._leaves.take(leaf + self._first_leaf, mode="clip").sum(0)[:count])
 
-    def _compare(self, matrix: NDArray[np.float32]) -> tuple[Words, Ints]:
+    def _compare(self, matrix: NDArray[np.float32]) -> tuple[Words, _Ints]:
         """Return the comparison results of each word of rows, and the index of each node's result.
 
         A result has one bit for each row, set if the value goes right. A quarter of all comparisons are on columns
@@ -136,7 +136,7 @@ class DecisionForest:
         return right
 
 
-def _find_levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
+def _find_levels(nodes: TreeNodes) -> tuple[list[_Ints], _Ints]:
     """Return the nodes of each level from the roots down, and the source of each node's rows.
 
     The source is an index into a list of all left children, followed by all right children. Leaves are numbered from
@@ -166,7 +166,7 @@ def _find_levels(nodes: TreeNodes) -> tuple[list[Ints], Ints]:
     return levels, np.concatenate(sources)
 
 
-def _distinct_comparisons(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[np.float32], Ints]:
+def _distinct_comparisons(nodes: TreeNodes, order: _Ints) -> tuple[_Ints, NDArray[np.float32], _Ints]:
     """Return the distinct comparisons (features and thresholds), and the index of each node's comparison."""
     keys = nodes.features[order] << 32 | nodes.thresholds[order].view(np.uint32)
     _, places, node_comparisons = np.unique(keys, return_index=True, return_inverse=True)
@@ -174,7 +174,7 @@ def _distinct_comparisons(nodes: TreeNodes, order: Ints) -> tuple[Ints, NDArray[
     return nodes.features[chosen], nodes.thresholds[chosen][:, None], node_comparisons
 
 
-def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
+def _plane_rows(nodes: TreeNodes, order: _Ints, trees: int) -> tuple[_Ints, _Ints]:
     """Return the nodes whose right sides form each bit plane of each tree, and the start of each group.
 
     Each step to the right changes the number of the first reachable leaf. An exclusive or of the changed bits
@@ -194,5 +194,5 @@ def _plane_rows(nodes: TreeNodes, order: Ints, trees: int) -> tuple[Ints, Ints]:
     return np.concatenate(rows)[sort], np.searchsorted(group[sort], groups[0])
 
 
-def _gray(number: Ints) -> Ints:
+def _gray(number: _Ints) -> _Ints:
     return number ^ (number >> 1)

@@ -30,7 +30,7 @@ for _place, _kind in enumerate(_KINDS):
     _COUNTERS[(np.arange(len(_COUNTERS)) & _kind) > 0] += np.uint64(1 << _place * _COUNTER_BITS)
 """For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none exceeds
 `_PROBE`."""
-COMMON_WORDS = frozenset(
+_COMMON_WORDS = frozenset(
     # Articles, pronouns, prepositions and auxiliaries: frequent in running text and rare in menus.
     "the a an of to and in is are was for on with that this it as by be from at or you your we our not have "
     "has can will their they i my but if which more all about when what how who one so there been were his her "
@@ -135,7 +135,7 @@ def _word_columns(page: PageStatistics) -> Columns:
     description = set(split_words(page.description.description, by_character=True))
     common, in_title, in_description = (
         np.fromiter(map(words.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
-        for words in (COMMON_WORDS, title, description)
+        for words in (_COMMON_WORDS, title, description)
     )
     near, starts = page.word_at < _COMMON_PROBE, page.word_at < _TITLE_PROBE
     bits = len(page.vocabulary).bit_length()

@@ -65,7 +65,7 @@ def _kinds(page: PageStatistics) -> Columns:
     return columns
 
 
-def find_ancestors(page: PageStatistics, levels: int) -> list[IntArray]:
+def _find_ancestors(page: PageStatistics, levels: int) -> list[IntArray]:
     """Return one array per level with an ancestor of each block.
 
     Each level is the next ancestor with more blocks; at most three ancestors with the same number of blocks are
@@ -104,7 +104,7 @@ def _levels(page: PageStatistics) -> Columns:
         "images": images / blocks,
     }
     page.element_characters, page.element_links, page.element_long = characters, links, long
-    page.around = find_ancestors(page, _LEVELS + 1)
+    page.around = _find_ancestors(page, _LEVELS + 1)
     names = (*each, *close)
     values = np.array([*each.values(), *close.values()], np.float64)
     columns: Columns = {}

@@ -25,7 +25,7 @@ from scraper.model import Image, Link
 from scraper.text.sanitize import join_lines
 
 
-class FootnoteRules(MarkdownRules):
+class _FootnoteRules(MarkdownRules):
     """Rules of the marks and notes that `normalize_footnotes` made."""
 
     def _reference(self, element: Element, context: ConversionContext) -> str:
@@ -44,7 +44,7 @@ class FootnoteRules(MarkdownRules):
     handlers: ClassVar[dict[str, ElementHandler]] = {"fnref": _reference, "fndef": _definition}
 
 
-MAX_OPTIONS = 12
+_MAX_OPTIONS = 12
 """Options of a selection list that is kept."""
 
 _MORE_BLOCKS = frozenset(
@@ -153,7 +153,7 @@ def _emphasis(marker: str) -> Callable[..., str]:
     return rule
 
 
-class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
+class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
     """All rules together; this class has the rules of text and of blocks."""
 
     blocks_with_loose_edges: ClassVar[frozenset[str]] = _BLOCKS
@@ -261,9 +261,9 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
         return power.translate(_SUPERSCRIPTS)
 
     def _select(self, element: Element, context: ConversionContext) -> str:
-        """Return the options of a selection list; drop a list of more than `MAX_OPTIONS`, such as countries."""
+        """Return the options of a selection list; drop a list of more than `_MAX_OPTIONS`, such as countries."""
         options = [" ".join(text_of(option).split()) for option in element.iter("option")]
-        if not 0 < len(options) <= MAX_OPTIONS:
+        if not 0 < len(options) <= _MAX_OPTIONS:
             return ""
         text = " / ".join(filter(None, options))
         self.plain_pieces.append(text)
@@ -271,6 +271,6 @@ class _PageConverter(CalloutRules, FootnoteRules, TableRules, CodeRules, MathRul
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"select": _select} | {
         tag: handler
-        for rules in (CalloutRules, ListRules, CodeRules, TableRules, MathRules, FootnoteRules)
+        for rules in (CalloutRules, ListRules, CodeRules, TableRules, MathRules, _FootnoteRules)
         for tag, handler in rules.handlers.items()
     }

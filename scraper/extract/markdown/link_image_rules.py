@@ -12,9 +12,9 @@ from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
 
-MAX_LINKS = 1_000
+_MAX_LINKS = 1_000
 """Links in the list of links; the Markdown has all links."""
-MAX_LINK_TEXT = 300
+_MAX_LINK_TEXT = 300
 """Characters of the text of a link in the list."""
 _MAX_TITLE = 100
 """Characters of a player's title. It is invisible on the page, so it is kept short."""
@@ -111,9 +111,9 @@ class LinkRules(MarkdownRules):
         return f" {linked} " if "_inline" in parent_tags else f"\n\n{linked}\n\n"
 
     def _record_link(self, url: str, label: str, element: Element) -> None:
-        if url not in self.links and len(self.links) < MAX_LINKS:
+        if url not in self.links and len(self.links) < _MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
-            self.links[url] = clean_line(plain, MAX_LINK_TEXT)
+            self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
 
 
 def _find_card(text: str) -> str:
@@ -140,10 +140,10 @@ def _links_to_own_title(element: Element, name: str) -> bool:
     return title is not None and name in (title.get("id"), element.get("id"), element.get("name"))
 
 
-MAX_ALT = 200
+_MAX_ALT = 200
 """Characters. The rest of a longer text is cut off: it is not a description, but invisible text."""
 
-MAX_IMAGES = 300
+_MAX_IMAGES = 300
 """Images in the list of images; the Markdown has all images."""
 _EMOJI_CHARACTERS = 4
 _EMOJI_NAME = re.compile(r":[\w+-]{1,40}:")
@@ -166,7 +166,7 @@ class ImageRules(MarkdownRules):
         A heading only gets the description; an emoji becomes a character.
         """
         element = el.element
-        alt = clean_line(_TAG.sub("", element.get("alt") or ""), MAX_ALT)
+        alt = clean_line(_TAG.sub("", element.get("alt") or ""), _MAX_ALT)
         if not alt or _is_tracking_pixel(element):
             return ""
         label = _SPECIAL_CHARACTER.sub(r"\\\g<0>", alt)
@@ -179,7 +179,7 @@ class ImageRules(MarkdownRules):
         url = self.url_resolver.absolute(source)
         if not url:
             return f"(image: {label})" if source.startswith("data:") else ""
-        if len(self.images) < MAX_IMAGES:
+        if len(self.images) < _MAX_IMAGES:
             self.images.setdefault(url, alt)
         return f"![{label}]({url})"
 

@@ -22,7 +22,7 @@ _LINE_BREAK = re.compile(r"[\t \r\n]*[\r\n][\t \r\n]*")
 _BLANKS = re.compile(r"[\t ]+")
 _WHITE = " \t\r\n"
 
-MAX_DEPTH = 220
+_MAX_DEPTH = 220
 """Levels. Deeper elements only give their text, since the walk is recursive."""
 
 
@@ -138,7 +138,7 @@ class TreeConverter(MarkdownConverter):
         handler = self.handlers.get(name)
         if handler is not None and (text := handler(self, element, context)) is not None:
             return text
-        if context.depth >= MAX_DEPTH:
+        if context.depth >= _MAX_DEPTH:
             return self.render_text(text_of(element), context, False, None, None)
         is_block = name in self.blocks_with_loose_neighbors
         if is_block:

@@ -24,9 +24,9 @@ from scraper.extract.normalize.footnote_bodies import (
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, collect_names, element_selector, text_of
 
-MAX_NOTES = 2_000
+_MAX_NOTES = 2_000
 """Links of a page that are examined as footnote marks."""
-MAX_NOTE = 5_000
+_MAX_NOTE = 5_000
 """Characters. A longer target is a part of the page to which a link leads."""
 
 _LABEL = re.compile(r"\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[*†‡§¶]{1,3}")
@@ -82,7 +82,7 @@ def remove_footnote_marks(root: Element) -> None:
 def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
     # Iteration by tag takes a quarter of the time of an XPath expression.
     links = (a for a in root.iterdescendants("a") if "#" in (a.get("href") or "") or "ref" in (a.get("id") or ""))
-    marks = [mark for mark in map(_parse_mark, islice(links, MAX_NOTES)) if mark is not None]
+    marks = [mark for mark in map(_parse_mark, islice(links, _MAX_NOTES)) if mark is not None]
     if not marks:
         return []
     places = {element: at for at, element in enumerate(root.iter())}
@@ -150,7 +150,7 @@ def _is_separate_note(mark: Element, target: Element, body: Element, places: dic
     """Return True if a body is a note of its own that follows its mark."""
     if body in mark.iterancestors() or places.get(target, 0) < places.get(mark, 0):
         return False
-    return len(text_of(body)) <= MAX_NOTE and not _HEADINGS(body)
+    return len(text_of(body)) <= _MAX_NOTE and not _HEADINGS(body)
 
 
 def _expand_mark(link: Element) -> Element:

@@ -32,10 +32,10 @@ FEATURES = (
     "pictures",
 )
 
-WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
+_WEIGHTS = (14.0, -2.25, 0.66, -5.22, 0.565, -1.46, 1.43, -0.465, 0.112, -0.058, -0.178)
 """Weights of a logistic regression, in the order of `FEATURES`, fitted by `benchmarks.train_verdict`."""
 
-SHELL_THRESHOLD = 0.5
+_SHELL_THRESHOLD = 0.5
 """Logarithm of the odds. A page with more is a shell.
 
 Out of fold, of pages with scripts, 3.6 % of 1,425 complete ones would be rendered unnecessarily and 14 % of 939 shells
@@ -68,12 +68,12 @@ _PICTURES = element_selector(".//img")
 
 def is_shell(head: PageHead, body: Element, text: str) -> bool:
     """Return True if the content of a page is still missing. `body` is without navigation and side matter."""
-    return score(measure(head, body, text)) > SHELL_THRESHOLD
+    return score(measure(head, body, text)) > _SHELL_THRESHOLD
 
 
 def score(values: Iterable[float]) -> float:
     """Return the logarithm of the odds that a page with these measures is a shell."""
-    return sum(weight * value for weight, value in zip(WEIGHTS, values, strict=True))
+    return sum(weight * value for weight, value in zip(_WEIGHTS, values, strict=True))
 
 
 def measure(head: PageHead, body: Element, text: str) -> tuple[float, ...]:

@@ -20,14 +20,14 @@ from scraper.model import Verdict, VerdictKind
 from scraper.text.terms import count_words
 from scraper.text.word_patterns import compile_any_of
 
-THIN_WORDS = 40
+_THIN_WORDS = 40
 """Words. A page with fewer visible words has no content."""
-SHORT_WORDS = 150
+_SHORT_WORDS = 150
 """Words. On shorter pages, mount points, notes about JavaScript, login forms and phrases of block pages count."""
-BARE_WORDS = 60
+_BARE_WORDS = 60
 """Words. On shorter pages, phrases of block pages are searched in all text; on longer ones in title and headings."""
 
-MAX_BLOCK_PAGE_WORDS = 400
+_MAX_BLOCK_PAGE_WORDS = 400
 """Words. Longer pages are not checked for marks. Block pages contain explanations and menus: the longest of 27 saved
 ones has 309 words, a consent form 360."""
 
@@ -72,7 +72,7 @@ class PageSignals:
         self.page = page
         self.text = text_of(page.body)
         self.words = count_words(self.text, LONG_WORDS)
-        self.short = self.words < SHORT_WORDS
+        self.short = self.words < _SHORT_WORDS
         self.main_words = self.words
         """Words outside of navigation and side matter; all words if the page is long, or neither short nor scripted."""
         self.consent = 0
@@ -83,7 +83,7 @@ class PageSignals:
         self.classes: set[str] = set()
         self.addresses: list[str] = []
         self.titles: list[str] = []
-        if self.words < MAX_BLOCK_PAGE_WORDS:
+        if self.words < _MAX_BLOCK_PAGE_WORDS:
             self._collect_marks()
         if self.words < LONG_WORDS and (self.scripted or self.short):
             self._measure_main_content()
@@ -113,12 +113,12 @@ class PageSignals:
     def _examine_short_page(self) -> None:
         body = self.page.body
         self.empty_mount = any(
-            count_words(text_of(element)) < THIN_WORDS for element in _IDS(body) if element.get("id") in _MOUNT_POINTS
+            count_words(text_of(element)) < _THIN_WORDS for element in _IDS(body) if element.get("id") in _MOUNT_POINTS
         )
         self.asks_password = bool(_PASSWORDS(body))
         self.has_fields = bool(_FIELDS(body))
         shown = [self.page.head.title, *map(text_of, _HEADINGS(body))]
-        if self.words < BARE_WORDS:
+        if self.words < _BARE_WORDS:
             shown.append(self.text)
         self.titles = [" ".join(text.split())[:_MAX_TITLE_TEXT] for text in shown]
 
@@ -140,7 +140,7 @@ def _find_block_reason(snapshot: Snapshot, signals: PageSignals) -> str:
         return "proof_of_work"
     if snapshot.status == 429:
         return "rate_limit"
-    if signals.words >= MAX_BLOCK_PAGE_WORDS:
+    if signals.words >= _MAX_BLOCK_PAGE_WORDS:
         return ""
     if reason := _match_marks(snapshot, signals):
         return reason
@@ -165,7 +165,7 @@ def _match_marks(snapshot: Snapshot, signals: PageSignals) -> str:
 
 def _match_captcha_widget(signals: PageSignals) -> str:
     """Return the reason of a captcha if the page contains nothing else."""
-    if signals.has_fields or signals.main_words >= THIN_WORDS:
+    if signals.has_fields or signals.main_words >= _THIN_WORDS:
         return ""
     sources = "\n".join([*signals.addresses, *(script.text for script in signals.page.head.scripts)])
     widgets = (one for one in SIGNATURES if one.is_widget)
@@ -174,12 +174,12 @@ def _match_captcha_widget(signals: PageSignals) -> str:
 
 def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
     """Return the reason whose phrases are in title, headings or the text of a very short page."""
-    explains = snapshot.status < 400 and signals.words >= BARE_WORDS
+    explains = snapshot.status < 400 and signals.words >= _BARE_WORDS
     for reason, phrases in PHRASES:
         least = _MIN_TITLE_SHARE if explains and reason in _DISCUSSED_REASONS else 0.0
         if not any(_phrase_share(phrases, text) > least for text in signals.titles):
             continue
-        if reason == "login" and not signals.has_fields and signals.words >= THIN_WORDS:
+        if reason == "login" and not signals.has_fields and signals.words >= _THIN_WORDS:
             continue
         if reason == "javascript" and not snapshot.rendered:
             continue  # rendering will run its scripts
@@ -208,9 +208,9 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
     if signals.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
         return "refresh"
     waiting = signals.short and (signals.empty_mount or page.asks_for_scripts)
-    if signals.scripted and (signals.main_words < THIN_WORDS or waiting):
+    if signals.scripted and (signals.main_words < _THIN_WORDS or waiting):
         return "javascript"
-    if page.embeds and signals.main_words < THIN_WORDS:
+    if page.embeds and signals.main_words < _THIN_WORDS:
         return "frames"
     if signals.scripted and signals.hollow:
         return "hollow"

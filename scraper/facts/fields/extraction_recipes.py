@@ -18,13 +18,13 @@ from scraper.facts.fields.value_places import ValuePlace
 from scraper.html.dom.tags import HEADINGS
 from scraper.text.sanitize import name_key
 
-VERSION = 2
+_VERSION = 2
 """Version of the JSON format of recipes."""
 _ADDED_IN_VERSION_2: Mapping[str, Any] = {"context": [], "in_title": False}
 """Features that the places of version 1 do not have."""
 MAX_CHARACTERS = 60_000
 """Characters of a recipe as JSON."""
-MAX_EXAMPLES = 3
+_MAX_EXAMPLES = 3
 """Examples of one field in a recipe. A further one replaces the oldest."""
 
 _LIKELY = 0.4
@@ -168,7 +168,7 @@ def add_example(
             missing[name] = find_nearest(finder, value)
             continue
         new = FieldPlace(finder.place(found.leaf), found.prefix, found.suffix)
-        together = (*known[1 - MAX_EXAMPLES :], new)
+        together = (*known[1 - _MAX_EXAMPLES :], new)
         is_found = finder.find([one.place for one in together])[1] is found.leaf
         places[name] = together if is_found and new not in known else known if is_found else (new,)
     longer = ExtractionRecipe(host, places)
@@ -297,7 +297,7 @@ def strip_around(text: str, prefix: str, suffix: str) -> str:
 def to_text(recipe: ExtractionRecipe) -> str:
     """Serialize a recipe as JSON for the caller."""
     places = {name: [one.as_data() for one in known] for name, known in recipe.places.items()}
-    data: dict[str, Any] = {"version": VERSION, "host": recipe.host}
+    data: dict[str, Any] = {"version": _VERSION, "host": recipe.host}
     data["fields"] = {name: known if len(known) > 1 else known[0] for name, known in places.items()}
     if recipe.columns:
         defaults = asdict(RecordColumn())
@@ -321,8 +321,8 @@ def from_text(text: str) -> ExtractionRecipe:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON") from None
-    if not isinstance(data, dict) or data.get("version") not in (1, VERSION):
-        raise ValueError(f"it is not of version {VERSION}")
+    if not isinstance(data, dict) or data.get("version") not in (1, _VERSION):
+        raise ValueError(f"it is not of version {_VERSION}")
     missing = _ADDED_IN_VERSION_2 if data["version"] == 1 else {}
     has_columns = "records" in data
     host, named = data.get("host"), data.get("records" if has_columns else "fields")
@@ -332,7 +332,7 @@ def from_text(text: str) -> ExtractionRecipe:
     columns: dict[str, RecordColumn] = {}
     for name, one in named.items():
         several = one if isinstance(one, list) and not has_columns else [one]
-        if not 1 <= len(several) <= MAX_EXAMPLES or not all(isinstance(known, dict) for known in several):
+        if not 1 <= len(several) <= _MAX_EXAMPLES or not all(isinstance(known, dict) for known in several):
             raise ValueError(f"{name[:40]} has no place")
         if has_columns:
             columns[name] = RecordColumn.from_data(one)

@@ -59,7 +59,7 @@ _MAX_HINT_WORDS = 12
 
 
 @lru_cache(maxsize=20_000)
-def split_name(text: str) -> tuple[str, ...]:
+def _split_name(text: str) -> tuple[str, ...]:
     """Return the words and numbers of a name such as `isbn_13` or `datePublished` in lower case."""
     return tuple(word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text[:400])))
 
@@ -70,10 +70,10 @@ class FieldName:
     def __init__(self, name: str, hint: str = "") -> None:
         """Split the name into words, and derive the format of its values."""
         self.name = name
-        words = split_name(name)
+        words = _split_name(name)
         self._numbers = frozenset(word for word in words if word.isdigit())
         self._words = tuple(word for word in words if not word.isdigit()) or words
-        self._hint = split_name(hint)[:_MAX_HINT_WORDS]
+        self._hint = _split_name(hint)[:_MAX_HINT_WORDS]
         known = (*self._words, *self._hint)
         self.kind = next((kind for kind, row in _KINDS.items() if set(row.split()).intersection(known)), "")
         """Format of the values, one of `value_formats`; empty for any format."""
@@ -88,7 +88,7 @@ class FieldName:
         """Return the similarity of a label to the field name, from 0 to 1."""
         score = self._cache.get(label)
         if score is None:
-            score = self._cache[label] = self._match(split_name(label))
+            score = self._cache[label] = self._match(_split_name(label))
         return score
 
     def _match(self, label: Sequence[str]) -> float:

@@ -17,7 +17,7 @@ from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import name_key
 
-MIN_SCORE = 2.8
+_MIN_SCORE = 2.8
 """Minimum score of a value; weaker candidates are ignored."""
 _MIN_MATCH = 0.25
 _MAX_VALUE = 300
@@ -38,7 +38,7 @@ _SPECIFIC_KINDS = frozenset({"money", "phone", "isbn", "isbn_13", "email", "site
 _ASIDE = re.compile(
     r"\b(?:nav|menu|footer|header|breadcrumb|sidebar|cookie|share|social|toolbar|related|recommend|promo)\b"
 )
-MIN_LEAD = 0.1
+_MIN_LEAD = 0.1
 """Score points by which a value must be better than other ones: of 44 values with less, 3 were correct."""
 _CONFIDENCES = ((2.0, 0.97), (0.3, 0.83), (0.0, 0.4))
 """Minimum lead, and share of correct values with at least that lead in the benchmark."""
@@ -62,7 +62,7 @@ class NamedValue:
     @property
     def is_clear(self) -> bool:
         """True if no other value fits as well."""
-        return self.lead >= MIN_LEAD
+        return self.lead >= _MIN_LEAD
 
     @property
     def confidence(self) -> float:
@@ -99,13 +99,13 @@ class NamedValueFinder:
         self._beside: dict[Element, float] = {}
 
     def find(self, field: FieldName) -> NamedValue | None:
-        """Return the best value of a field, or None if no candidate reaches `MIN_SCORE`."""
+        """Return the best value of a field, or None if no candidate reaches `_MIN_SCORE`."""
         rated: list[NamedValue] = []
         for leaf, value, match, is_inline in self._candidates(field):
             score, source = self._rate(field, leaf, value, match, is_inline)
             rated.append(NamedValue(value, source, score))
         best = max(rated, key=lambda one: one.score, default=None)
-        if best is None or best.score < MIN_SCORE:
+        if best is None or best.score < _MIN_SCORE:
             return self._find_only_value(field)
         key = name_key(best.text)
         others = [one for one in rated if (own := name_key(one.text)) not in key and key not in own]
@@ -137,7 +137,7 @@ class NamedValueFinder:
         values = {find_value(field.kind, leaf.text) for leaf in fitting}
         if len(values) != 1 or all(self._aside(leaf.element) for leaf in fitting):
             return None
-        return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", MIN_SCORE)
+        return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", _MIN_SCORE)
 
     def _candidates(self, field: FieldName) -> list[tuple[TextLeaf, str, float, bool]]:
         found: dict[tuple[int, str], tuple[TextLeaf, str, float, bool]] = {}

@@ -50,7 +50,7 @@ def read_usual_records(page: ElementTexts) -> PageFields:
     for one in find_lists(page):
         rows = [row for row in read_rows(page, one) if row]
         if len(rows) >= MIN_RECORDS:
-            return make_answer(page, rows)
+            return _make_answer(page, rows)
     return PageFields(page.page.url, largest=find_largest_group(page))
 
 
@@ -161,19 +161,19 @@ class _PageLists:
         absent = ", ".join(name[:40] for name in columns if name not in found)
         warnings += [_NO_COLUMN.format(names=absent)] if absent else []
         warnings += [CORRECT] if any(one.source != "example" for one in found.values()) else []
-        answer = make_answer(self._finder.page, rows, *warnings)
+        answer = _make_answer(self._finder.page, rows, *warnings)
         return replace(answer, evidence=evidence, recipe=extraction_recipes.to_text(recipe))
 
 
-def make_answer(page: ElementTexts, rows: Sequence[Mapping[str, str | None]], *warnings: str) -> PageFields:
+def _make_answer(page: ElementTexts, rows: Sequence[Mapping[str, str | None]], *warnings: str) -> PageFields:
     """Return the rows without invisible characters, with the URL of the next part."""
     clean = tuple({name: value and sanitize.clean(value)[0] for name, value in row.items()} for row in rows)
     if len(rows) == MAX_RECORDS:
         warnings += (f"The list may be longer: {MAX_RECORDS:,} records were read.",)
-    return PageFields(page.page.url, records=clean, next_page=find_next_page(page.page), warnings=warnings)
+    return PageFields(page.page.url, records=clean, next_page=_find_next_page(page.page), warnings=warnings)
 
 
-def find_next_page(tree: PageTree) -> str:
+def _find_next_page(tree: PageTree) -> str:
     """Return the URL of the next part of a list, or an empty string.
 
     It comes from `rel=next`, a link named "next", or the page number after the current one.

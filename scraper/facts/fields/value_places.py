@@ -18,7 +18,7 @@ from typing import Any
 from scraper.text.likeness import jaccard
 from scraper.text.terms import split_words
 
-WEIGHTS: Mapping[str, float] = {
+_WEIGHTS: Mapping[str, float] = {
     "tail": 1.0, "names": 1.5, "outer": 1.5, "tag": 0.5, "label": 1.0, "before": 2.0, "after": 1.0,
     "size": 0.3, "position": 0.7, "heading": 0.5, "attributes": 0.3, "index": 0.7, "context": 1.0, "in_title": 0.5,
     "path": 1.0, "content_path": 1.0, "mask": 1.0,
@@ -99,17 +99,17 @@ def weigh_features(known: Sequence[ValuePlace]) -> Mapping[str, float]:
     Features in which the places differ have less weight.
     """
     if len(known) < 2:
-        return WEIGHTS
+        return _WEIGHTS
     pairs = [(one, other) for one in known for other in known if one is not other]
-    own = [compare_places(one, one) for one in known]
-    both = [compare_places(*pair) for pair in pairs]
+    own = [_compare_places(one, one) for one in known]
+    both = [_compare_places(*pair) for pair in pairs]
     return {
         name: weight * max(_MIN_AGREEMENT, fmean(one[name] for one in both) / fmean(one[name] for one in own))
-        for name, weight in WEIGHTS.items()
+        for name, weight in _WEIGHTS.items()
     }
 
 
-def compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
+def _compare_places(known: ValuePlace, seen: ValuePlace) -> dict[str, float]:
     """Return the similarity of each feature of two places, from 0 to 1; a different label has -.5."""
     return {
         "tail": compare_tails(known.tags[-3:], seen.tags[-3:]),

@@ -13,9 +13,9 @@ from scraper.text.javascript_objects import iterate_javascript_objects
 
 JsonLdItem: TypeAlias = dict[str, Any]
 
-MAX_BLOCKS = 500
+_MAX_BLOCKS = 500
 """Blocks of one page that are read."""
-MAX_CHARACTERS = 1_000_000
+_MAX_CHARACTERS = 1_000_000
 """Characters of one block; the largest on real pages have some 300,000."""
 
 _MAX_ITEMS = 2_000
@@ -45,9 +45,9 @@ def read(blocks: Iterable[str]) -> JsonLdBlocks:
     broken = 0
     left = _MAX_REPAIRED_PER_PAGE
     for number, block in enumerate(blocks):
-        if number == MAX_BLOCKS:
+        if number == _MAX_BLOCKS:
             break
-        found = _read_with_first((_read_json_documents,), block) if len(block) <= MAX_CHARACTERS else None
+        found = _read_with_first((_read_json_documents,), block) if len(block) <= _MAX_CHARACTERS else None
         if found is None and len(block) <= min(left, _MAX_REPAIRED):
             left -= len(block)
             found = _read_with_first((_read_as_javascript, _read_repaired), block)

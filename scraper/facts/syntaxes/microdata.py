@@ -10,11 +10,11 @@ from extruct.w3cmicrodata import LxmlMicrodataExtractor
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.xpath import Element, attribute_selector
 
-MAX_PROPERTIES = 20_000
+_MAX_PROPERTIES = 20_000
 """Elements with `itemprop`. Lists of a thousand products have some 10,000."""
-MAX_REFERRED = 100_000
+_MAX_REFERRED = 100_000
 """Elements with `itemref` times properties. Each pair takes 23 us if all refer to the same element."""
-MAX_TEXT = 3_000_000
+_MAX_TEXT = 3_000_000
 """Characters of all values. Nested properties each contain the text of the inner ones."""
 
 _SCOPES = attribute_selector("itemscope")
@@ -27,7 +27,7 @@ class _Extractor(LxmlMicrodataExtractor):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._left = MAX_TEXT
+        self._left = _MAX_TEXT
 
     def _extract_textContent(self, node: Element) -> str:
         if self._left <= 0:
@@ -53,7 +53,7 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     if not _SCOPES(root):
         return ()
     properties = len(_PROPERTIES(root))
-    if properties > MAX_PROPERTIES or properties * len(_REFERENCES(root)) > MAX_REFERRED:
+    if properties > _MAX_PROPERTIES or properties * len(_REFERENCES(root)) > _MAX_REFERRED:
         raise ValueError("too many properties")
     return tuple(_to_jsonld(item) for item in _Extractor().extract_items(root, base))
 

@@ -8,7 +8,7 @@ from typing import Any
 from scraper.html.dom.xpath import Element
 from scraper.urls import join_url
 
-MAX_PROPERTIES = 300
+_MAX_PROPERTIES = 300
 
 _TWITTER = "twitter:"
 _PREFIXES = (*"og: article: book: profile: video: music: product: business: place: fb:".split(), _TWITTER)
@@ -24,13 +24,13 @@ def read_properties(root: Element) -> list[tuple[str, str]]:
         for name in (meta.get("property"), meta.get("name")):
             if name and content and content.strip():
                 found += [(word, content.strip()) for word in name.lower().split() if word.startswith(_PREFIXES)]
-    return list(dict.fromkeys(found))[:MAX_PROPERTIES]
+    return list(dict.fromkeys(found))[:_MAX_PROPERTIES]
 
 
 def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the properties among the metas of a page, given as lower-case names and contents."""
     found = [(name, content.strip()) for name, content in metas if name.startswith(_PREFIXES) and content.strip()]
-    return list(dict.fromkeys(found))[:MAX_PROPERTIES]
+    return list(dict.fromkeys(found))[:_MAX_PROPERTIES]
 
 
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:

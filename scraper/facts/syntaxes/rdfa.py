@@ -16,11 +16,11 @@ from lxml import etree
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
 
-MAX_ELEMENTS = 20_000
+_MAX_ELEMENTS = 20_000
 """Elements. Reading takes 30 us each, more than a second beyond this."""
-MAX_PROPERTIES = 5_000
+_MAX_PROPERTIES = 5_000
 """Properties and types, at 250 us each."""
-MAX_NODES = 2_000
+_MAX_NODES = 2_000
 _MAX_DEPTH = 12
 _MAX_TEXT = 200_000
 """Characters of the page's text in which the position of each value is searched."""
@@ -53,7 +53,7 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
         ValueError: the page exceeds the limits; nothing was read.
     """
     declared = len(_TYPED(root)) + len(_PROPERTIES(root))
-    if declared > MAX_PROPERTIES or sum(1 for _ in root.iter()) > MAX_ELEMENTS:
+    if declared > _MAX_PROPERTIES or sum(1 for _ in root.iter()) > _MAX_ELEMENTS:
         raise ValueError("the page is too large for it")
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     found = RDFaExtractor().extract_items(document, base_url=base)
@@ -62,7 +62,7 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     _sort_values(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()), fingerprints)
     nodes.sort(key=lambda node: (*_sort_key(node), fingerprints.get(node.get("@id", ""), "")))
     numbers: dict[str, str] = {}
-    return tuple(_rename_blank_nodes(node, numbers) for node in nodes[:MAX_NODES])
+    return tuple(_rename_blank_nodes(node, numbers) for node in nodes[:_MAX_NODES])
 
 
 def link_nodes(nodes: tuple[JsonLdItem, ...]) -> list[JsonLdItem]:

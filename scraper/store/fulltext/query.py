@@ -64,18 +64,18 @@ def tokenize(query: str) -> list[QueryToken]:
     return found
 
 
-WORDS_LIMIT = 64
+_WORDS_LIMIT = 64
 """Words of a query; further ones are ignored. A pasted page is not a query, and each word costs an index lookup."""
-PHRASE_CHARS = 500
+_PHRASE_CHARS = 500
 """Characters of one word or phrase. Searching for the same word ten thousand times took a second."""
-PREFIX_COSTS, PREFIX_BUDGET = {1: 8, 2: 1}, 16
+_PREFIX_COSTS, _PREFIX_BUDGET = {1: 8, 2: 1}, 16
 """Costs of prefixes of one and two letters, and the budget per query. With 100,000 pages, one letter takes half a
 second, because FTS5 collects every word with the prefix and cannot be interrupted."""
-DEPTH_LIMIT = 32
+_DEPTH_LIMIT = 32
 """Nested parentheses; FTS5's own limit is 256."""
-NEAR_WORDS = 10
+_NEAR_WORDS = 10
 """Default distance of NEAR in FTS5."""
-NEAR_LIMIT = 1_000
+_NEAR_LIMIT = 1_000
 """Largest distance of NEAR, in words."""
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
@@ -107,13 +107,13 @@ class _QuerySyntaxError(Exception):
 def parse_query(query: str) -> CacheQuery:
     """Parse a query. Every text is accepted; invalid syntax is searched as words."""
     tokens = tokenize(query.replace("\0", " "))
-    is_cut = sum(token.kind in {"phrase", "word"} for token in tokens) > WORDS_LIMIT
+    is_cut = sum(token.kind in {"phrase", "word"} for token in tokens) > _WORDS_LIMIT
     if is_cut:
-        return _quote_all(tokens, f"Only the first {WORDS_LIMIT} words of the query were looked for.")
+        return _quote_all(tokens, f"Only the first {_WORDS_LIMIT} words of the query were looked for.")
     if query.count('"') % 2:
         return _quote_all(tokens, _NOTE_LITERAL)
-    if any(len(token.text) > PHRASE_CHARS for token in tokens):
-        return _quote_all(tokens, f"Only {PHRASE_CHARS} characters of a word or phrase were looked for.")
+    if any(len(token.text) > _PHRASE_CHARS for token in tokens):
+        return _quote_all(tokens, f"Only {_PHRASE_CHARS} characters of a word or phrase were looked for.")
     parser = _Parser(tokens)
     try:
         tree = parser.parse()
@@ -145,8 +145,8 @@ def _make_note(parser: _Parser) -> str:
 
 def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
     """Return a query that requires every token as a quoted word."""
-    texts = [token.text[:PHRASE_CHARS].rstrip(": ") for token in tokens]
-    terms = [QueryTerm(text) for text in texts if has_words(text)][:WORDS_LIMIT]
+    texts = [token.text[:_PHRASE_CHARS].rstrip(": ") for token in tokens]
+    terms = [QueryTerm(text) for text in texts if has_words(text)][:_WORDS_LIMIT]
     return _make_query(join_nodes(AllOf, [PhraseSequence((term,)) for term in terms]), terms, note)
 
 
@@ -167,7 +167,7 @@ class _Parser:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
-        self._prefixes = PREFIX_BUDGET
+        self._prefixes = _PREFIX_BUDGET
         self._is_excluding = False
 
     def parse(self) -> QueryNode | None:
@@ -232,7 +232,7 @@ class _Parser:
 
     def _parse_group(self) -> QueryNode | None:
         self._depth += 1
-        if self._depth > DEPTH_LIMIT:
+        if self._depth > _DEPTH_LIMIT:
             raise _QuerySyntaxError
         inner = self._parse_or()
         if not self._is(")"):
@@ -270,7 +270,7 @@ class _Parser:
     def _limit_prefix(self, term: QueryTerm) -> QueryTerm:
         """Return the term, without its star if too many words would match."""
         letters = len(term.text.split()[-1].strip("'.,-"))
-        cost = PREFIX_COSTS.get(letters, 0) if term.prefix and not is_unspaced(term.text[-1]) else 0
+        cost = _PREFIX_COSTS.get(letters, 0) if term.prefix and not is_unspaced(term.text[-1]) else 0
         if cost <= self._prefixes:
             self._prefixes -= cost
             return term
@@ -340,4 +340,4 @@ def _split_near(tokens: list[QueryToken]) -> tuple[list[QueryTerm], int]:
     distance = "".join(after_comma or [])
     if after_comma is not None and not distance.isdecimal():
         raise _QuerySyntaxError
-    return terms, min(int(distance[:4]), NEAR_LIMIT) if distance else NEAR_WORDS
+    return terms, min(int(distance[:4]), _NEAR_LIMIT) if distance else _NEAR_WORDS

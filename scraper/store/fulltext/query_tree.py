@@ -99,9 +99,9 @@ def make_expression(node: QueryNode | None) -> str:
         case None:
             return ""
         case PhraseSequence():
-            return f"{'^ ' if node.first else ''}{' + '.join(quote_term(term) for term in node.terms)}"
+            return f"{'^ ' if node.first else ''}{' + '.join(_quote_term(term) for term in node.terms)}"
         case Near():
-            return f"NEAR({' '.join(quote_term(term) for term in node.terms)}, {node.distance})"
+            return f"NEAR({' '.join(_quote_term(term) for term in node.terms)}, {node.distance})"
         case AllOf():
             return f"({' AND '.join(make_expression(part) for part in node.parts)})"
         case AnyOf():
@@ -114,7 +114,7 @@ def make_expression(node: QueryNode | None) -> str:
             return f"{'' if node.columns else '- '}{names} : ({make_expression(node.inner)})"
 
 
-def quote_term(term: QueryTerm) -> str:
+def _quote_term(term: QueryTerm) -> str:
     """Return a term in quotes, so that FTS5 accepts it whatever it contains."""
     text, is_prefix = to_query_text(term.text.replace('"', " "))
     return f'"{text}"{" *" if term.prefix or is_prefix else ""}'

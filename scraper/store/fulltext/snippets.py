@@ -14,9 +14,9 @@ from scraper.store.fulltext.tokenization import SIGNS, fold, fold_aligned, is_un
 
 SNIPPET_CHARS = 240
 """Characters: two or three lines, enough to judge a hit, short enough for a list of ten."""
-SCANNED_CHARS = 400_000
+_SCANNED_CHARS = 400_000
 """Characters of a page that are searched for a snippet."""
-MATCHES_LIMIT = 100
+_MATCHES_LIMIT = 100
 """Matches of one term that are considered."""
 _SIGNED = re.compile(r"(?<=[a-z])(?:\+\+|#)$")
 _GAP = re.compile(rf"(?:(?![{SIGNS}])[\W_])+")
@@ -35,7 +35,7 @@ class Snippet:
 
 def find_best_snippet(markdown: str, terms: tuple[QueryTerm, ...]) -> Snippet:
     """Return the window with the most distinct terms, then the most matches; without any, the start of the page."""
-    text = markdown[:SCANNED_CHARS]
+    text = markdown[:_SCANNED_CHARS]
     found = _find_matches(fold_aligned(text), terms)
     if not found:
         return Snippet(_join_lines(text[:SNIPPET_CHARS]), 0)
@@ -53,9 +53,9 @@ def _find_matches(text: str, terms: tuple[QueryTerm, ...]) -> list[tuple[int, in
     """Return matches (start, end, number of the term) in order, without overlaps."""
     found: list[tuple[int, int, int]] = []
     for number, term in enumerate(terms):
-        places = list(itertools.islice(_find_term(text, term), MATCHES_LIMIT))
+        places = list(itertools.islice(_find_term(text, term), _MATCHES_LIMIT))
         if not places and not text.isascii() and term.text:
-            matches = itertools.islice(_make_tolerant_pattern(term).finditer(text), MATCHES_LIMIT)
+            matches = itertools.islice(_make_tolerant_pattern(term).finditer(text), _MATCHES_LIMIT)
             places = [match.span() for match in matches if match.end() > match.start()]
         found += ((start, end, number) for start, end in places)
     found.sort(key=lambda place: (place[0], -place[1]))

@@ -29,7 +29,7 @@ _Places = npt.NDArray[np.uint32]
 
 BUFFER_WORDS = 65_536
 """Words in memory, at 8 bytes each, before they become a segment."""
-BUFFER_SHARE = 32
+_BUFFER_SHARE = 32
 """Part of all words that may be in memory, so that a large index has few segments: one in 32."""
 
 
@@ -77,7 +77,7 @@ class WordSequence:
     def append(self, hashes: bytes) -> None:
         """Append words; `hashes` holds 8 bytes for each."""
         self._recent.frombytes(hashes)
-        if len(self._recent) >= max(BUFFER_WORDS, self._segmented // BUFFER_SHARE):
+        if len(self._recent) >= max(BUFFER_WORDS, self._segmented // _BUFFER_SHARE):
             self._flush()
 
     def find(self, token: str) -> _Places:
@@ -126,7 +126,7 @@ def _write_segment(segment: _Segment) -> _Segment:
     )
 
 
-SLOPE = 0.25
+_SLOPE = 0.25
 """Weight of the length of a document in its scores, from 0 to 1."""
 COMPACT_AT = 100_000
 """Words of replaced documents from which the index is rebuilt, if they are also more than the current ones."""
@@ -178,7 +178,7 @@ class InvertedIndex:
         count = functools.cache(self._count)
         lengths = np.array(self._lengths)
         mean_length = max(1.0, self._living_words / len(self))
-        norms = 1 - SLOPE + SLOPE * lengths / mean_length
+        norms = 1 - _SLOPE + _SLOPE * lengths / mean_length
         scores = np.zeros(len(lengths))
         for term in query.ranked_terms:
             counts = count((term,))

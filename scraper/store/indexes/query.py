@@ -47,7 +47,7 @@ def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
             yield word, start, end
 
 
-TERMS_LIMIT = 64
+_TERMS_LIMIT = 64
 """Words and quoted phrases of a query; further ones are ignored. A pasted page is not a query."""
 _PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
 
@@ -91,7 +91,7 @@ def parse_query(text: str, tokenizer: Tokenizer) -> IndexQuery:
     phrases: dict[tuple[str, ...], None] = {}
     not_phrases: dict[tuple[str, ...], None] = {}
     for count, match in enumerate(_PART.finditer(text)):
-        if count == TERMS_LIMIT:
+        if count == _TERMS_LIMIT:
             break
         sign, quoted, bare = match.groups()
         words = tuple(tokenizer.tokens(quoted if bare is None else bare))

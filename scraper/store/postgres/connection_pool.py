@@ -27,22 +27,22 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS = 6
+_CONNECTIONS = 6
 """Connections of one server: one for writes, one for indexes, the others for reads."""
-CONNECT_LIMIT_S = 10.0
+_CONNECT_LIMIT_S = 10.0
 """Seconds. A first connection takes about eight round trips: 3 s on a line of 200 ms each way."""
 AWAY_PAUSE_S = 2.0
 """Seconds after a failed connection attempt in which further calls fail at once."""
-REFUSED_PAUSE_S = 30.0
+_REFUSED_PAUSE_S = 30.0
 """Seconds between two attempts to use an unsuitable database, such as one with a newer schema."""
 QUICK_LIMIT_S = 2.0
 """Seconds. Only a timeout of an operation with at most this limit means that the database is unavailable."""
-ABANDONED_LIMIT_S = 30.0
+_ABANDONED_LIMIT_S = 30.0
 """Seconds that an operation may continue after its caller has given up; the connection stays usable."""
 WAITING_LIMIT = 256
 """Operations in progress, as many as the readers of SQLite accept."""
-RELEASE_LIMIT_S = 2.0
-CLOSE_LIMIT_S = 2.0
+_RELEASE_LIMIT_S = 2.0
+_CLOSE_LIMIT_S = 2.0
 
 _SESSION = {
     "search_path": SCHEMA_NAME,
@@ -83,7 +83,7 @@ class PostgresPool:
         """
         if time.monotonic() < self._not_before or len(self._tasks) >= WAITING_LIMIT:
             raise PostgresUnavailableError
-        working = self._start_task(self._run_with_retry(work, max(limit_s, ABANDONED_LIMIT_S)))
+        working = self._start_task(self._run_with_retry(work, max(limit_s, _ABANDONED_LIMIT_S)))
         try:
             async with asyncio.timeout(limit_s):
                 # After a timeout the operation continues, since opening a new connection would take longer.
@@ -99,7 +99,7 @@ class PostgresPool:
 
     def start_check(self) -> None:
         """Contact the database in the background, so that a problem is logged at the start."""
-        self._start_task(self.check(CONNECT_LIMIT_S))
+        self._start_task(self.check(_CONNECT_LIMIT_S))
 
     async def check(self, limit_s: float) -> None:
         """Contact the database and set `problem` to the reason if it is unavailable."""
@@ -116,7 +116,7 @@ class PostgresPool:
         if pool is None:
             return
         try:
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await pool.close()
         except POSTGRES_ERRORS:
             pool.terminate()
@@ -159,7 +159,7 @@ class PostgresPool:
             raise
         finally:
             with contextlib.suppress(*POSTGRES_ERRORS):
-                await asyncio.shield(pool.release(connection, timeout=RELEASE_LIMIT_S))
+                await asyncio.shield(pool.release(connection, timeout=_RELEASE_LIMIT_S))
 
     async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
         async with self._opening:
@@ -168,8 +168,8 @@ class PostgresPool:
                 self._pool = await asyncpg.create_pool(
                     self._url,
                     min_size=0,
-                    max_size=CONNECTIONS,
-                    timeout=CONNECT_LIMIT_S,
+                    max_size=_CONNECTIONS,
+                    timeout=_CONNECT_LIMIT_S,
                     server_settings={"application_name": "search-mcp"},
                     init=_set_up_connection,
                     reset=_reset_nothing,
@@ -184,7 +184,7 @@ class PostgresPool:
 
     def _on_fault(self, error: Exception, limit_s: float, *, writes: bool) -> None:
         if isinstance(error, PostgresRefusedError) or is_url_error(error):
-            self._not_before = time.monotonic() + REFUSED_PAUSE_S
+            self._not_before = time.monotonic() + _REFUSED_PAUSE_S
         elif (
             is_connection_lost(error)
             or isinstance(error, asyncpg.InvalidAuthorizationSpecificationError)

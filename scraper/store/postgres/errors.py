@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 
-DEFAULT_PORT = 5_432
+_DEFAULT_PORT = 5_432
 
 
 class PostgresUnavailableError(Exception):
@@ -38,7 +38,7 @@ class DatabaseAddress:
         """Return the parts of a URL that may be shown."""
         parts = urlsplit(url)
         host = parts.hostname or "localhost"
-        port = parts.port or DEFAULT_PORT
+        port = parts.port or _DEFAULT_PORT
         user = unquote(parts.username or "")
         return cls(f"{host}:{port}", unquote(parts.path.strip("/")) or user, user)
 

@@ -23,21 +23,21 @@ LONG_MARK = "#long"
 """Mark of pages for which PostgreSQL cannot hold all positions of all words."""
 BLOCK_LEVELS = (12, 14, 16, 18, 20, 22)
 """Sizes of the blocks of page numbers, as powers of two; a search reads the newest blocks first."""
-TITLE_WEIGHT = 5
+_TITLE_WEIGHT = 5
 """Words of the text that one word of the title counts as, as in SQLite."""
 
-WORD_CHARS = 501
+_WORD_CHARS = 501
 """Characters of a word. Words of queries are shorter, so none is confused with a longer word."""
-POSITIONS_LIMIT = 255
+_POSITIONS_LIMIT = 255
 """Stored positions of one word. PostgreSQL's limit is 256."""
-LAST_POSITION = 16_382
+_LAST_POSITION = 16_382
 """PostgreSQL stores 16,383 for all later positions."""
-VECTOR_BYTES = 900_000
+_VECTOR_BYTES = 900_000
 """Bytes of words and positions. PostgreSQL's limit is 2 ** 20."""
 COUNTED_WORDS = 4_000
 """Most frequent words of a page whose counts are stored for ranking; any other word counts once."""
 
-_PACK_POSITIONS = tuple(struct.Struct(f"!xH{count}H").pack for count in range(POSITIONS_LIMIT + 1))
+_PACK_POSITIONS = tuple(struct.Struct(f"!xH{count}H").pack for count in range(_POSITIONS_LIMIT + 1))
 """Packing functions by number of positions: end of the word, number of positions, positions."""
 _FINGERPRINT_BYTES = 3
 _ENTRY_OVERHEAD = 8
@@ -61,7 +61,7 @@ class LexemeTokenizer:
         """Return the words of a text that `to_index_text` or `to_query_text` has rewritten."""
         flags = apsw.FTS5_TOKENIZE_QUERY if query else apsw.FTS5_TOKENIZE_DOCUMENT
         found = self._tokenizer(text.encode(), flags, None, include_offsets=False, include_colocated=False)
-        return [str(word)[:WORD_CHARS] for word in found]
+        return [str(word)[:_WORD_CHARS] for word in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def make_lexemes(title: list[str], text: list[str]) -> Lexemes:
     counts = {word: len(found) for word, found in positions.items()}
     for position, word in enumerate(title, 2):
         positions.setdefault(TITLE_PREFIX + word, []).append(position)
-        counts[word] = counts.get(word, 0) + TITLE_WEIGHT
+        counts[word] = counts.get(word, 0) + _TITLE_WEIGHT
     is_long = _limit_size(positions, len(title) + len(text))
     return Lexemes(positions, _pack_counts(counts), len(text), is_long)
 
@@ -100,17 +100,17 @@ def _limit_size(positions: dict[str, list[int]], split_words: int) -> bool:
     """Remove positions and words that PostgreSQL could not store; return True if any were removed."""
     cut = False
     for word, found in positions.items():
-        if len(found) > POSITIONS_LIMIT or found[-1] > LAST_POSITION:
-            positions[word] = [position for position in found[:POSITIONS_LIMIT] if position <= LAST_POSITION]
+        if len(found) > _POSITIONS_LIMIT or found[-1] > _LAST_POSITION:
+            positions[word] = [position for position in found[:_POSITIONS_LIMIT] if position <= _LAST_POSITION]
             cut = True
-    if 4 * sum(map(len, positions)) + _ENTRY_OVERHEAD * len(positions) + 2 * split_words <= VECTOR_BYTES:
+    if 4 * sum(map(len, positions)) + _ENTRY_OVERHEAD * len(positions) + 2 * split_words <= _VECTOR_BYTES:
         return cut  # upper bound: no character takes more than four bytes
-    if _size(positions) <= VECTOR_BYTES:
+    if _size(positions) <= _VECTOR_BYTES:
         return cut
     for word in positions:
         positions[word] = []
     size = _size(positions)
-    while size > VECTOR_BYTES:
+    while size > _VECTOR_BYTES:
         # Words of the end of the text: the dict is in order of first occurrence, but for the title.
         word = next(word for word in reversed(positions) if not word.startswith(TITLE_PREFIX))
         size -= _size({word: positions.pop(word)})

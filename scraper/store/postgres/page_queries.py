@@ -27,9 +27,9 @@ from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, PageEntry
 from scraper.store.serialization import compress_reading, decompress_reading, load_entry, make_storable, searchable_text
 from scraper.store.sqlite import page_queries as sqlite_rows
 
-ROW_BYTES = 400
+_ROW_BYTES = 400
 """Bytes of a page in addition to its reading and words: URLs, numbers, indexes (measured)."""
-AT_ONCE = 1_000
+_AT_ONCE = 1_000
 """Pages deleted in one transaction, so that other servers do not wait long for its locks."""
 
 Owner = tuple[str, str]
@@ -60,7 +60,7 @@ class PostgresPageRow:
 
     owner: Owner
     place: bytes
-    """Digest of scope, key and method, from `digest_place`."""
+    """Digest of scope, key and method, from `_digest_place`."""
     fields: tuple[Any, ...]
     """Columns from `profile` on."""
     retrieved_at: float
@@ -78,14 +78,14 @@ def make_row(entry: PageEntry, lexer: LexemeTokenizer, limit_bytes: int) -> Post
     texts = (scope.profile, scope.language, entry.key, reading.url, title)
     return PostgresPageRow(
         (scope.principal, json.dumps(sorted(entry.allowances))),
-        digest_place(scope, entry.key, reading.method),
+        _digest_place(scope, entry.key, reading.method),
         (*map(make_storable, texts), data),
         reading.retrieved_at.timestamp(),
         words,
     )
 
 
-def digest_place(scope: CacheScope, key: str, method: str) -> bytes:
+def _digest_place(scope: CacheScope, key: str, method: str) -> bytes:
     """Return a digest that identifies a page, since URLs can be longer than an index allows.
 
     Raises:
@@ -129,7 +129,7 @@ def make_values(page: PostgresPageRow, number: int, owner: int) -> tuple[tuple[A
     words = page.words
     marks = [make_owner_mark(owner), *make_window_marks(number), *([LONG_MARK] if words.is_long else [])]
     data = make_vector(words.positions, marks)
-    size = len(data) + len(words.counts) + len(page.fields[-1]) + ROW_BYTES
+    size = len(data) + len(words.counts) + len(page.fields[-1]) + _ROW_BYTES
     return (
         (number, owner, page.place, page.retrieved_at, time.time(), size, *page.fields),
         (number, words.length, words.is_long, words.counts, data),
@@ -156,7 +156,7 @@ async def get(
 ) -> tuple[PageEntry, int | None] | None:
     """Return the newest page that fits, and its number if its time of last use should be updated."""
     try:
-        places = [digest_place(scope, key, method) for method in methods]
+        places = [_digest_place(scope, key, method) for method in methods]
     except UnicodeEncodeError:
         return None
     now = time.time()
@@ -253,7 +253,7 @@ async def prune_some(connection: Connection, count: int) -> int:
             connection,
             "DELETE FROM pages WHERE id = ANY(ARRAY(SELECT id FROM pages ORDER BY used_at LIMIT $1 "
             "FOR UPDATE SKIP LOCKED))",
-            limit=min(count, AT_ONCE),
+            limit=min(count, _AT_ONCE),
         )
 
 
@@ -261,5 +261,5 @@ _PRUNE_LOCK = 0x53_4D_43_50_00_02
 """Advisory lock of the server that deletes pages."""
 
 
-async def _delete(connection: Connection, statement: str, limit: int = AT_ONCE) -> int:
+async def _delete(connection: Connection, statement: str, limit: int = _AT_ONCE) -> int:
     return int((await connection.execute(statement, limit)).split()[-1])

@@ -32,7 +32,7 @@ from scraper.store.postgres.tsquery import TsQuery, make_tsquery, split_phrase
 from scraper.store.serialization import decompress_reading, make_storable, searchable_text
 from scraper.store.sqlite.ranking import RANKED_LIMIT
 
-READ_AT_ONCE = 50
+_READ_AT_ONCE = 50
 """Pages fetched together to check their text or to make their snippets."""
 
 
@@ -83,7 +83,7 @@ async def _load_hits(
     loop = asyncio.get_running_loop()
     found: dict[str, PageHit] = {}
     # As many as requested, or more at once if most of them may not match.
-    count = READ_AT_ONCE if tsquery.has_near else limit
+    count = _READ_AT_ONCE if tsquery.has_near else limit
     while hits and len(found) < limit:
         batch, hits = hits[:count], hits[count:]
         # The owner is checked again: ranking does not see a principal that has just stored its first page.

@@ -24,16 +24,16 @@ from scraper.store.protocols import PageEntry
 
 log = logging.getLogger(__name__)
 
-BATCH = 32
+_BATCH = 32
 """Pages in one transaction. With more, another server that stores one of them waits too long."""
-WRITE_LIMIT_S = 30.0
+_WRITE_LIMIT_S = 30.0
 TOUCH_EVERY_S = 5.0
 """Seconds during which uses of pages are collected before their times are written."""
-COUNT_AGAIN_S = 30.0
+_COUNT_AGAIN_S = 30.0
 """Seconds between two counts of a large cache. Counting a million pages takes a tenth of a second."""
 LARGE = 20_000
-"""Pages from which counts are reused for `COUNT_AGAIN_S`."""
-PRUNE_TO = 0.9
+"""Pages from which counts are reused for `_COUNT_AGAIN_S`."""
+_PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted to make room."""
 CHECKED_PAGES = 1_000
 """Pages written by this server, after which the pages of all servers are counted again."""
@@ -56,7 +56,7 @@ class PostgresPageStore(WriteBehindPageStore):
         )
         self._server = server
         super().__init__(
-            queries, self._run_query, name=str(server.address), batch=BATCH, retry_on=(PostgresUnavailableError,)
+            queries, self._run_query, name=str(server.address), batch=_BATCH, retry_on=(PostgresUnavailableError,)
         )
         self._limit_bytes = limit_bytes
         self._touched: set[int] = set()
@@ -87,7 +87,7 @@ class PostgresPageStore(WriteBehindPageStore):
         return count
 
     async def _fetch_sizes(self) -> tuple[int, int] | None:
-        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < COUNT_AGAIN_S:
+        if self._sizes[0] >= LARGE and time.monotonic() - self._counted_at < _COUNT_AGAIN_S:
             return self._sizes if self._server.problem is None else None
         sizes: tuple[int, int] | None = await self._read(self._count, base_page_store.GET_LIMIT_S)
         return sizes
@@ -126,7 +126,7 @@ class PostgresPageStore(WriteBehindPageStore):
         if not pages:
             return 0
         try:
-            await self._server.run(functools.partial(self._insert, pages=pages), WRITE_LIMIT_S, writes=True)
+            await self._server.run(functools.partial(self._insert, pages=pages), _WRITE_LIMIT_S, writes=True)
         except PostgresUnavailableError as unavailable:
             if not is_value_error(unavailable.reason):
                 raise
@@ -165,7 +165,7 @@ class PostgresPageStore(WriteBehindPageStore):
         with contextlib.suppress(PostgresUnavailableError):
             pages, size = await self._server.run(self._count, base_page_store.LONG_LIMIT_S)
             while size > self._limit_bytes and pages > 1:
-                surplus = 1 - self._limit_bytes * PRUNE_TO / size
+                surplus = 1 - self._limit_bytes * _PRUNE_TO / size
                 work = functools.partial(page_queries.prune_some, count=max(1, int(pages * surplus)))
                 if not await self._server.run(work, base_page_store.LONG_LIMIT_S, writes=True):
                     return  # another server is pruning

@@ -24,9 +24,9 @@ SMALLEST_WINDOW = 1 << BLOCK_LEVELS[0]
 """Pages searched first if nothing is known about the words."""
 SURE_MATCHES = 8
 """Matches. Fewer are not enough to estimate the frequency of a word."""
-MARGIN = 1.3
+_MARGIN = 1.3
 """Factor by which a window exceeds its estimate, so that no second step is needed for the last few pages."""
-MAX_GROWTH = 4
+_MAX_GROWTH = 4
 """Factor of the pages already searched that limits the next step."""
 _PARTS = 4
 """Divisor of a window. Blocks are at most this part of it, because up to one block is read beyond its end."""
@@ -83,7 +83,7 @@ def estimate_first_size(enough: int, shares: ScanShares | None) -> float:
     if shares is None:
         return SMALLEST_WINDOW
     expected, largest = shares
-    return min(MARGIN * enough / expected, RANKED_LIMIT / largest)
+    return min(_MARGIN * enough / expected, RANKED_LIMIT / largest)
 
 
 def estimate_next_size(enough: int, match_count: int, scanned: int, shares: ScanShares | None) -> float:
@@ -91,16 +91,16 @@ def estimate_next_size(enough: int, match_count: int, scanned: int, shares: Scan
 
     The size is limited, since matches so far say little if the newest pages belong to other principals.
     """
-    farthest = MAX_GROWTH * scanned
+    farthest = _MAX_GROWTH * scanned
     if match_count >= SURE_MATCHES:
-        return min(MARGIN * (enough - match_count) * scanned / match_count, farthest)
+        return min(_MARGIN * (enough - match_count) * scanned / match_count, farthest)
     return max(farthest, RANKED_LIMIT / shares[1]) if shares else farthest
 
 
-CACHED_S = 600.0
+_CACHED_S = 600.0
 """Seconds for which the counts of a large cache are reused."""
-CACHED_WORDS = 20_000
-COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
+_CACHED_WORDS = 20_000
+_COUNTED_IN = (SMALLEST_WINDOW, 32 * SMALLEST_WINDOW, math.inf)
 """Sizes, in pages, of the windows of newest pages in which words are counted; larger ones for rare words."""
 
 
@@ -109,7 +109,7 @@ class DocumentFrequencies:
 
     def __init__(self) -> None:
         """Create an empty cache."""
-        self._cached: TTLCache[str, float] = TTLCache(CACHED_WORDS, CACHED_S, timer=time.monotonic)
+        self._cached: TTLCache[str, float] = TTLCache(_CACHED_WORDS, _CACHED_S, timer=time.monotonic)
 
     async def fetch(
         self, connection: Connection, words: Sequence[str], newest: int, *, is_large: bool
@@ -127,7 +127,7 @@ async def _count_words(connection: Connection, words: Sequence[str], newest: int
     """Return the number of pages of each word, estimated from the newest pages."""
     counts: dict[str, float] = {}
     uncertain = list(words)
-    for pages in COUNTED_IN:
+    for pages in _COUNTED_IN:
         if not uncertain:
             break
         window = make_window(newest + 1, min(pages, newest + 1))
@@ -156,9 +156,9 @@ has the cost of more, and how many of the first hits change."""
 CHECKED_LIMIT, CHECK_LIMIT_S = 1_500, 1.0
 """Pages whose word positions are read in one step, and seconds during which further steps begin. A page takes 30
 microseconds, ten times that from the disk. In a million pages, a phrase of frequent words took too long."""
-SAMPLE = 200
+_SAMPLE = 200
 """Newest pages from which the mean length is computed."""
-OTHERS_LIMIT = 32
+_OTHERS_LIMIT = 32
 """Other owners that are checked for pages; with more, some are assumed to have pages."""
 
 
@@ -219,10 +219,10 @@ _EXTENT = f"""
     SELECT coalesce(max(id), 0), greatest(coalesce(avg(length), 1), 1)::float8,
         (SELECT coalesce(max(own.id), 0) FROM unnest($1::int[]) AS o (owner) CROSS JOIN LATERAL
             (SELECT id FROM pages WHERE pages.owner = o.owner ORDER BY id DESC LIMIT 1) own),
-        (SELECT count(*) < {OTHERS_LIMIT} AND NOT coalesce(bool_or(others.has_pages), false) FROM
+        (SELECT count(*) < {_OTHERS_LIMIT} AND NOT coalesce(bool_or(others.has_pages), false) FROM
             (SELECT EXISTS (SELECT 1 FROM pages WHERE pages.owner = owners.id) AS has_pages
-            FROM owners WHERE id <> ALL ($1::int[]) LIMIT {OTHERS_LIMIT}) others)
-    FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT {SAMPLE}) newest
+            FROM owners WHERE id <> ALL ($1::int[]) LIMIT {_OTHERS_LIMIT}) others)
+    FROM (SELECT id, length FROM words ORDER BY id DESC LIMIT {_SAMPLE}) newest
 """
 
 

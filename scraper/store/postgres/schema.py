@@ -10,11 +10,11 @@ import asyncpg
 from scraper.store.postgres.errors import PostgresRefusedError
 
 SCHEMA_NAME = "search_mcp"
-VERSION = 2
+_VERSION = 2
 """Version of the tables; `_MIGRATIONS` updates older ones."""
-OLDEST_SERVER = 12
+_OLDEST_SERVER = 12
 """Oldest supported major version of PostgreSQL."""
-ENCODING = "UTF8"
+_ENCODING = "UTF8"
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
@@ -46,7 +46,7 @@ _CREATE_RECORDS = f"""
 _CREATE = f"""
     CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME};
     CREATE TABLE {SCHEMA_NAME}.about (application text NOT NULL, version int NOT NULL);
-    INSERT INTO {SCHEMA_NAME}.about VALUES ('search-mcp', {VERSION});
+    INSERT INTO {SCHEMA_NAME}.about VALUES ('search-mcp', {_VERSION});
 
     CREATE SEQUENCE {SCHEMA_NAME}.page_numbers AS bigint;
     CREATE TABLE {SCHEMA_NAME}.owners (
@@ -134,14 +134,14 @@ _MIGRATIONS: Mapping[int, Callable[[Connection], Awaitable[None]]] = {1: _add_re
 
 async def prepare_schema(connection: Connection) -> None:
     """Create the tables, or migrate older ones; raise PostgresRefusedError if the database is unsuitable."""
-    if connection.get_server_version().major < OLDEST_SERVER:
+    if connection.get_server_version().major < _OLDEST_SERVER:
         raise PostgresRefusedError(
-            f"is PostgreSQL {connection.get_server_version().major}; {OLDEST_SERVER} or newer is needed"
+            f"is PostgreSQL {connection.get_server_version().major}; {_OLDEST_SERVER} or newer is needed"
         )
     encoding = connection.get_settings().server_encoding
-    if encoding != ENCODING:
-        raise PostgresRefusedError(f"is in {encoding}, which cannot hold every page's text; {ENCODING} is needed")
-    if await _read_version(connection) == VERSION:
+    if encoding != _ENCODING:
+        raise PostgresRefusedError(f"is in {encoding}, which cannot hold every page's text; {_ENCODING} is needed")
+    if await _read_version(connection) == _VERSION:
         return
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
@@ -149,9 +149,9 @@ async def prepare_schema(connection: Connection) -> None:
         if version is None:
             await connection.execute(_CREATE + _CREATE_RECORDS)
             return
-        for step in range(version, VERSION):
+        for step in range(version, _VERSION):
             await _MIGRATIONS[step](connection)
-        await connection.execute(f"UPDATE {SCHEMA_NAME}.about SET version = $1", VERSION)
+        await connection.execute(f"UPDATE {SCHEMA_NAME}.about SET version = $1", _VERSION)
 
 
 async def _read_version(connection: Connection) -> int | None:
@@ -172,11 +172,11 @@ async def _read_version(connection: Connection) -> int | None:
         row = None
     if row is None or row["application"] != "search-mcp":
         raise PostgresRefusedError(f"has a schema {SCHEMA_NAME} of another program")
-    if row["version"] > VERSION:
+    if row["version"] > _VERSION:
         raise PostgresRefusedError(
-            f"was used by a newer version of search-mcp (tables of version {row['version']}, this one knows {VERSION})"
+            f"was used by a newer version of search-mcp (tables of version {row['version']}, this one knows {_VERSION})"
         )
     version = int(row["version"])
-    if version != VERSION and version not in _MIGRATIONS:
+    if version != _VERSION and version not in _MIGRATIONS:
         raise PostgresRefusedError(f"has tables of version {version}, which no version of search-mcp has made")
     return version

@@ -18,7 +18,7 @@ from scraper.store.protocols import CacheScope
 from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
 from scraper.store.search_cache import SqlStatement, WriteBehindSearchCache
 
-SEARCH_WRITE_LIMIT_S = 10.0
+_SEARCH_WRITE_LIMIT_S = 10.0
 
 
 async def _fetch(
@@ -51,7 +51,7 @@ class PostgresSearchCache(WriteBehindSearchCache):
         """Execute one statement; skip it if the database refuses its values."""
         ((statement, values),) = batch
         try:
-            await _fetch(self._server, statement, values, SEARCH_WRITE_LIMIT_S, writes=True)
+            await _fetch(self._server, statement, values, _SEARCH_WRITE_LIMIT_S, writes=True)
         except PostgresUnavailableError as unavailable:
             if not is_value_error(unavailable.reason):
                 raise
@@ -81,9 +81,9 @@ class PostgresRecordLogs(RecordLogs):
 
 INDEX_LIMIT_S = 10.0
 """Seconds for any operation of named indexes other than reading all documents."""
-LOAD_LIMIT_S = 60.0
+_LOAD_LIMIT_S = 60.0
 """Seconds. Reading an index of 100,000 documents takes this long."""
-THREAD_LIMIT_S = 90.0
+_THREAD_LIMIT_S = 90.0
 """Seconds. Longer than the limits above with their retry, in case the event loop has stopped."""
 _PUT_LOCK = 0x53_4D_43_49
 """First key of the advisory lock that a server holds while it adds a document."""
@@ -118,11 +118,11 @@ class PostgresIndexStore(IndexStore):
         self, statement: str, values: tuple[Any, ...], *, writes: bool = False, is_long: bool = False
     ) -> list[Any]:
         """Run a statement in the event loop; raise IndexFaultError if the database is unavailable."""
-        limit_s = LOAD_LIMIT_S if is_long else INDEX_LIMIT_S
+        limit_s = _LOAD_LIMIT_S if is_long else INDEX_LIMIT_S
         work = _fetch(self._server, statement, values, limit_s, writes=writes)
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return running.result(THREAD_LIMIT_S)
+            return running.result(_THREAD_LIMIT_S)
         except (PostgresUnavailableError, TimeoutError, CancelledError):
             running.cancel()
             raise IndexFaultError(UNAVAILABLE_MESSAGE) from None

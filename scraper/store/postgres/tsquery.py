@@ -24,9 +24,9 @@ from scraper.store.fulltext.query_tree import (
 from scraper.store.fulltext.tokenization import to_query_text
 from scraper.store.postgres.lexemes import COLUMN_START, LONG_MARK, TITLE_PREFIX, LexemeTokenizer
 
-CONDITIONS_LIMIT = 16
+_CONDITIONS_LIMIT = 16
 """Conditions of a query; further ones are joined into one."""
-RANKED_WORDS_LIMIT = 16
+_RANKED_WORDS_LIMIT = 16
 """Words of a query used for ranking. Each costs a search in each page's counts."""
 
 
@@ -60,7 +60,7 @@ def make_tsquery(tree: QueryNode | None, lexer: LexemeTokenizer) -> TsQuery:
     )
     return TsQuery(
         tuple(conditions),
-        tuple(ranked)[:RANKED_WORDS_LIMIT],
+        tuple(ranked)[:_RANKED_WORDS_LIMIT],
         frozenset(writer.needed),
         writer.counts_positions,
         writer.has_near,
@@ -103,7 +103,7 @@ class _Writer:
             return []
         found = dict.fromkeys(self._split(tree, columns))
         parts = [part for part in found if part]
-        return [*parts[: CONDITIONS_LIMIT - 1], *filter(None, [_join("&", parts[CONDITIONS_LIMIT - 1 :])])]
+        return [*parts[: _CONDITIONS_LIMIT - 1], *filter(None, [_join("&", parts[_CONDITIONS_LIMIT - 1 :])])]
 
     def _split(self, node: QueryNode, columns: frozenset[str]) -> Iterator[str]:
         match node:

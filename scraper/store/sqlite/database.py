@@ -30,7 +30,7 @@ REOPEN_AFTER_S = 30.0
 """Seconds between two attempts to open a file that could not be opened."""
 BUSY_PAUSE_S = 5.0
 """Seconds after a wait for a locked file has failed during which no other call waits for it."""
-JOURNAL_BYTES = 16 * 1024 * 1024
+_JOURNAL_BYTES = 16 * 1024 * 1024
 """Bytes to which the write-ahead log is truncated after it has grown in a large transaction."""
 _MISSING_TABLE = "no such "
 """Start of SQLite's message about a missing table or column."""
@@ -115,7 +115,7 @@ class Database:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif not self.path.exists():
             raise DatabaseUnavailableError
-        with lock_file(self.path, BUSY_LIMIT_MS / 1000):
+        with _lock_file(self.path, BUSY_LIMIT_MS / 1000):
             if self._is_owner:
                 _make_private(self.path)
             self._file_id = _read_file_id(self.path)
@@ -158,7 +158,7 @@ class Database:
             self._refuse("belongs to another program")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
+        connection.execute(f"PRAGMA journal_size_limit = {_JOURNAL_BYTES}")
         if self._schema.on_open is not None:
             self._schema.on_open(connection)
         if version != self._schema.version:
@@ -206,7 +206,7 @@ class Database:
     def _on_damage(self, error: Exception) -> None:
         """Replace a damaged file, unless another process has already replaced it."""
         try:
-            with lock_file(self.path, BUSY_LIMIT_MS / 1000):
+            with _lock_file(self.path, BUSY_LIMIT_MS / 1000):
                 was_replaced = self._is_replaced()
                 self.close()
                 if self._is_owner and not was_replaced:
@@ -311,7 +311,7 @@ _LOCK_PAUSE_S = 0.02
 
 
 @contextlib.contextmanager
-def lock_file(path: Path, limit_s: float) -> Iterator[None]:
+def _lock_file(path: Path, limit_s: float) -> Iterator[None]:
     """Hold the lock file that belongs to a file. If no lock file can be created, continue without it.
 
     Only one process at a time may open or move a file; otherwise a new file could be moved by mistake.

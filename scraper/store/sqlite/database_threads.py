@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-READERS = 2
+_READERS = 2
 """Reading threads. SQLite runs without Python's lock; more threads than cores of a small machine do not help."""
-WAITING_LIMIT = 256
+_WAITING_LIMIT = 256
 """Reads that may wait. Further reads count as misses."""
-CLOSE_LIMIT_S = 5.0
+_CLOSE_LIMIT_S = 5.0
 
 
 class DatabaseThreads:
@@ -36,7 +36,7 @@ class DatabaseThreads:
         self.writer = ThreadPoolExecutor(1, thread_name_prefix=f"{name}-writer")
         self.database = Database(path, schema)
         """Connection of the writing thread."""
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix=f"{name}-reader")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix=f"{name}-reader")
         self._schema = schema
         self._waiting = 0
         self._local = threading.local()
@@ -44,7 +44,7 @@ class DatabaseThreads:
 
     async def read(self, work: Callable[[apsw.Connection], T], limit_s: float) -> T | None:
         """Return the result of `work`, or None if the file is unavailable, too many reads wait, or time is up."""
-        if self._waiting >= WAITING_LIMIT:
+        if self._waiting >= _WAITING_LIMIT:
             return None
         self._waiting += 1
         try:
@@ -78,14 +78,14 @@ class DatabaseThreads:
     async def close(self) -> None:
         """Stop the threads and close their connections."""
         try:
-            async with asyncio.timeout(CLOSE_LIMIT_S):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
                 self._readers.shutdown(wait=False, cancel_futures=True)
                 await asyncio.to_thread(self._readers.shutdown)
                 for database in self._connections:
                     database.close()
                 await asyncio.wrap_future(self.writer.submit(self.database.close))
         except TimeoutError:
-            log.warning("%s did not close within %s s", self.database.path.name, CLOSE_LIMIT_S)
+            log.warning("%s did not close within %s s", self.database.path.name, _CLOSE_LIMIT_S)
         finally:
             self.writer.shutdown(wait=False, cancel_futures=True)
 

@@ -27,9 +27,9 @@ from scraper.store.sqlite.ranking import register_ranking_function
 
 TOUCH_AFTER_S = 3_600.0
 """Seconds. Accuracy of the time of last use; if every use were recorded, each read would be a write."""
-PRUNE_TO = 0.9
+_PRUNE_TO = 0.9
 """Share of the size limit that remains after pages were deleted."""
-PRUNE_ROUNDS = 20
+_PRUNE_ROUNDS = 20
 """Maximum number of deletions, of a tenth of the pages each, in one call of `prune`."""
 
 _BY_OWNER = "CREATE INDEX IF NOT EXISTS pages_by_owner ON pages (principal, allowances)"
@@ -212,11 +212,11 @@ def prune(connection: apsw.Connection, limit_bytes: int) -> None:
     if _used_bytes(connection) <= limit_bytes:
         return
     statement = "DELETE FROM pages WHERE id IN (SELECT id FROM pages ORDER BY used_at LIMIT ?) RETURNING id"
-    for _ in range(PRUNE_ROUNDS):
+    for _ in range(_PRUNE_ROUNDS):
         count = int(connection.execute("SELECT count(*) FROM pages").get)
         numbers = connection.execute(statement, (max(1, count // 10),)).fetchall()
         connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
-        if _used_bytes(connection) <= limit_bytes * PRUNE_TO or count <= 1:
+        if _used_bytes(connection) <= limit_bytes * _PRUNE_TO or count <= 1:
             return
 
 

@@ -44,7 +44,7 @@ class SqlitePageStore(WriteBehindPageStore):
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:
         """Open the store; if the file exceeds `limit_bytes`, the least recently used pages are deleted."""
         queries = PageQueries(
-            page_queries.get, search_pages, page_queries.list_recent, find_page, page_queries.list_entries
+            page_queries.get, _search_pages, page_queries.list_recent, _find_page, page_queries.list_entries
         )
         self._threads = DatabaseThreads(folder / FILE_NAME, page_queries.SCHEMA, "pages")
         super().__init__(queries, self._threads.read, name="it", batch=BATCH, gather_s=GATHER_S)
@@ -118,7 +118,7 @@ class SqlitePageStore(WriteBehindPageStore):
             page_queries.prune(connection, self._limit_bytes)
 
 
-def search_pages(
+def _search_pages(
     connection: apsw.Connection, *, query: str, principal: str, allowed: frozenset[str], limit: int
 ) -> PageHits:
     """Return the pages of one principal that match a query, best first, each URL once."""
@@ -145,7 +145,7 @@ def search_pages(
         ranked_count *= FIRST_RANKED
 
 
-def find_page(connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
+def _find_page(connection: apsw.Connection, *, url: str, principal: str, allowed: frozenset[str]) -> PageEntry | None:
     """Return one principal's newest page with this final URL, or None."""
     numbers = connection.execute(
         "SELECT id FROM pages WHERE url = ? AND principal = ? ORDER BY retrieved_at DESC", (url, principal)

@@ -22,7 +22,7 @@ RANKED_LIMIT = 1_500
 """Pages that are ranked per query. Each takes 7 microseconds."""
 COUNT_LIMIT = 3_000
 """Pages. A word is counted only up to this number: all more frequent words get the same low weight."""
-TITLE_WEIGHT = 5.0
+_TITLE_WEIGHT = 5.0
 """Weight of a word in the title, in words of the text."""
 BM25_K1, BM25_B = 1.2, 0.75
 """Usual parameters of BM25 (Robertson and Zaragoza 2009), also those of FTS5."""
@@ -75,6 +75,6 @@ def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
     score = 0.0
     for phrase, weight in enumerate(weights):
         in_title, in_text = (len(places) for places in api.phrase_locations(phrase))
-        count = TITLE_WEIGHT * in_title + in_text
+        count = _TITLE_WEIGHT * in_title + in_text
         score += weight * count * (BM25_K1 + 1) / (count + norm)
     return score
