@@ -29,6 +29,17 @@ def trafilatura():
     return read
 
 
+def readability():
+    from markdownify import markdownify
+    from readability import Document
+
+    def read(html, url):
+        found = Document(html, url=url)
+        return {"markdown": markdownify(found.summary(html_partial=True), heading_style="ATX"), "title": found.title()}
+
+    return read
+
+
 def resiliparse():
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree

@@ -59,7 +59,7 @@ def _wcxb_samples(folder: Path) -> Iterator[Sample]:
             page_type=facts["type"],
             language="",
             url=facts["url"],
-            html=_text(folder / "html" / f"{key}.html"),
+            html=read_text(folder / "html" / f"{key}.html"),
             gold=gold.get("main_content") or "",
         )
 
@@ -76,7 +76,7 @@ def _other_samples(folder: Path, source: str) -> Iterator[Sample]:
             page_type=row.get("type") or "article",
             language=row.get("lang") or "",
             url=row["url"] or "",
-            html=_text(folder / row["html"]),
+            html=read_text(folder / row["html"]),
             gold=str(gold.get("text") or ""),
             wanted=tuple(gold.get("with") or ()),
             unwanted=tuple(gold.get("without") or ()),
@@ -85,17 +85,17 @@ def _other_samples(folder: Path, source: str) -> Iterator[Sample]:
 
 
 def _gold(path: Path) -> dict[str, Any]:
-    return _json(path) if path.suffix == ".json" else {"text": _text(path)}
+    return _json(path) if path.suffix == ".json" else {"text": read_text(path)}
 
 
 def _json(path: Path) -> Any:
-    return json.loads(_text(path))
+    return json.loads(read_text(path))
 
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Decode a file as UTF-8, or in the charset that it declares."""
     data = path.read_bytes()
     try:
