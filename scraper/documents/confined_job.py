@@ -13,6 +13,7 @@ from scraper.documents.dispatcher import Reader, dispatch, find_reader, list_rea
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.errors import ScraperError
+from scraper.words.matcher import load_words
 
 _ENCODINGS = tuple(sorted({module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"mbcs", "oem"}))
 """Python loads the module of an encoding when it is first used; a confined process could not."""
@@ -60,13 +61,14 @@ def warm_up() -> None:
 
 
 def _load_reader(data: bytes, request: ParseRequest) -> None:
-    """Import the reader of this document and all modules that it imports later."""
+    """Import the reader of this document and all modules and files that it reads later."""
     kind = sniff_kind(data, media_type=request.media_type, name=request.name)
     has_one_reader = kind is DocumentKind.PDF and not (request.more_care or request.plain_reader)
     _load_standard_modules(_PDFIUM_ENCODINGS if has_one_reader else _ENCODINGS)
     _load(find_reader(kind, use_fallback=request.plain_reader), request)
     for reader in list_readers() if kind in CONTAINER_FORMATS else ():
         _load(reader, request)
+    load_words()
 
 
 def _load(reader: Reader, request: ParseRequest) -> None:

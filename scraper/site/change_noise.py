@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from scraper.text.date_parsing import AGE_FORMS, DATE_FORMS
+from scraper.text.date_parsing import AGE, DATE_FORMS
 from scraper.text.word_patterns import compile_any_of
+from scraper.words.matcher import expand
 
 _MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _UNIT = r"(?:s|m|h|d|sec(?:ond)?s?|min(?:ute)?s?|hours?|hrs?|days?|weeks?|months?|years?)"
@@ -17,7 +18,7 @@ _DAY = (
 )
 _COUNT = r"\d[\d.,\u00a0]{0,30}+(?:[km]|bn)?\+?"
 """A number. Possessive and bounded: eight thousand digits took 45 s."""
-_ANY_DATE = "|".join(form.pattern for form, _ in DATE_FORMS)
+_ANY_DATE = "|".join(expand(form.template) for form, _ in DATE_FORMS)
 """A date in one of forty languages."""
 _COUNT_NOUNS = (
     r"(?:page)?(?:views?|reads?|visits?|visitors?|likes?|shares?|upvotes?|votes?|points?|followers?|subscribers?|comments?|"
@@ -112,10 +113,7 @@ def remove_noise(text: str) -> str:
     text = _NOISE.sub(" ", text)
     if not _LIMIT.search(text):
         text = _COUNTS.sub(" ", text)
-    if _AGE_WORD.search(text):
-        for form in AGE_FORMS:
-            text = form.sub(" ", text)
-    return text
+    return AGE.sub(" ", text) if AGE.search(text) else text
 
 
 def is_lone_value(text: str) -> bool:

@@ -4,74 +4,79 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
+from functools import cache
+from itertools import chain, product
+from typing import NamedTuple
 
-_MONTH_PREFIXES = (
-    "jan jän ene gen ian jaa янв яну січ јан led sty siječ tam oca ιαν ינו ינוא sau בינו ينا იან հունվ қаң "
-    "yanv xan студз",
-    "feb fév fev fevr vee lut úno uno hel şub sub velj фев лют φεβ vas פבר בפבר فبر شبا თებ փետ ақп shku феб pebr",
-    "mar már mär mae mrt maa мар бер бре bře bre ožu μαρ kov מרץ במרץ مار آذا მარ մար нау сака",
-    "apr abr avr ápr апр кві kwi dub huh nis travn απρ bal אפר באפר أبر ابر نيس აპრ ապր сәу pril крас",
-    "may mai maj mei mag máj maí мая май мај тра kvě kve tou svib μαϊ μάι μαΐ geg במאי ماي أيا მაი մայ мам",
-    "jun jui giu jún iun juun июн јун юни чер cze čer cer kes haz lipnj ιουν jūn birž יונ ביונ يون حزي ივნ հունի мау "
-    "iyun iyn xuñ qers huny чэр",
-    "jul juil lug júl iul juul июл јул юли лип lip hei tem srpnj ιουλ jūl liep יול ביול يول تمو ივლ հուլ шіл "
-    "iyul iyl xul korr huly ліп",
-    "aug ago aoû aou avg agu ágú авг сер sie srp elo ağu kol αυγ rugpj אוג באוג أغس اغس აგვ օգո там avq ogos gush жні",
-    "sep set syy сен сеп вер wrz zář zar eyl ruj szept σεπ rugsė ספט בספט سبت أيل სექ սեպ қыр sent shta",
-    "oct okt ott out oca окт жов paź paz říj rij lok eki οκτ spal אוק באוק أكت اكت ოქტ հոկ қаз teto кас",
-    "nov noi noe ноя ное лис lis mar kas stud νοε lapk נוב בנוב نوف ნოე նոյ қар nóv нове noya nën nobye ліст",
-    "dec dez dic dez det des déc дек дец гру gru pro jou ara δεκ דצמ בדצמ ديس დეკ դեկ жел dek dhj dise disy снеж",
-)
-"""Prefixes of month names, one row per month. If languages share a prefix, the longer prefix or `_AMBIGUOUS_MONTHS`
-decides."""
-_MONTH_BY_PREFIX = {
-    beginning: number for number, row in reversed([*enumerate(_MONTH_PREFIXES, start=1)]) for beginning in row.split()
-}
-_AMBIGUOUS_MONTHS = {"marras": 11, "listop": 11, "lokak": 10, "červenc": 7, "červenec": 7, "cervenc": 7}
+from scraper.text.terms import fold_text
+from scraper.words.matcher import WordPattern, Words, read_topic
 
-_MARKED_MONTH_ROWS = (
-    "มกราคม ม.ค. जनवरी জানুয়ারি ژانویه جنوری ஜனவரி జనవరి जानेवारी જાન્યુઆરી ਜਨਵਰੀ ಜನವರಿ ജനുവരി",
-    "กุมภาพันธ์ ก.พ. फरवरी फ़रवरी ফেব্রুয়ারি فوریه فروری பிப்ரவரி ఫిబ్రవరి फेब्रुवारी ફેબ્રુઆરી ਫ਼ਰਵਰੀ ಫೆಬ್ರವರಿ ഫെബ്രുവരി",
-    "มีนาคม มี.ค. मार्च মার্চ مارس مارچ மார்ச் మార్చి માર્ચ ਮਾਰਚ ಮಾರ್ಚ್ മാർച്ച്",
-    "เมษายน เม.ย. अप्रैल এপ্রিল آوریل اپریل ஏப்ரல் ఏప్రిల్ एप्रिल એપ્રિલ ਅਪ੍ਰੈਲ ಏಪ್ರಿಲ್ ഏപ്രിൽ",
-    "พฤษภาคม พ.ค. मई মে مه می مئی மே మే मे મે ਮਈ ಮೇ മേയ്",
-    "มิถุนายน มิ.ย. जून জুন ژوئن جون ஜூன் జూన్ જૂન ਜੂਨ ಜೂನ್ ജൂൺ",
-    "กรกฎาคม ก.ค. जुलाई জুলাই ژوئیه جولائی ஜூலை జులై జూలై जुलै જુલાઈ ਜੁਲਾਈ ಜುಲೈ ജൂലൈ",
-    "สิงหาคม ส.ค. अगस्त আগস্ট اوت اگست ஆகஸ்ட் ఆగస్టు ऑगस्ट ઑગસ્ટ ਅਗਸਤ ಆಗಸ್ಟ್ ഓഗസ്റ്റ്",
-    "กันยายน ก.ย. सितंबर सितम्बर সেপ্টেম্বর سپتامبر ستمبر செப்டம்பர் సెప్టెంబర్ सप्टेंबर સપ્ટેમ્બર ਸਤੰਬਰ ಸೆಪ್ಟೆಂಬರ್ സെപ്റ്റംബർ",
-    "ตุลาคม ต.ค. अक्टूबर अक्तूबर অক্টোবর اکتبر اکتوبر அக்டோபர் అక్టోబర్ ऑक्टोबर ઑક્ટોબર ਅਕਤੂਬਰ ಅಕ್ಟೋಬರ್ ഒക്ടോബർ",
-    "พฤศจิกายน พ.ย. नवंबर नवम्बर নভেম্বর نوامبر نومبر நவம்பர் నవంబర్ नोव्हेंबर નવેમ્બર ਨਵੰਬਰ ನವೆಂಬರ್ നവംബർ",
-    "ธันวาคม ธ.ค. दिसंबर दिसम्बर ডিসেম্বর دسامبر دسمبر டிசம்பர் డిసెంబర్ डिसेंबर ડિસેમ્બર ਦਸੰਬਰ ಡಿಸೆಂಬರ್ ഡിസംബർ",
-)
-_MARKED_MONTHS = {name: number for number, row in enumerate(_MARKED_MONTH_ROWS, start=1) for name in row.split()}
-"""Whole names of months in Persian, Urdu and in scripts of South and Southeast Asia, which have vowel signs."""
+_MONTHS = "january february march april may june july august september october november december".split()
+"""Names of the lists of month names in `calendar` and of more spellings in `dates`."""
+MONTHS_AND_DAYS = (
+    *(f"{topic}.{month}" for topic in ("calendar", "dates") for month in _MONTHS), "calendar.weekdays", "dates.weekday",
+)  # fmt: skip
+"""Lists of the names of months and days of the week."""
 
-_MARKED_MONTH = "|".join(map(re.escape, sorted(_MARKED_MONTHS, key=len, reverse=True)))
+
+_MIN_ABBREVIATION, _MIN_STEM = 3, 4
+"""Letters of an abbreviation, and of the part of a name that all its cases share."""
+_MAX_ENDING, _MAX_CASE = 2, 4
+"""Letters at the end of a name that another case replaces, and letters that replace them: `červenec`, `července`."""
+
+
+class MonthNames(NamedTuple):
+    """Number of each month by its names in all languages, and by their beginnings."""
+
+    names: dict[str, int]
+    abbreviations: dict[str, int]
+    """Names and their beginnings."""
+    stems: dict[str, int]
+    """Names without their last letters, which depend on the case."""
+
+
+@cache
+def read_month_names() -> MonthNames:
+    """Return the names of months, also without accents. If languages share a name, the first of the table decides."""
+    rows: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for topic, (number, month) in product(("calendar", "dates"), enumerate(_MONTHS, start=1)):
+        for language, names in read_topic(topic)[month].items():
+            rows[language] += ((number, name) for name in names)
+    found = MonthNames({}, {}, {})
+    for number, name in chain.from_iterable(rows.values()):
+        for spelling in (name, fold_text(name)):
+            found.names.setdefault(spelling, number)
+    for name, number in found.names.items():
+        for size in range(_MIN_ABBREVIATION, len(name)):
+            found.abbreviations.setdefault(name[:size], number)
+        for size in range(max(_MIN_STEM, len(name) - _MAX_ENDING), len(name) + 1):
+            found.stems.setdefault(name[:size], number)
+    found.abbreviations.update(found.names)
+    return found
+
+
 _NAME = r"([^\W\d_]{3,14})"
 DATE_FORMS = tuple(
-    (re.compile(pattern, re.IGNORECASE), order)
-    for pattern, order in (
+    (WordPattern(template.replace("NAME", r"([^\W\d_]{3,14})")), order)
+    for template, order in (
         (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
         (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (rf"(?<!\d)(\d{{1,2}})\s*({_MARKED_MONTH})[,،]?\s*(?:[พค]\.ศ\.\s*)?(\d{{4}})(?!\d)", "dmy"),
-        (rf"({_MARKED_MONTH})\s*(\d{{1,2}}),?\s*(\d{{4}})(?!\d)", "mdy"),
-        (rf"(?<!\d)(\d{{4}}),?\s*({_MARKED_MONTH})\s*(\d{{1,2}})(?!\d)", "ymd"),
-        (rf"(?<!\d)(\d{{4}})(?:\.\s?g(?:ada|\.)|\s?ж\.)\s+(\d{{1,2}})\.?\s?{_NAME}", "ydm"),
+        (r"(?<!\d)(\d{1,2})\s*({calendar.marked})[,،]?\s*(?:[พค]\.ศ\.\s*)?(\d{4})(?!\d)", "dmy"),
+        (r"({calendar.marked})\s*(\d{1,2}),?\s*(\d{4})(?!\d)", "mdy"),
+        (r"(?<!\d)(\d{4}),?\s*({calendar.marked})\s*(\d{1,2})(?!\d)", "ymd"),
+        (r"(?<!\d)(\d{4})(?:\.\s?g(?:ada|\.)|\s?ж\.)\s+(\d{1,2})\.?\s?NAME", "ydm"),
         (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)", "dmy"),
         (
-            rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of |d['’])?{_NAME}"
-            r"[.\-/׳]?,?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
+            r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º)?[.\-/]?\s*(?:de |of |d['’])?NAME"
+            r"[.\-/׳]?[,،]?\s*(?:de |del )?(\d{4})(?!\d)(?:\s*г\.)?",
             "dmy",
         ),
-        (rf"(?<!\w){_NAME}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})(?!\d)", "mdy"),
-        (
-            rf"(?<!\w){_NAME}\s+(\d{{1,2}})\s+\d\d:\d\d(?::\d\d)?"
-            r"(?:\s+[A-Z]{2,5}|\s+[+-]\d{4})?\s+(\d{4})(?!\d)",
-            "mdy",
-        ),
-        (rf"(?<!\d)(\d{{4}})(?:\.|\s?[mթ]\.)?\s+{_NAME}\.?\s+(\d{{1,2}})(?!\d)", "ymd"),
+        (r"(?<!\w)NAME\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", "mdy"),
+        (r"(?<!\w)NAME\s+(\d{1,2})\s+\d\d:\d\d(?::\d\d)?(?:\s+[A-Z]{2,5}|\s+[+-]\d{4})?\s+(\d{4})(?!\d)", "mdy"),
+        (r"(?<!\d)(\d{4})(?:\.|\s?[mթ]\.)?\s+NAME\.?\s+(\d{1,2})(?!\d)", "ymd"),
         (
             r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)"
             r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
@@ -81,7 +86,7 @@ DATE_FORMS = tuple(
     )
 )
 """Written dates and the order of year, month and day; day and month of the last form may be exchanged."""
-_ASCII_FORMS = tuple(form for form in DATE_FORMS if _MARKED_MONTH not in form[0].pattern)
+_ASCII_FORMS = tuple(form for form in DATE_FORMS if "{calendar.marked}" not in form[0].template)
 """Forms without the names of months that no ASCII text contains; their search takes a third of the time."""
 
 _YEAR_DIGITS = re.compile(r"\d{4}")
@@ -106,13 +111,13 @@ _CROATIAN_OCTOBER = re.compile(r"\d\.\s*listopada", re.IGNORECASE)
 
 
 def find_month(name: str) -> int | None:
-    """Return the number of a month by the longest known prefix of its name, or None.
-
-    `juillet` is not `juin`, and `marraskuuta` is not March.
-    """
+    """Return the number of a month by its name, an abbreviation or another case of it, or None."""
     name = name.lower()
-    whole = next((month for beginning, month in _AMBIGUOUS_MONTHS.items() if name.startswith(beginning)), None)
-    return whole or next((_MONTH_BY_PREFIX[name[:size]] for size in (5, 4, 3) if name[:size] in _MONTH_BY_PREFIX), None)
+    months = read_month_names()
+    if name in months.abbreviations:
+        return months.abbreviations[name]
+    beginnings = (name[:size] for size in range(len(name) - 1, max(_MIN_STEM, len(name) - _MAX_CASE) - 1, -1))
+    return next((months.stems[beginning] for beginning in beginnings if beginning in months.stems), None)
 
 
 def parse_date(text: str, *, earliest: int = _EARLIEST) -> datetime | None:
@@ -185,7 +190,7 @@ def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) ->
     """
     parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
     name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
-    month = int(name) if name.isdecimal() else _MARKED_MONTHS.get(name) or find_month(name) or 0
+    month = int(name) if name.isdecimal() else find_month(name) or 0
     month = 10 if _CROATIAN_OCTOBER.search(match[0]) else month
     if order == "??y" and not day_first and month != day and max(month, day) <= 12:
         return None
@@ -215,56 +220,27 @@ _MAX_LEAD = 60
 """Characters. A date at the start of a snippet, with its separator, is shorter."""
 
 _DAY = timedelta(days=1)
-_UNITS: tuple[tuple[str, timedelta], ...] = (
-    (
-        r"sec(?:ond)?s?|Sekunden?|secondes?|segundos?|secondi|seconden|секунд\w*|秒鐘?前?|秒钟|giây",
-        timedelta(seconds=1),
-    ),
-    (
-        r"mins?|minutes?|Minuten?|minutos?|minut[io]|minuten|minut[yę]?|минут\w*|хвилин\w*|dakika|分鐘|分钟|分|분|phút|minuut",
-        timedelta(minutes=1),
-    ),
-    (
-        r"hours?|hrs?|Stunden?|heures?|horas?|or[ae]|uur|uren|godzin\w*|час\w*|годин\w*|saat|小时|小時|个小时|時間|시간|giờ|timmar|timer|tuntia",
-        timedelta(hours=1),
-    ),
-    (
-        r"days?|Tag(?:en?)?|jours?|d[ií]as?|giorn[io]|dag(?:en|ar|e)?|dni|dzień|д(?:ень|ня|ней|ні|нів)|gün|天|日|일|ngày|päivää",
-        _DAY,
-    ),
-    (
-        r"weeks?|Wochen?|semaines?|semanas?|settiman[ae]|we(?:ek|ken)|tygodni\w*|tydzień|недел\w*|тижн\w*|hafta|周|週間|週|星期|주|tuần|veck(?:a|or)|uger?",
-        7 * _DAY,
-    ),
-    (
-        r"months?|Monat(?:en?)?|mois|mes(?:es|e)?|m[eê]s(?:es)?|mesi|maand(?:en)?|miesi[aą]c\w*|месяц\w*|місяц\w*|ay|个月|個月|か月|ヶ月|개월|tháng|månad(?:er)?",
-        30 * _DAY,
-    ),
-    (
-        r"years?|yrs?|Jahr(?:en?)?|an(?:s|née)?s?|años?|anos?|ann[io]|jaar|jaren|lat[ay]?|rok(?:u)?|год\w*|лет|рок\w*|yıl|年間|年|년|năm|år",
-        365 * _DAY,
-    ),
+_UNITS = {
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": _DAY,
+    "week": 7 * _DAY,
+    "month": 30 * _DAY,
+    "year": 365 * _DAY,
+}
+AGE_WORDS = Words("dates.before_age", "dates.after_age")
+AGE = WordPattern(
+    r"(?:(?<![^\W\d_])({dates.before_age})\s+)?(?P<amount>\d{1,3}|{dates.one})\+?\s*"
+    rf"(?:{'|'.join(f'(?P<{unit}>{{dates.{unit}}})' for unit in _UNITS)})"
+    r"(?(1)(?![^\W\d])|\s*{dates.after_age}(?![^\W\d_a-z]))",
+    required=AGE_WORDS,
 )
-_AMOUNT = r"(\d{1,3}|a|an|one|un|una|une|uno|um|uma|ein(?:e[mnr]?)?|een|один|одну|bir|一)\+?"
-_RELATIVE = (
-    *(
-        (
-            rf"(?:(?<![^\W\d_])(?:vor|il y a|hace|há|ha|atrás|przed)\s+{_AMOUNT}\s*(?:{unit})(?![^\W\d])"
-            rf"|{_AMOUNT}\s*(?:{unit})\s*(?:ago|fa|geleden|temu|назад|тому|önce|trước|之?前|전|sedan|siden|sitten|atrás|zpět)(?![^\W\d_a-z]))",
-            size,
-        )
-        for unit, size in _UNITS
-    ),
-    (r"(?:yesterday|gestern|hier|ayer|ontem|ieri|gisteren|wczoraj|вчера|вчора|dün|昨天|昨日|어제|hôm qua)(?!\w)", _DAY),
-    (r"(?:前天|vorgestern|avant-hier|anteayer)(?!\w)", 2 * _DAY),
-)
-RELATIVE_FORMS = tuple((re.compile(pattern, re.IGNORECASE), size) for pattern, size in _RELATIVE)
-"""Patterns of relative dates such as "2 days ago", and the duration of one unit."""
-AGE_FORMS = tuple(form for form, _ in RELATIVE_FORMS[: len(_UNITS)])
-"""Forms with an amount, without words such as "yesterday"."""
+"""An age such as "2 days ago": the group `amount`, and a group with the name of the unit."""
+_PAST_DAY = WordPattern(r"(?:(?P<yesterday>{dates.yesterday})|{dates.day_before_yesterday})(?!\w)")
 _WITHOUT_YEAR = tuple(
     re.compile(pattern)
-    for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", rf"{_NAME}\.?\s+(\d{{1,2}})(?=\s*(?:[·—–|-]|\.\.\.|…))")
+    for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", r"([^\W\d_]{3,14})\.?\s+(\d{1,2})(?=\s*(?:[·—–|-]|\.\.\.|…))")
 )
 _BEFORE_DATE = re.compile(r"\W{0,3}")
 _NUMBER_GOES_ON = re.compile(r"[\d:.,]?\d")
@@ -304,13 +280,21 @@ def parse_leading_date(text: str, now: datetime) -> tuple[datetime | None, int]:
             moment = _build_date(match, order, day_first=True)
             if moment and 1900 <= moment.year < _LATEST:
                 return moment, match.end()
-    for form, size in RELATIVE_FORMS:
-        if match := form.match(lead, start):
-            amount = next(filter(None, match.groups()), "1")
-            return (now - size * (int(amount) if amount.isdigit() else 1)).astimezone(UTC), match.end()
-    for form in _WITHOUT_YEAR:
-        if (match := form.match(lead, start)) and not _NUMBER_GOES_ON.match(lead, match.end()):
+    for age in (AGE, _PAST_DAY):
+        if match := age.match(lead, start):
+            return (now - _read_age(match)).astimezone(UTC), match.end()
+    for short in _WITHOUT_YEAR:
+        if (match := short.match(lead, start)) and not _NUMBER_GOES_ON.match(lead, match.end()):
             month = int(match[1]) if match[1].isdecimal() else find_month(match[1]) or 0
             recent = (_make_date(year, month, match[2]) for year in (now.year, now.year - 1))
             return next((moment for moment in recent if moment and moment <= now), None), match.end()
     return None, 0
+
+
+def _read_age(match: re.Match[str]) -> timedelta:
+    """Return the age in a match of `AGE` or `_PAST_DAY`."""
+    found = match.groupdict()
+    if "amount" not in found:
+        return _DAY if found["yesterday"] else 2 * _DAY
+    unit = next(unit for name, unit in _UNITS.items() if found[name])
+    return unit * (int(found["amount"]) if found["amount"].isdigit() else 1)

@@ -38,6 +38,7 @@ _PRELOAD = (
     "scraper.retrieval.passage_selection",
     "scraper.engines.registry",
     "scraper.engines.sources.registry",
+    "scraper.words.matcher:load_words",
 )
 """Modules that the fork server imports; the function in `module:function` is called too."""
 

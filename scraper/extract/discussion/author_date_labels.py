@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
@@ -16,6 +16,7 @@ from scraper.extract.discussion.author_names import MAX_NAME, clean_name, may_be
 from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text import date_parsing
+from scraper.words.matcher import WordPattern
 
 MAX_LABELS = 100_000
 """Maximum number of labels. A thread of 10,000 posts has four per post."""
@@ -30,10 +31,10 @@ _OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPo
 _MAX_TYPED_LEVELS = 6
 
 # Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
-_AUTHOR_CLASS = re.compile(
+_AUTHOR_CLASS = WordPattern(
     r"(?:author|user-?name|user|profile-?link)[\n_-]|[\n_-](?:poster|nick(?:name)?|commenter|byline|fn|name|creator|"
-    r"person|reviewer|member|sender|from|submitter|owner|writer|display-?name|cite|autor|auteur|verfasser|"
-    r"hide-from-print)[\n_-]"
+    r"person|reviewer|member|sender|from|submitter|owner|writer|display-?name|cite|{byline.class}|hide-from-print)[\n_-]",
+    re.NOFLAG,
 )
 """A class in a list with a line break before and after each class, like `_DATE_CLASS`."""
 _NOT_AUTHOR = re.compile(
@@ -44,27 +45,13 @@ _NOT_AUTHOR = re.compile(
     r"(?:$|[\s_-])"
 )
 _USER_URL = re.compile(
-    r"(?:^|/)(?:u|users?|members?|profiles?|people|person|forum/users?|account|contributors?)/[^/?#]|"
-    r"/@[\w.-]+/?$|/~[\w.-]+/?$|"
-    r"memberlist\.php\?.*u=|member\.php|profile\.php|action=profile|viewprofile|[?&]user=|user\?id=|/user[-_]|mod=space&(?:amp;)?uid=|/space-uid-\d|"
-    r"^mailto:",
-    re.IGNORECASE,
+    r"[\n/?&;=.](?:(?<=[\n/])(?:u|users?|members?|profiles?|people|person|account|contributors?)/[^/?#\n]|"
+    r"(?<=/)(?:[@~][\w.-]+/?$|user[-_]|space-uid-\d)|(?<=[\n/])user\?id=|(?<=[?&])user=|(?<=\n)mailto:|"
+    r"memberlist\.php\?.*u=|(?<=member\.)php|(?<=profile\.)php|action=profile|viewprofile|"
+    r"mod=space&(?:amp;)?uid=)",
+    re.MULTILINE,
 )
-_USER_URL_PARTS = (
-    "user",
-    "member",
-    "profile",
-    "people",
-    "person",
-    "account",
-    "contributor",
-    "u/",
-    "space",
-    "@",
-    "~",
-    "mailto",
-)
-"""Each match of `_USER_URL` contains one of them; most links have none."""
+"""Profile of a user, in lines of URLs in lower case. It begins with one of some signs, which makes a search fast."""
 _AUTHOR_ATTRIBUTES = {
     "data-author": "+",
     "author": "+",
@@ -80,13 +67,7 @@ _DATE_CLASS = re.compile(
     r"created\w*|post-?time|"
     r"postinfo|permalink|relativetime|reltime|meta|metadata|tagline|comment-meta)[\n_-]|time[\n_-]"
 )
-_OTHER_DATE = re.compile(
-    r"\b(?:join(?:ed)?|regist\w+|member since|since|edited|edit|updated?|modified|last (?:visit|seen|edit|"
-    r"post|active|reply|"
-    r"modif\w+)|founded|dabei seit|beitritt|mitglied seit|registriert|inscri\w+|depuis|ingresó|desde|"
-    r"регистрация|с нами|dołączył\w*|"
-    r"geregistreerd|lid sinds|bearbeitet|geändert|zuletzt|modifié|editado|изменено|редакт\w+)\b"
-)
+_OTHER_DATE = WordPattern(r"\b(?:{date_labels.joined}|{date_labels.joined_in_posts}|{date_labels.edited})\b", re.NOFLAG)
 _DATE_ATTRIBUTES = (
     "datetime",
     "content",
@@ -218,7 +199,7 @@ class _LabelElements:
         """Values of `class` with a name of dates."""
         return self._with_any(self._match(_DATE_CLASS))
 
-    def _match(self, pattern: re.Pattern[str]) -> set[str]:
+    def _match(self, pattern: re.Pattern[str] | WordPattern) -> set[str]:
         """Return the class names that match. One search of all takes less time than many."""
         listed = self._listed
         ends = (match.end() - 1 for match in pattern.finditer(listed))
@@ -261,12 +242,16 @@ class _LabelElements:
 
 def _find_author_links(body: Element) -> Iterator[Element]:
     """Return the links to profiles of users, and those that are declared as links to authors."""
-    urls = [(link, (link.get("href") or "")[-_MAX_URL:]) for link in body.iter("a")]
-    distinct = {url for _, url in urls}
-    together = "\n".join(distinct).lower()
-    parts = [part for part in _USER_URL_PARTS if part in together]
-    of_users = {url for url in distinct if _leads_to_user(url, parts)}
-    return (link for link, url in urls if url in of_users or link.get("rel") == "author" or _shows_user_card(link))
+    links = [(link, _end_of_url(link)) for link in body.iter("a")]
+    lines = "\n".join(["", *{url for _, url in links}, ""])
+    starts = (match.start() + 1 for match in _USER_URL.finditer(lines))
+    of_users = {lines[lines.rfind("\n", 0, start) + 1 : lines.find("\n", start)] for start in starts}
+    return (link for link, url in links if url in of_users or link.get("rel") == "author" or _shows_user_card(link))
+
+
+def _end_of_url(link: Element) -> str:
+    """Return the end of the URL of a link in lower case, in one line."""
+    return " ".join((link.get("href") or "")[-_MAX_URL:].lower().split())
 
 
 def _shows_user_card(link: Element) -> bool:
@@ -299,7 +284,7 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
     kind = ""
     if role in _AUTHOR_ROLES or element.get("rel") == "author":
         kind = "0"
-    elif tag == "a" and _leads_to_user((element.get("href") or "")[-_MAX_URL:]):
+    elif tag == "a" and _USER_URL.search(f"\n{_end_of_url(element)}"):
         if _NOT_AUTHOR.search((element.get("class") or "")[:_MAX_LABEL].lower()) and not is_author:
             return None
         kind = "1"
@@ -312,14 +297,6 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
     text = read_name(element) if kind else read_signed_name(element)
     kind = kind or "3"
     return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
-
-
-def _leads_to_user(url: str, parts: Sequence[str] = _USER_URL_PARTS) -> bool:
-    lowered = url.lower()
-    for part in parts:
-        if part in lowered:
-            return _USER_URL.search(url) is not None
-    return False
 
 
 def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:

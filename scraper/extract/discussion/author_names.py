@@ -9,6 +9,7 @@ from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import clean_line
+from scraper.words.matcher import WordPattern, Words
 
 MAX_NAME = 60
 """Characters of a name."""
@@ -22,38 +23,25 @@ _MAX_BEGINNING, _MIN_SIGNED_WORDS = 60, 3
 _MAX_SENDER_PARTS = 4
 """Elements in the cell with the sender of a mail."""
 _AVATAR = re.compile("avatar|status", re.IGNORECASE)
-_BEFORE_NAME = re.compile(
-    r"^(?:(?:re)?posted|written|submitted|asked|answered|reviewed|commented|started|created|sent)?\s*"
-    r"(?:by|from|von|par|por|di|door|av|af|przez|автор|作者|投稿者|author|user|reviewer|autor|auteur)\s*[:：]?\s+|^@",
-    re.IGNORECASE,
+_BEFORE_NAME = WordPattern(
+    r"^(?:{byline.posted})?\s*(?:{byline.by}|{byline.by_in_posts}|{byline.author}|{byline.author_of_posts})"
+    r"\s*[:：]?\s+|^@"
 )
-_AFTER_NAME = re.compile(
-    r"\s*(?:,|:|\bsays?\b|\bsaid\b|\bwrote\b|\bwrites\b|\bcommented\b|\breplied\b|\basked\b|\banswered\b|"
-    r"\bsagt\b|\bschrieb\b|"
-    r"\ba dit\b|\bdice\b|\bdijo\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|\s+(?:says|said|wrote|"
-    r"says on):?\s.*$",
-    re.IGNORECASE,
+_AFTER_NAME = WordPattern(
+    r"\s*(?:,|:|\b{byline.says}\b|»|•|·|(?<!\w)\(?(?:OP|author|verified \w+)\)?$)\s*:?\s*$|"
+    r"\s+(?:says|said|wrote|says on):?\s.*$"
 )
-_NO_NAME = re.compile(
-    r"^(?:\W*|reply|quote|share|report|edit|delete|like|permalink|link|parent|message|messages|posts?|profile|user|"
-    r"member|guest post|follow|view profile|more|top|author|send message|contact|website|log ?in|sign ?up|register|"
-    r"name|new|re|advert\w*|sponsored.*|#\d\S*|op|mod|moderator|comment|comments|next|prev|previous|home|"
-    r"members?|https?:.*|\d{4}-\d\d-\d\d.*)$",
-    re.IGNORECASE,
-)
+_NO_NAME = WordPattern(r"^(?:\W*|{byline.no_name}|sponsored.*|#\d\S*|https?:.*|\d{4}-\d\d-\d\d.*)$")
 
 
-_BY_WORDS = frozenset({"by", "von", "par", "por", "di", "door", "av", "af", "przez"})
-_REPLY_WORDS = frozenset(
-    "asked answered reviewed commented gefragt beantwortet preguntado respondido perguntado répondu".split()
-)
+_BY_WORDS = Words("byline.by", "byline.by_in_posts")
+_REPLY_WORDS = Words("byline.replied")
 """Words before "by" and a name that need no date, because articles are not signed with them."""
-_SIGNED = re.compile(
-    rf"\s*(?:[^\W\d_]{{4,12}}\s+)?(?:{'|'.join(sorted(_BY_WORDS))})\s+([^\W\d_].*?)\s*"
-    r"(?:[,|·•–-]|\b(?:on|am|le|el|il|em|op|den|dnia|d\.))?\s*",
-    re.IGNORECASE,
+_SIGNED = WordPattern(
+    r"\s*(?:[^\W\d_]{4,12}\s+)?(?:{byline.by}|{byline.by_in_posts})\s+([^\W\d_].*?)\s*"
+    r"(?:[,|·•–-]|\b{byline.before_date})?\s*"
 )
-_SENDER_WORDS = frozenset("from von de da van od от 差出人 发件人".split())
+_SENDER_WORDS = Words("byline.sender")
 _ADDRESS = re.compile(r"\s*[<(\[][^<>()\[\]]*(?:@|\bat\b)[^<>()\[\]]*[>)\]]\s*")
 
 
@@ -64,18 +52,18 @@ def may_be_signed(text: str | None) -> bool:
     words = text[:_MAX_BEGINNING].lower().split(None, 2)
     if len(words) < _MIN_SIGNED_WORDS:
         return _is_sender_label(text)
-    return not _BY_WORDS.isdisjoint(words[:2]) and (words[0] in _REPLY_WORDS or may_hold_date(text))
+    return not _BY_WORDS.all.isdisjoint(words[:2]) and (words[0] in _REPLY_WORDS.all or may_hold_date(text))
 
 
 def read_signing_word(text: str | None) -> str:
     """Return the word before "by" at the beginning of a line such as "Asked by Ann Lee", in lower case, or ""."""
     words = (text or "")[:_MAX_BEGINNING].lower().split(None, 2)
-    return words[0] if len(words) == _MIN_SIGNED_WORDS and words[1] in _BY_WORDS else ""
+    return words[0] if len(words) == _MIN_SIGNED_WORDS and words[1] in _BY_WORDS.all else ""
 
 
 def _is_sender_label(text: str) -> bool:
     """Return True for the word before the sender of a mail."""
-    return len(text) < _MAX_SENDER_LABEL and text.strip(" \t\r\n\xa0:：").lower() in _SENDER_WORDS
+    return len(text) < _MAX_SENDER_LABEL and text.strip(" \t\r\n\xa0:：").lower() in _SENDER_WORDS.all
 
 
 def read_signed_name(element: Element) -> str:
@@ -99,7 +87,7 @@ def _read_signature(text: str) -> str:
     """Return the name in a line that ends with a date or has a word for replies, as all that its element displays."""
     line = clean_line(text, _MAX_LINE)
     date = find_post_date(line)
-    if date is None and read_signing_word(line) in _REPLY_WORDS and len(line) <= _MAX_BEGINNING:
+    if date is None and read_signing_word(line) in _REPLY_WORDS.all and len(line) <= _MAX_BEGINNING:
         return clean_name(line.split(None, 2)[2])
     if date is None or not line.rstrip(" .").endswith(date[0]):
         return ""

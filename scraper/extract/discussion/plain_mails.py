@@ -17,6 +17,7 @@ from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element, text_of
 from scraper.text import date_parsing
+from scraper.words.matcher import WordPattern
 
 _HEADER = re.compile(
     r"^From: (?P<sender>[^\n]{1,200}?) @ (?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d) UTC\b[^\n]*\n"
@@ -31,8 +32,8 @@ _FIELDS = re.compile(
     r"\s*(?:\[[^\n]*\n\s*)?(?:[A-Z][A-Za-z-]{1,20}:[ \t][^\n]*\n(?:[ \t][^\n]+\n|\[[^\n]*\]\n)*){3,30}\n"
 )
 """Header in the `pre` itself, with continued lines and lines of links."""
-_FIELD = re.compile(
-    r"^\W{0,8}(?:(?P<sender>From|Author|Von|De|Da|Van|От)|(?P<date>Date|Sent|Datum|Fecha|Data|Дата))[ \t]*:\s*"
+_FIELD = WordPattern(
+    r"^\W{0,8}(?:(?P<sender>{posts.mail_from})|(?P<date>{posts.mail_date}))[ \t]*:\s*"
     r"(?P<value>[^\n]{2,200})",
     re.MULTILINE,
 )

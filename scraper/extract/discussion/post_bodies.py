@@ -16,13 +16,15 @@ from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.html.page.segmentation import segment_body
+from scraper.words.matcher import WordPattern
 
 # With `IGNORECASE`, a search takes several times as long: these are for names in lower case.
-_BODY_NAME = re.compile(
+_BODY_NAME = WordPattern(
     r"(?:^|[\s_-])(?:body|bodytext|content|text|message|prose|markdown|md|cooked|bbwrapper|postbody|"
     r"postcontent|commtext|"
-    r"commentcontent|inner|description|usertext|richtext|post-?text|entry|html|kommentar\w*|usercontent|msg)"
-    r"(?:$|\s)|(?:text|content|body|message)(?:$|\s)"
+    r"commentcontent|inner|description|usertext|richtext|post-?text|entry|html|{posts.body_class}\w*|usercontent|msg)"
+    r"(?:$|\s)|(?:text|content|body|message)(?:$|\s)",
+    re.NOFLAG,
 )
 _NOISE_NAME = re.compile(
     r"signature|(?:^|[\s_-])sig(?:$|[\s_-])|avatar|user-?(?:info|panel|profile|stats|title|box|details|cell|extras)|"
@@ -47,18 +49,11 @@ _RULE = re.compile(r"\s*_{8,}\s*")
 """Line that boards write above a signature."""
 _MAX_SIGNATURE = 600
 """Characters of a signature below such a line."""
-_CONTROL = re.compile(
-    r"\W*(?:reply|quote|report|share|like|edit|delete|permalink|link to (?:post|comment)|read more|show (?:more|less)|"
-    r"log in to reply|reply to \S+|antworten|zitieren|melden|répondre|citer|signaler|responder|citar|"
-    r"rispondi|odpowiedz|"
-    r"ответить|цитировать|click to expand\W*|up ?vote|down ?vote|helpful|reply\s*↓|"
-    r"\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?",
-    re.IGNORECASE,
+_CONTROL = WordPattern(
+    r"\W*(?:{posts.control}|reply to \S+|click to expand\W*|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?"
 )
 _QUOTE_MARK = re.compile(r"\s*>\s*(?=\S)")
-_QUOTE_LABEL = re.compile(
-    r"\s*(?:quote|zitat|citation|cita|citaat|citação|citazione|cytat|цитата|引用)\s*:?\s*", re.IGNORECASE
-)
+_QUOTE_LABEL = WordPattern(r"\s*{posts.quotation}\s*:?\s*")
 _BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})
 _FLOW = HEADINGS | frozenset("p ul ol pre blockquote table figure dl div img details span".split())
 _CONTAINERS = frozenset("div section td tr table tbody article li main form dd dl header".split())

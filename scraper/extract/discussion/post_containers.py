@@ -13,6 +13,7 @@ from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateL
 from scraper.extract.discussion.author_names import read_signing_word
 from scraper.extract.discussion.related_cards import RelatedCards, are_priced
 from scraper.html.dom.xpath import Element, depth_of, text_of
+from scraper.words.matcher import WordPattern
 
 _MAX_WIDE = 150
 """Labels. An element with more of them contains a thread, and so do its ancestors."""
@@ -35,10 +36,9 @@ _MAX_REMARK = 1_000
 """Characters of a page's only comment on a post."""
 
 _DIGITS = re.compile(r"\d+")
-POST_NAME = re.compile(
+POST_NAME = WordPattern(
     r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
-    r"discussion|kommentar|beitrag|commentaire|comentario|отзыв|koment)",
-    re.IGNORECASE,
+    r"discussion|{posts.class})"
 )
 """Shapes whose names suggest posts."""
 _REPLY_NAME = re.compile(

@@ -23,6 +23,7 @@ from scraper.html.page.page_tree import PageTree
 from scraper.model import Post
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean, clean_line
+from scraper.words.matcher import Words
 
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60
@@ -40,13 +41,7 @@ _ACCEPTED_NAME = re.compile(
     r"answer--accepted|isSolved|marked-?as-?answer",
     re.IGNORECASE,
 )
-_ACCEPTED_WORDS = frozenset(
-    "best answer,accepted answer,selected answer,accepted solution,verified answer,marked as answer,chosen answer,"
-    "beste antwort,akzeptierte antwort,meilleure réponse,réponse acceptée,mejor respuesta,respuesta aceptada,"
-    "melhor resposta,miglior risposta,beste antwoord,лучший ответ,najlepsza odpowiedź,ベストアンサー,最佳答案".split(
-        ","
-    )
-)
+_ACCEPTED_WORDS = Words("posts.accepted")
 """Labels that question sites show on one answer."""
 _MARKS = " \t\r\n\xa0✓✔☑★:!"
 _HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
@@ -215,8 +210,8 @@ def _is_accepted(container: Element, others: Collection[Element]) -> bool:
 
 def _has_accepted_label(container: Element, others: Collection[Element]) -> bool:
     text = text_of(container).lower()
-    return any(word in text for word in _ACCEPTED_WORDS) and any(
-        (element.text or "").strip(_MARKS).lower() in _ACCEPTED_WORDS
+    return any(word in text for word in _ACCEPTED_WORDS.all) and any(
+        (element.text or "").strip(_MARKS).lower() in _ACCEPTED_WORDS.all
         for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS)
     )
 

@@ -11,6 +11,7 @@ from lxml import etree
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, element_selector, text_of
+from scraper.words.matcher import WordPattern
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
@@ -142,11 +143,7 @@ _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _MAX_MARKS = 2_000
 _HEADING_TAGS = HEADINGS | {"p", "strong", "b", "div"}
-_NOTES = re.compile(
-    r"(?:foot|end)?notes?|(?:foot|end)notes (?:and|&) references|references|fußnoten|anmerkungen|notes de bas de page|"
-    r"notas(?: (?:al pie|de rodapé))?|note a piè di pagina|voetnoten|przypisy|сноски|примечания|脚注|注释",
-    re.IGNORECASE,
-)
+_NOTES = WordPattern(r"{headings.notes}")
 _NOTES_NAME = re.compile(r"foot-?notes|end-?notes|doc-endnotes", re.IGNORECASE)
 _LAST_RULES = 5
 """Horizontal rules at the end of a page after one of which notes are searched."""

@@ -8,10 +8,11 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.facts.metadata.title import KICKER_CLASS, KICKERS
+from scraper.facts.metadata.title import KICKER_CLASS
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import CELLS, EMPHASIS, HEADINGS
 from scraper.html.dom.xpath import Element, find_by_class, pad_names, text_of
+from scraper.words.matcher import WordPattern
 
 _NUMBER = re.compile(
     r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
@@ -40,11 +41,9 @@ _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 def separate_kickers(root: Element, class_names: str) -> None:
     """Insert a space after kickers, which style sheets display as lines of their own."""
-    padded = pad_names(class_names)
-    # The words are found in a tenth of the time of the expression, and most pages have none of them.
-    if not any(word in padded for word in KICKERS) or not KICKER_CLASS.search(padded):
+    if not KICKER_CLASS.search(pad_names(class_names)):
         return
-    for kicker, _ in find_by_class(root, KICKER_CLASS):
+    for kicker, _ in find_by_class(root, KICKER_CLASS.compiled):
         if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
             kicker.tail = f" {kicker.tail or ''}"
 
@@ -72,11 +71,7 @@ def remove_hover_boxes(root: Element, class_names: str) -> None:
             remove(box)
 
 
-_EDIT_LINK = re.compile(
-    r"\s*\[\s*(?:edit(?: source)?|bearbeiten|modifier|editar|modifica|bewerken|edytuj|redigera|rediger|править|правка|"
-    r"редагувати|編集|编辑|編輯|편집)\s*\]\s*\Z",
-    re.IGNORECASE,
-)
+_EDIT_LINK = WordPattern(r"\s*\[\s*{headings.edit}\s*\]\s*\Z")
 
 
 def remove_edit_links(root: Element) -> None:

@@ -11,14 +11,11 @@ from itertools import islice
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line, collapse_whitespace
+from scraper.words.matcher import WordPattern, Words
 
-BYLINE_PREFIX = re.compile(
-    r"^(?:(?:(?:words|article|story|review|text|written|posted|published|authored)?\s*by|von|par|por|di|door|av|af|"
-    r"автор\w{0,3}|作者|著者|记者|記者|文|author|autore?|autorin|autora|auteure?|forfatter|skribent|بقلم|كتب|מאת|"
-    r"โดย|เขียนโดย|लेखक|द्वारा|bởi|tác giả|oleh|penulis|yazan|نویسنده|نوشته|του|συντάκτης|szerző|kirjoittanut)"
-    r"\s*[:：]?\s+|"
-    r"(?:作者|著者|记者|記者|文|автор|author|autor|auteur|بقلم|כותב|글)\s?[:：/]\s*)",
-    re.IGNORECASE,
+BYLINE_PREFIX = WordPattern(
+    r"^(?:(?:(?:{byline.written})?\s*by|{byline.by}|{byline.by_in_articles}|{byline.author}|{byline.author_of_articles})"
+    r"\s*[:：]?\s+|{byline.label}\s?[:：/]\s*)"
 )
 """Words such as "by" before the name of the author, in many languages."""
 _MAX_BYLINE = 120
@@ -27,25 +24,18 @@ _MAX_WORDS = 6
 _MAX_LINKS = 20
 """Links per author element; author elements may be nested."""
 
-_AUTHOR_CLASS = re.compile(r"author(?!i[sz]|ity)|byline|by-line|writer|\bautor|auteur|verfasser")
+_AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|byline|by-line|writer|\b{byline.class}")
 _AUTHOR_BOX_PART = re.compile("bio|avatar|image|photo|descr|social|role|title|date|time")
 """Classes of the parts of an author box that are not the name."""
-_MONTH_OR_DAY = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?)"
+_DATE_WORD = "|".join(f"{{{name}}}" for name in date_parsing.MONTHS_AND_DAYS)
+_NAME_END = WordPattern(
+    rf"[\s,]+(?:{_DATE_WORD})\.?,?\s+\d.*$|"
+    r"\s+(?:[|•·–—/-]|\b{byline.after_name}\b).*$|"
+    r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$"
 )
-DATE_WORD = re.compile(rf"{_MONTH_OR_DAY}\.?", re.IGNORECASE)
-"""Month or day of the week, which begins a date in the place of a name."""
-
-_NAME_END = re.compile(
-    rf"[\s,]+{_MONTH_OR_DAY}\.?,?\s+\d.*$|"
-    r"\s+(?:[|•·–—/-]|(?:on|in|at|am|le|el|updated|published|posted|last|reviewed|contributor|editor)\b).*$|"
-    r"\s*[,(|•·]\s*(?:\w+\.?\s+)?\d.*$|\s*\d.*$",
-    re.IGNORECASE,
-)
-_REPORTER = re.compile(r"\s+(?:선임|수석)?기자$|\s+記者$|\s+记者$")
+_REPORTER = WordPattern(r"\s+{byline.reporter}$")
 _WORD = re.compile(r"[^\W\d_][\w.'’-]*")
-_NAME_PARTICLES = frozenset("and und et y e de da di du van von der den del la le bin al el".split())
+_NAME_PARTICLES = Words("byline.particle")
 
 
 def find_author_names(near: Sequence[Element]) -> Iterator[str]:
@@ -91,24 +81,16 @@ def _extract_name(text: str) -> str | None:
     words = _WORD.findall(name)
     if not 1 <= len(words) <= _MAX_WORDS or len(name) > _MAX_NAME:
         return None
-    cased = [word for word in words if word.lower() not in _NAME_PARTICLES]
+    cased = [word for word in words if word.lower() not in _NAME_PARTICLES.all]
     return name if cased and not any(word[0].islower() for word in cased) else None
 
 
 _MAX_DATE_TEXT = 90
 _DATE_CLASS = re.compile("date|publish|posted|time|byline|meta|info|author|entry|dek|kicker|stamp")
-_CHANGE_WORD = re.compile(
-    r"updat|modif|chang|edit|review|aktualis|geändert|mise à jour|actualiz|aggiorn|upcoming|expire|deadline|"
-    r"event",
-    re.IGNORECASE,
-)
-_MEMBER_WORD = re.compile(
-    r"\b(?:joined|join date|registered|member since|founded|dabei seit|mitglied seit|registriert|beigetreten|inscrit|"
-    r"membre depuis|registrado|miembro desde|membro dal|lid sinds|dołączył|регистрация|на форуме с)\b",
-    re.IGNORECASE,
-)
+_CHANGE_WORD = WordPattern(r"{date_labels.changed}")
+_MEMBER_WORD = WordPattern(r"\b(?:{date_labels.joined}|{date_labels.joined_in_articles})\b")
 """Words before the date since when a person has been a member of a forum."""
-_PUBLICATION_WORD = re.compile(r"publi|posted|veröffentlicht|erschienen|first\b", re.IGNORECASE)
+_PUBLICATION_WORD = WordPattern(r"{date_labels.published}|first\b")
 _YEAR = re.compile(r"(?<!\d)(?:(?:19|20)\d{2}|25[5-9]\d)(?!\d)|[٠-٩۰-۹०-९০-৯]{4}")
 """Years, also of the Thai calendar and in digits of other scripts."""
 _TIME_TAGS = frozenset({"time", "relative-time", "time-ago", "local-time"})
@@ -151,7 +133,7 @@ def _is_modification_date(element: Element) -> bool:
     return _is_labeled(element, _CHANGE_WORD)
 
 
-def _is_labeled(element: Element, words: re.Pattern[str]) -> bool:
+def _is_labeled(element: Element, words: WordPattern) -> bool:
     """Return True if one of the words is in an element, before it, or in its class name or that of its parent."""
     around = element.getparent()
     before = element.getprevious()

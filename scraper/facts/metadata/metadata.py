@@ -19,6 +19,7 @@ from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
+from scraper.words.matcher import WordPattern, Words
 
 MAX_NAME = 120
 """Characters of the name of an author or site."""
@@ -38,13 +39,10 @@ _DATE_METAS = (
 _AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "citation_author")
 _DESCRIPTION_METAS = ("description", "og:description", "twitter:description")
 _MAX_DESCRIPTION = 500
-_PLACEHOLDER_NAMES = frozenset(
-    "admin administrator author editor editors guest staff unknown anonymous post posts webmaster undefined "
-    "null none name comment category review team newsdesk agency agencies agenturen agentur agence agences agencia "
-    "agencias agenzia agenzie agentschappen agencje byråer".split()
-)
-"""Names that identify no person, lower case: accounts, fields, and "news agencies" in several languages."""
-_GIVEN_NAME_BY = re.compile(r"(?:Di|Von|Par)\s[^\s,]+(?:,|\Z)")
+_PLACEHOLDER_NAMES = Words("byline.no_author")
+_DATE_NAMES = Words(*date_parsing.MONTHS_AND_DAYS, language="en")
+"""Months and days of the week, which begin a date in the place of a name."""
+_GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 
 _DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
@@ -156,11 +154,11 @@ def _parse_person(text: str, site: str | None) -> str | None:
     refused = (
         not 2 < len(name) <= MAX_NAME
         or "://" in name
-        or name.lower() in _PLACEHOLDER_NAMES
+        or name.lower() in _PLACEHOLDER_NAMES.all
+        or name.lower().rstrip(".") in _DATE_NAMES.all
         or name.lower() == (site or "").lower()
         or not any(character.isalpha() for character in name)
         or name.endswith(("*", "()"))  # a form field, a function call
-        or author_and_date.DATE_WORD.fullmatch(name) is not None
     )
     return None if refused else name
 

@@ -15,12 +15,12 @@ from scraper.html.page.page_tree import PageTree
 from scraper.text.likeness import dice
 from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
+from scraper.words.matcher import WordPattern, Words
 
 MAX_TITLE = 300
 """Characters of a title; the rest is cut off."""
 
-KICKERS = tuple("kicker overline eyebrow topline roofline dachzeile spitzmarke surtitle antetitulo dateline".split())
-KICKER_CLASS = re.compile(rf"[\s_-](?:{'|'.join(KICKERS)})[\s_-]")
+KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG, required=Words("headings.kicker_class"))
 """Classes of the topic above a headline or before a lead."""
 
 _MIN_AGREEMENT = 0.4
@@ -43,11 +43,7 @@ _ANCHOR = re.compile(r"[¶§#🔗\ue000-\uf8ff]")
 _ANCHOR_AT_END = re.compile(r"\s*[¶🔗]\Z")
 """Signs at the end of a heading that are never part of the title, linked or not."""
 
-_BEFORE_TOPIC = re.compile(
-    r"\A.{1,80}?\s[•|-]\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|"
-    r"Zobacz temat|Просмотр темы|Visa tråd|Vis emne|Exibir tópico)\s-\s",
-    re.IGNORECASE,
-)
+_BEFORE_TOPIC = WordPattern(r"\A.{1,80}?\s[•|-]\s{posts.view_topic}\s-\s")
 """Text that old forums write before the title of a thread: their name and the function of the page."""
 
 _CUT = re.compile(r"\s*(?:…|\.\.\.)\s*\Z")
