@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
@@ -24,9 +25,15 @@ _URL_FILE = "Read the URLs from a file, one per line; - is stdin."
 
 _SUFFIXES = frozenset(
     ".pdf .doc .docx .xls .xlsx .xlsb .ppt .pptx .odt .ods .odp .epub .rtf .csv .tsv .txt .md .json .xml .html .htm "
-    ".tex .rst .adoc .ipynb .eml .msg .ics .vcf .srt .vtt".split()
+    ".tex .rst .adoc .ipynb .eml .msg .ics .vcf .srt .vtt .mhtml .mht".split()
 )
 """Suffixes of documents. A single word with such a suffix is a file, not a host."""
+
+_STDIN = "-"
+_STDIN_NAME = "stdin"
+_MAX_STDIN_BYTES = 1_000_000_001
+"""Bytes. One more than the largest limit of a document, so that longer input is refused as too large."""
+_WEB_OPTIONS = ("render", "force_refresh", "max_age_hours", "profile")
 
 _render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
 _start_option = click.option("--start", type=int, help="First character to print.  [0]")
@@ -44,6 +51,7 @@ _length_option = click.option("--length", type=click.IntRange(1), help="Number o
         "fetch example.com/app --render browser --json",
         "fetch example.com --json --include links",
         'fetch example.com/terms --question "How do I cancel?" --tokens 300',
+        "fetch - < saved.html",
     ],
 )
 @click.argument("url")
@@ -62,7 +70,13 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
     """Read one page and print it as Markdown.
 
     It prints the whole text of the page and nothing else. --json and --marked print the part that an agent gets.
+    If URL is -, the page or document is read from standard input.
     """
+    if flags["url"] == _STDIN:
+        if include or any(flags.pop(name) is not None for name in _WEB_OPTIONS):
+            raise click.UsageError("Standard input is no page of the web: --render, --profile and the like need a URL.")
+        del flags["url"]
+        return _print_stdin(flags)
     if include:
         if not wants_json(flags):
             raise click.UsageError("--include needs --json.")
@@ -99,7 +113,12 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
 
 @click.command(
     cls=Command,
-    examples=["read-doc https://example.com/report.pdf", "read-doc report.docx", "read-doc report.pdf --pages 3-5,9"],
+    examples=[
+        "read-doc https://example.com/report.pdf",
+        "read-doc report.docx",
+        "read-doc report.pdf --pages 3-5,9",
+        "read-doc - < report.pdf",
+    ],
 )
 @click.argument("source")
 @_start_option
@@ -114,22 +133,23 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
 def read_doc(**flags: Any) -> int:
     """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
 
-    SOURCE is a URL or a file, also of the folder of SEARCH_MCP_DOCUMENT_ROOT. With
+    SOURCE is a URL or a file, also of the folder of SEARCH_MCP_DOCUMENT_ROOT, or - for standard input. With
     --document-root, only files of that folder are read.
     """
-    is_whole = not flags["outline"] and flags["question"] is None
+    if flags["source"] == _STDIN:
+        return _print_stdin(flags)
     file = Path(flags["document_root"] or "", flags["source"]).expanduser()
     if os.path.isfile(file):
         if flags["document_root"] is None:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))
-        return run_and_print("read_doc", flags, plain=whole_text(flags) if is_whole else None)
+        return _print_file(flags)
     if flags["document_root"] is None and _is_in_document_root(flags["source"]):
-        return run_and_print("read_doc", flags, plain=whole_text(flags) if is_whole else None)
+        return _print_file(flags)
     is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
     if flags["document_root"] is None and is_path:
         raise click.UsageError(f"There is no file {flags['source']}. Give a URL, or the path of a file.")
-    return _print_page("read_doc", flags, "source", is_whole=is_whole)
+    return _print_page("read_doc", flags, "source", is_whole=_is_whole(flags))
 
 
 @click.command(cls=Command, examples=['compare "battery life" example.com/phone-a example.com/phone-b'])
@@ -210,6 +230,26 @@ def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) 
         call.update(start=None, length=None)
     plain = whole_text(flags) if is_whole else None
     return run_and_print(tool, call, plain=plain, other_urls={url: other})
+
+
+def _print_stdin(flags: dict[str, Any]) -> int:
+    """Print the document in standard input, which is kept in a temporary folder meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="search-mcp-") as folder:
+        left = _MAX_STDIN_BYTES
+        with Path(folder, _STDIN_NAME).open("wb") as file:
+            while left > 0 and (chunk := sys.stdin.buffer.read(min(left, 1 << 20))):
+                file.write(chunk)
+                left -= len(chunk)
+        return _print_file({**flags, "source": _STDIN_NAME, "document_root": folder})
+
+
+def _print_file(flags: dict[str, Any]) -> int:
+    return run_and_print("read_doc", flags, plain=whole_text(flags) if _is_whole(flags) else None)
+
+
+def _is_whole(flags: dict[str, Any]) -> bool:
+    """Return True if the whole text of a document is requested."""
+    return not flags.get("outline") and flags["question"] is None
 
 
 def _is_document_file(path: Path) -> bool:

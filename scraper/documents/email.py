@@ -1,4 +1,4 @@
-"""Email reader: main headers, text and attachments."""
+"""Email reader: main headers, text and attachments; MHTML files are emails too."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from email.message import EmailMessage
 
 from lxml import etree
 
+from scraper.documents import mhtml
 from scraper.documents.embedded import EmbeddedFile, read_embedded
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_markup import remove_internal_links
@@ -33,8 +34,10 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return sender, recipients, date, subject, body and attachments."""
+    """Return sender, recipients, date, subject, body and attachments, or the page that a browser saved as an email."""
     message = email.message_from_bytes(data, policy=email.policy.default)
+    if (page := mhtml.find_page(message)) is not None:
+        return mhtml.read(message, page)
     headers = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _HEADERS if message[name])
     sections, warnings = read_embedded(_attachments(message), request)
     title = str(message["Subject"]) if message["Subject"] else None

@@ -20,9 +20,13 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return the main content of a page."""
-    url = request.url or _BASE_URL
     html = decode(data, request.media_type if "html" in request.media_type else "text/html")
+    return read_page(html, request.url or _BASE_URL)
+
+
+def read_page(html: str, url: str) -> ParsedDocument:
+    """Return the main content of a page at this URL."""
     document = reader.read(Snapshot(url, url, 200, media_type="text/html", html=html), with_facts=False)
-    markdown = document.markdown if request.url else remove_internal_links(document.markdown, _BASE_URL)
+    markdown = remove_internal_links(document.markdown, _BASE_URL) if url == _BASE_URL else document.markdown
     warnings = (_DEGRADED_WARNING,) if document.degraded else ()
     return ParsedDocument("html", markdown, title=document.title, author=document.author, warnings=warnings)

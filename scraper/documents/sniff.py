@@ -114,7 +114,7 @@ _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
 _TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
 """Captions of a video, as YouTube sends them."""
 _EMAIL = re.compile(
-    rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|X-[\w-]+):[^\n]*\n"
+    rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|(?:X|Snapshot)-[\w-]+):[^\n]*\n"
     rb"(?:[ \t][^\n]*\n)*){3}",
     re.IGNORECASE,
 )

@@ -18,6 +18,7 @@ import pytest
 from tests.growth import full_size
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.cli.in_process import command_output
+from tests.scraper.documents.builders import drawn_pdf, text_at
 from tests.scraper.process import START_S, alive, chromium_of, output_of, running, until
 from tests.site.running import Site
 
@@ -206,6 +207,27 @@ def test_a_batch_without_a_page_has_the_code_of_its_failures(site: Site, here: d
 def test_a_local_document_needs_no_setting(here: dict[str, str], note: str) -> None:
     output = command_output("read-doc", note, env=here)
     assert (output.code, output.out, output.err) == (0, "# Tides\n\nThe moon pulls.\n", "")
+
+
+_PAGE = b"<title>Tides</title><main><h1>Tides</h1>" + b"<p>The moon pulls at the water of the sea.</p>" * 9
+_PDF = drawn_pdf([text_at(60, 300, "The moon pulls at the water")])
+
+
+@pytest.mark.parametrize(
+    ("command", "data"),
+    [("fetch", _PAGE), ("fetch", _PDF), ("read-doc", _PAGE), ("read-doc", b"The moon pulls at the water.")],
+)
+def test_a_document_is_read_from_standard_input(here: dict[str, str], command: str, data: bytes) -> None:
+    output = command_output(command, "-", env=here, stdin=data)
+    assert (output.code, output.err) == (0, "") and "The moon pulls at the water" in output.out
+
+
+def test_options_for_the_web_and_input_that_is_empty_or_too_large_are_refused(here: dict[str, str]) -> None:
+    output = command_output("fetch", "-", "--render", "browser", env=here, stdin=_PAGE)
+    assert output.code == 2 and "need a URL" in output.err
+    assert "The file is empty" in command_output("fetch", "-", env=here).err
+    large = command_output("read-doc", "-", "--document-mb", "1", env=here, stdin=b"words " * 200_000)
+    assert large.code != 0 and "larger than the 1 MB" in large.err
 
 
 @pytest.mark.parametrize("source", ["none.pdf", "./none.pdf", "none/at all"])

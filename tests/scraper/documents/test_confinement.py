@@ -45,6 +45,11 @@ _MAIL = (
     "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/html\n\n<p>body</p>\n"
     f"--x\nContent-Type: text/html\nContent-Disposition: attachment; filename=a.html\n\n{_SHOP}\n--x--\n"
 )
+_SAVED = (
+    "From: <Saved by Blink>\nSnapshot-Content-Location: https://a.example/\nSubject: Kettles\nMIME-Version: 1.0\n"
+    "Content-Type: multipart/related; boundary=x\n\n--x\nContent-Type: text/html\n"
+    f"Content-Location: https://a.example/\n\n{_SHOP}\n--x--\n"
+)
 _MESSAGE = {"__properties_version1.0": bytes(32), "__substg1.0_0037001F": "The plan".encode("utf-16-le")}
 
 _DOCUMENTS: Mapping[str, tuple[bytes, str]] = {
@@ -81,6 +86,7 @@ _DOCUMENTS: Mapping[str, tuple[bytes, str]] = {
     "lists and code": ((_PAGES / "lists-and-code.html").read_bytes(), ""),
     "tables": ((_PAGES / "tables.html").read_bytes(), ""),
     "email": (_MAIL.encode(), "Kettle 7"),
+    "saved page": (_SAVED.encode(), "Kettle 7"),
     "zip": (zipped({"a.html": _SHOP, "b.docx": _DOCX, "c.pdf": _PDF, "d.txt": "Plain"}), "Kettle 7"),
 }
 _NAMES = {"Markdown": "a.md", "CSV": "a.csv"}

@@ -9,6 +9,7 @@ import pytest
 from scraper.services import Services
 from scraper.tools import cached_resources
 from scraper.tools.model import ToolAnswer, ToolCall
+from tests.scraper.documents.builders import parse
 from tests.scraper.tools.calls import call_tool
 from tests.site.running import Site
 
@@ -47,6 +48,13 @@ async def test_a_file_is_a_resource_of_its_caller(app: Services, site: Site) -> 
     assert own is not None and own[0].startswith(b"%PDF-") and own[1] == "application/pdf"
     assert await cached_resources.read_file(app, "other", file.uri) is None
     assert await cached_resources.read_file(app, "one", "picture://unknown") is None
+
+
+async def test_a_saved_page_is_read_as_a_document(app: Services, site: Site) -> None:
+    (file,) = (await call(app, url=site.url("/frames-nested"), what="mhtml")).media
+    parsed = parse(file.data)
+    assert (parsed.format, parsed.markdown.startswith(f"Saved from {site.url('/frames-nested')}, ")) == ("mhtml", True)
+    assert "MARK-frames-nested-0" in parsed.markdown and "MARK-frames-nested-14" in parsed.markdown
 
 
 async def test_failures_are_errors(app: Services, site: Site) -> None:
