@@ -2,7 +2,7 @@
 
 A token is four characters of compact JSON. `tools_list` is the result of `tools/list` in the larger of both
 protocol versions, as served by default. The two tools for ChatGPT, the output schemas that a setting adds and the
-longest description are reported too.
+longest description are reported too, and without --quick the answers of twelve tasks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from asyncio.subprocess import PIPE
 from typing import Any
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
+from benchmarks.task_answers import CLIENTS, TASKS, measure_tasks
 from tests.scraper.process import running
 from tests.scraper.server.pipe import ask
 from tests.scraper.server.wire import initialize, modern
@@ -24,6 +25,7 @@ _GOALS = (
     Goal("tools_list", at_most=5_300),
     Goal("core_tools", at_most=2_200),
     Goal("longest_description", at_most=1_200),
+    *(Goal(f"client.{name}.readable", at_least=len(TASKS)) for name in CLIENTS),
 )
 
 
@@ -33,7 +35,7 @@ async def count_list_tokens() -> float:
 
 
 async def measure(options: Options) -> Figures:
-    """List the tools in both protocol versions, and the two tools for ChatGPT."""
+    """List the tools in both protocol versions, and the two tools for ChatGPT; run the tasks."""
     newer, older = await _listed("modern"), await _listed("legacy")
     with_schemas = await _listed("modern", SEARCH_MCP_OUTPUT_SCHEMAS="yes")
     pair = await _listed("modern", "openai")
@@ -52,6 +54,8 @@ async def measure(options: Options) -> Figures:
         "tools": len(rows),
         "longest_description": max(row[1] for row in rows),
     }
+    if not options.quick:
+        figures |= await measure_tasks()
     print_goals(figures, _GOALS)
     return figures
 

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import jsonschema
 import pytest
 from mcp import Client
-from mcp.types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent
+from mcp.types import CallToolResult
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import hold_services
@@ -20,6 +20,7 @@ from scraper.settings import Settings
 from scraper.tools import registry
 from scraper.tools.model import Tool
 from scraper.tools.output_schemas import schema_of
+from tests.scraper.server.client_views import shown_by_clients
 from tests.scraper.server.wire import SLOW_TEST_ERAS
 from tests.site.engine_server import EngineSite, running_engines
 from tests.site.running import Site
@@ -127,19 +128,8 @@ def calls_of(site: Site, index: str) -> list[tuple[str, dict[str, Any]]]:
     return [*formats, *single]
 
 
-def _shown(block: ContentBlock) -> str:
-    if isinstance(block, TextContent):
-        return block.text
-    assert isinstance(block, ImageContent | ResourceLink)
-    return f"{block.type} {block.mime_type}"
-
-
-def shown_by_clients(answer: CallToolResult) -> dict[str, list[str]]:
-    """Return what each kind of client shows a model: each text, and the type of each image and file."""
-    content = [_shown(block) for block in answer.content]
-    data = answer.structured_content
-    structured = [] if data is None else [json.dumps(data, ensure_ascii=False)]
-    return {"content only": content, "structured only": structured or content, "both": content + structured}
+def shown(answer: CallToolResult) -> dict[str, list[str]]:
+    return shown_by_clients(answer.model_dump(by_alias=True, mode="json", exclude_none=True))
 
 
 @pytest.mark.browser
@@ -152,9 +142,9 @@ async def test_every_kind_of_client_shows_a_model_the_same_whole_answer(
         assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
         called = set()
         for name, arguments in calls_of(site, f"shown-{era}"):
-            shown = shown_by_clients(await client.call_tool(name, arguments))
-            text, *media = shown["content only"]
-            assert shown["structured only"] == shown["both"] == [text, *media], (name, arguments)
+            views = shown(await client.call_tool(name, arguments))
+            text, *media = views["content only"]
+            assert views["structured only"] == views["both"] == [text, *media], (name, arguments)
             file = "resource_link application/pdf" if arguments.get("what") == "pdf" else "image image/webp"
             assert media == ([file] if name == "see" else []), (name, arguments)
             if arguments.get("format") == "json":
@@ -177,10 +167,10 @@ async def test_with_the_setting_structured_content_is_the_object_of_the_text(
         for name, arguments in calls_of(site, f"schemas-{era}"):
             # The client of the SDK validates the structured content too.
             answer = await client.call_tool(name, arguments)
-            shown, data = shown_by_clients(answer), answer.structured_content
-            text, *media = shown["content only"]
+            views, data = shown(answer), answer.structured_content
+            text, *media = views["content only"]
             if media:
-                assert shown["structured only"] == shown["both"] == [text, *media], (name, arguments)
+                assert views["structured only"] == views["both"] == [text, *media], (name, arguments)
                 continue
             jsonschema.validate(data, schemas[name], jsonschema.Draft202012Validator)
             is_json = arguments.get("format") == "json" or text.startswith(("{", "["))
