@@ -16,7 +16,14 @@ from scraper.documents.model import (
     ParseRequest,
 )
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.errors import EncryptedDocumentError, NoContentError, OcrNeededError, ScraperError, UnsupportedTypeError
+from scraper.errors import (
+    EncryptedDocumentError,
+    MalformedDocumentError,
+    NoContentError,
+    OcrNeededError,
+    ScraperError,
+    UnsupportedTypeError,
+)
 from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.text.markdown_structure import clean_markdown
 from scraper.text.sanitize import clean_line
@@ -47,6 +54,7 @@ _UNREADABLE: Mapping[DocumentKind, ScraperError] = {
         "This is an Office document that is locked with a password, which cannot be opened here.",
         next_step="Save it without a password, or look for another copy.",
     ),
+    DocumentKind.DAMAGED_OFFICE: MalformedDocumentError("The file is a damaged Office document."),
     DocumentKind.BINARY: UnsupportedTypeError(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
         next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read. "

@@ -9,6 +9,9 @@ import zipfile
 import zlib
 from io import BytesIO
 
+from scraper.documents.ole.compound_file import CompoundFile
+from scraper.errors import MalformedDocumentError
+
 
 class DocumentKind(enum.StrEnum):
     """Formats that are distinguished."""
@@ -27,6 +30,7 @@ class DocumentKind(enum.StrEnum):
     DOC = "doc"
     PPT = "ppt"
     LOCKED_OFFICE = "locked office document"
+    DAMAGED_OFFICE = "damaged office document"
     CSV = "csv"
     FEED = "feed"
     JSON = "json"
@@ -50,7 +54,7 @@ _DOCUMENTS = frozenset(
         DocumentKind.PDF, DocumentKind.DOCX, DocumentKind.XLSX, DocumentKind.XLSB, DocumentKind.XLS,
         DocumentKind.ODS, DocumentKind.PPTX, DocumentKind.EPUB, DocumentKind.ODT,
         DocumentKind.ODP, DocumentKind.RTF, DocumentKind.DOC, DocumentKind.PPT, DocumentKind.MSG,
-        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE,
+        DocumentKind.IWORK, DocumentKind.LOCKED_OFFICE, DocumentKind.DAMAGED_OFFICE,
     }
 )  # fmt: skip
 """Formats of documents, as opposed to web pages and text files."""
@@ -194,9 +198,12 @@ def _read_start(archive: zipfile.ZipFile, name: str, limit: int = 200) -> bytes:
 
 
 def _detect_ole_kind(data: bytes) -> DocumentKind:
-    """Return the format of an OLE compound file, whose directory names the streams in UTF-16."""
-    kinds = (kind for stream, kind in _OLE_STREAMS if stream.encode("utf-16-le") + b"\0\0" in data)
-    return next(kinds, DocumentKind.BINARY)
+    """Return the format of an OLE compound file by the streams of its root; those of embedded files are in storages."""
+    try:
+        streams = CompoundFile(data)
+    except MalformedDocumentError:
+        return DocumentKind.DAMAGED_OFFICE
+    return next((kind for name, kind in _OLE_STREAMS if name in streams), DocumentKind.BINARY)
 
 
 def _detect_image_or_archive(data: bytes, head: bytes) -> DocumentKind | None:

@@ -22,6 +22,7 @@ from scraper.errors import EncryptedDocumentError
 from scraper.html.dom.xpath import Element, text_of
 
 _OMITTED_CLASSES = frozenset({"page-number", "footer", "date-time", "header", "page"})
+_MARGINS = tuple(ns.STYLE + name for name in ("header", "header-left", "footer", "footer-left"))
 _PARAGRAPHS = (ns.TEXT + "p", ns.TEXT + "h")
 _FAMILIES = {ns.TEXT + "p": "paragraph", ns.TEXT + "h": "paragraph", ns.TEXT + "span": "text"}
 _HIDDEN = frozenset(
@@ -38,7 +39,7 @@ _MAX_COMMENTS = 500
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return a text or a presentation.
+    """Return a text or a presentation; page headers and footers if there is no other text.
 
     Raises:
         EncryptedDocumentError: The document needs a password.
@@ -59,6 +60,9 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     title, author = _read_metadata(parts)
     markdown = blocks.inline.comments.insert(markdown)
     markdown, warnings = add_missing_lines(markdown, [] if body is None else list(_lines(body, styles)))
+    if not markdown and common is not None:
+        lines = (line for part in common.iter(*_MARGINS) for line in _lines(part, styles))
+        markdown = "\n\n".join(dict.fromkeys(filter(str.strip, lines)))
     return ParsedDocument(
         kind.value, markdown, title=title, author=author, pages=len(slides) or None, warnings=warnings
     )

@@ -28,7 +28,7 @@ class _Entry:
 
 
 class CompoundFile:
-    """The streams of a file by path, such as `folder/name`."""
+    """The streams of a file by path, such as `folder/name`; the case of names does not count (MS-CFB, 2.6.4)."""
 
     def __init__(self, data: bytes) -> None:
         """Read the tables and the directory.
@@ -45,16 +45,16 @@ class CompoundFile:
 
     @property
     def names(self) -> list[str]:
-        """Paths of all streams."""
+        """Paths of all streams, in lower case."""
         return list(self._streams)
 
     def __contains__(self, name: str) -> bool:
         """Return True if the stream exists."""
-        return name in self._streams
+        return name.lower() in self._streams
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a stream, as far as they are there; empty if the stream is missing."""
-        entry = self._streams.get(name)
+        entry = self._streams.get(name.lower())
         if entry is None:
             return b""
         if entry.size >= self._mini_limit:
@@ -122,9 +122,9 @@ class CompoundFile:
             entry = entries[number]
             waiting += [(entry.left, folder), (entry.right, folder)]
             if entry.kind == _STREAM:
-                found[folder + entry.name] = entry
+                found[folder + entry.name.lower()] = entry
             elif entry.kind == _STORAGE:
-                waiting.append((entry.child, f"{folder}{entry.name}/"))
+                waiting.append((entry.child, f"{folder}{entry.name.lower()}/"))
         return dict(sorted(found.items()))
 
 

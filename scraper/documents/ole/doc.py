@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
+from itertools import accumulate
 
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.ole.compound_file import CompoundFile
@@ -28,7 +29,9 @@ _ADVICE = "Convert it to .docx (Word, LibreOffice: `soffice --convert-to docx`),
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return paragraphs and tables; the styles of headings and lists are not read.
+    """Return paragraphs and tables, or page headers and footers if there are none.
+
+    The styles of headings and lists are not read.
 
     Raises:
         EncryptedDocumentError: The file needs a password.
@@ -38,16 +41,17 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     streams = CompoundFile(data)
     main = streams.read(_MAIN)
     try:
-        text = _read_text(main, streams)
+        texts = _read_texts(main, streams)
     except (struct.error, IndexError, ValueError):
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.") from None
-    markdown = "\n\n".join(_blocks(_resolve_fields(text)))
+    markdown = next(filter(None, ("\n\n".join(_blocks(_resolve_fields(text))) for text in texts)), "")
     return ParsedDocument(
         "doc", markdown, warnings=("Headings and lists of this old Word format appear as plain text.",)
     )
 
 
-def _read_text(main: bytes, streams: CompoundFile) -> str:
+def _read_texts(main: bytes, streams: CompoundFile) -> tuple[str, str]:
+    """Return the text of the document, and that of its page headers and footers."""
     signature, version = struct.unpack_from("<HH", main, 0)
     (flags,) = struct.unpack_from("<H", main, 10)
     if signature != _SIGNATURE or version < _FIRST_VERSION:
@@ -63,12 +67,10 @@ def _read_text(main: bytes, streams: CompoundFile) -> str:
     at, size = struct.unpack_from("<II", main, _PIECES_AT)
     characters = "".join(_pieces(table[at : at + size], main))
     counts = [max(0, count) for count in struct.unpack_from("<7i", main, _COUNTS_AT)]
-    parts, start = [], 0
-    for index, count in enumerate(counts):
-        if index != _HEADERS:
-            parts.append(characters[start : start + count])
-        start += count
-    return "\r".join(parts)
+    ends = list(accumulate(counts))
+    parts = [characters[end - count : end] for count, end in zip(counts, ends, strict=True)]
+    headers = parts.pop(_HEADERS)
+    return "\r".join(parts), headers
 
 
 def _pieces(pieces: bytes, main: bytes) -> Iterator[str]:

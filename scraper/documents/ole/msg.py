@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,7 +16,7 @@ _HEADERS = (("From", "0C1A"), ("To", "0E04"), ("Cc", "0E03"), ("Subject", "0037"
 _PLAIN, _HTML, _SENT = "1000", "1013", 0x0039
 _SHORT_NAME, _LONG_NAME, _DATA = "3704", "3707", "3701"
 """Numbers of properties (MS-OXPROPS)."""
-_FOLDER = re.compile(r"(__attach_version1\.0_#[0-9A-F]{8})/__substg")
+_ATTACHMENT, _PROPERTY = "__attach_version1.0_#", "__substg"
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 _PROPERTIES_AT, _PROPERTY_BYTES, _TIME = 32, 16, 0x0040
 
@@ -56,8 +55,8 @@ def _date(properties: bytes) -> str:
 
 
 def _attachments(streams: CompoundFile) -> Iterator[EmbeddedFile]:
-    folders = dict.fromkeys(match[1] for name in streams.names if (match := _FOLDER.match(name)))
-    for folder in folders:
+    paths = (path.partition("/") for path in streams.names if path.startswith(_ATTACHMENT))
+    for folder in dict.fromkeys(folder for folder, _, name in paths if name.startswith(_PROPERTY)):
         name = _text(streams, f"{folder}/", _LONG_NAME) or _text(streams, f"{folder}/", _SHORT_NAME)
         data = streams.read(f"{folder}/__substg1.0_{_DATA}0102")
         yield EmbeddedFile(name or "attachment", data)

@@ -16,6 +16,7 @@ from scraper.documents.rtf.tokenizer import (
     CHARACTERS,
     CHARSETS,
     DESTINATIONS,
+    MARGINS,
     SKIPPED_DESTINATIONS,
     TRANSPARENT,
     RtfToken,
@@ -45,19 +46,21 @@ _RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a file.
+    """Return the text of a file; that of page headers and footers if there is no other.
 
     Raises:
         MalformedDocumentError: The file does not begin as RTF.
     """
     if not data.startswith(b"{\\rtf"):
         raise MalformedDocumentError("The RTF file is damaged: it does not begin as one.")
-    reader = _Reader()
-    for token in tokenize(data[:_MAX_BYTES]):
-        reader.process(token)
-        if reader.size > MAX_CHARACTERS:
+    for omitted in (MARGINS, frozenset[str]()):
+        reader = _Reader(omitted)
+        for token in tokenize(data[:_MAX_BYTES]):
+            reader.process(token)
+            if reader.size > MAX_CHARACTERS:
+                break
+        if text := reader.comments.insert(html_to_markdown(reader.html(), request.url)):
             break
-    text = reader.comments.insert(html_to_markdown(reader.html(), request.url))
     return ParsedDocument("rtf", text, title=reader.property("title"), author=reader.property("author"))
 
 
@@ -119,7 +122,8 @@ class _Text:
 class _Reader:
     """Interpreter of control words, whose effects end with their group."""
 
-    def __init__(self) -> None:
+    def __init__(self, omitted: frozenset[str]) -> None:
+        self._skipped = SKIPPED_DESTINATIONS | omitted
         self.comments = ReviewComments()
         self.size = 0
         self._format = RtfTextFormat()
@@ -237,7 +241,7 @@ class _Reader:
             return
         if is_group_start and word in DESTINATIONS:
             self._begin_destination(DESTINATIONS[word])
-        elif is_group_start and (word in SKIPPED_DESTINATIONS or (is_optional and word not in TRANSPARENT)):
+        elif is_group_start and (word in self._skipped or (is_optional and word not in TRANSPARENT)):
             self._format.destination = "skip"
         elif word == "u" and number is not None:
             self._add_unicode(number)

@@ -59,14 +59,15 @@ DESTINATIONS = {
 """Destinations whose text is used, and the names that the reader gives to them."""
 
 SKIPPED_DESTINATIONS = frozenset(
-    "colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
-    "colorschememapping datastore latentstyles generator listtable listoverridetable rsidtbl revtbl "
-    "bkmkstart bkmkend nonshppict shppict sp sn sv xmlnstbl filetbl atnid atndate atnref atntime atnparent "
-    "atrfstart atrfend do private1 template operator subject keywords comment doccomm company category "
-    "manager hlinkbase shprslt nonesttables tc xe rxe ftnsep ftnsepc aftnsep aftnsepc ftncn aftncn ud panose "
-    "falt fname mmathPr pgdsctbl userprops blipuid picprop wgrffmtfilter".split()
+    "colortbl pict object objdata themedata colorschememapping datastore latentstyles generator listtable "
+    "listoverridetable rsidtbl revtbl bkmkstart bkmkend nonshppict shppict sp sn sv xmlnstbl filetbl atnid atndate "
+    "atnref atntime atnparent atrfstart atrfend do private1 template operator subject keywords comment doccomm "
+    "company category manager hlinkbase shprslt nonesttables tc xe rxe ftnsep ftnsepc aftnsep aftnsepc ftncn aftncn "
+    "ud panose falt fname mmathPr pgdsctbl userprops blipuid picprop wgrffmtfilter".split()
 )
-"""Destinations without document text: tables of the file, pictures, margins, private data of programs."""
+"""Destinations without document text: tables of the file, pictures, private data of programs."""
+MARGINS = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
+"""Destinations of page headers and footers."""
 
 TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
 """Optional destinations whose text belongs to the document."""

@@ -6,13 +6,12 @@ import pytest
 
 from scraper.documents.sniff import DocumentKind, is_document, sniff_kind
 from tests.scraper.documents import builders
+from tests.scraper.documents.ole.compound_builder import compound_file
 from tests.scraper.soon import soon
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 
-
-def ole(stream: str) -> bytes:
-    return OLE + stream.encode("utf-16-le") + b"\0" * 64
+def ole(*streams: str) -> bytes:
+    return compound_file(dict.fromkeys(streams, b"x"))
 
 
 @pytest.mark.parametrize(
@@ -37,6 +36,12 @@ def ole(stream: str) -> bytes:
         (ole("Workbook"), DocumentKind.XLS),
         (ole("EncryptedPackage"), DocumentKind.LOCKED_OFFICE),
         (ole("Something"), DocumentKind.BINARY),
+        (ole("MBD0018/WordDocument", "Workbook"), DocumentKind.XLS),
+        (ole("WORKBOOK"), DocumentKind.XLS),
+        (ole("worddocument"), DocumentKind.DOC),
+        (ole("__attach_version1.0_#00000000/WordDocument", "__properties_version1.0"), DocumentKind.MSG),
+        (ole("Storage/Workbook"), DocumentKind.BINARY),
+        (ole("WordDocument")[:1_024], DocumentKind.DAMAGED_OFFICE),
         (b"{\\rtf1 a}", DocumentKind.RTF),
         (b"<!-- a --><!DOCTYPE html><title>a</title>", DocumentKind.HTML),
         (b"<!-- a -->\n<!-- b --> <?xml version='1.0'?> <html>", DocumentKind.HTML),

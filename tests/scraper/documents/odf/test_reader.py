@@ -229,3 +229,8 @@ def test_repeated_rows_of_a_sheet_are_limited() -> None:
     parsed = parse(builders.odf("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
     assert parsed.markdown.startswith("<!-- page 1 -->\n\n## S\n\n| a |")
     assert len(parsed.markdown) < 2_000
+
+
+def test_page_header_is_the_text_of_a_document_without_other_text() -> None:
+    styles = f"<office:master-styles><style:header>{p('Tide table')}</style:header></office:master-styles>"
+    assert parse(builders.odf("text", p(""), parts={"styles.xml": styles})).markdown == "Tide table"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -37,6 +37,10 @@ def test_word_file_has_paragraphs_tables_fields_and_notes(mini: bool) -> None:
         "Title\n\nSee the link here\n\n| Town | People |\n| --- | --- |\n| Bergen |  |\n\n"
         "Over<br>line – dash\n\nA note \u03b1"
     )
+
+
+def test_header_is_the_text_of_a_word_file_without_other_text() -> None:
+    assert parse(doc("\r")).markdown == "header"
 
 
 def test_locked_old_and_damaged_word_files_are_refused() -> None:
@@ -85,8 +89,10 @@ def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
     )
 
 
-def workbook_until_2003(rows: Sequence[Sequence[str | float]]) -> bytes:
-    """Build an Excel file (BIFF8) of one sheet `Tides`."""
+def workbook_until_2003(
+    rows: Sequence[Sequence[str | float]], stream: str = "Workbook", embedded: Mapping[str, bytes] | None = None
+) -> bytes:
+    """Build an Excel file (BIFF8) of one sheet `Tides`, with further streams."""
 
     def part(number: int, content: bytes) -> bytes:
         return struct.pack("<HH", number, len(content)) + content
@@ -105,13 +111,20 @@ def workbook_until_2003(rows: Sequence[Sequence[str | float]]) -> bytes:
     end, name = part(0x000A, b""), b"Tides"
     start = len(begin(5)) + len(part(0x0085, bytes(8) + name)) + len(end)
     sheet = part(0x0085, struct.pack("<IBBBB", start, 0, 0, len(name), 0) + name)
-    return compound_file({"Workbook": begin(5) + sheet + end + begin(0x10) + cells + end})
+    return compound_file({**(embedded or {}), stream: begin(5) + sheet + end + begin(0x10) + cells + end})
 
 
 def test_old_workbook_has_its_sheets_as_tables() -> None:
     parsed = parse(workbook_until_2003([("Town", "Height"), ("Porto", 3.5), ("Cork", 4.25)]))
     assert "Tides" in parsed.markdown
     assert parsed.markdown.endswith("| Town | Height |\n| --- | --- |\n| Porto | 3.5 |\n| Cork | 4.25 |")
+
+
+def test_embedded_word_file_and_case_of_names_do_not_change_the_format() -> None:
+    rows: list[tuple[str, str | float]] = [("Town", "Height"), ("Porto", 3.5)]
+    parsed = parse(workbook_until_2003(rows, "WORKBOOK", {"MBD0018/WordDocument": b"x", "MBD0018/1Table": b"x"}))
+    assert parsed.format == "xls"
+    assert "| Porto | 3.5 |" in parsed.markdown
 
 
 def test_outlook_message_has_headers_text_and_attached_documents() -> None:

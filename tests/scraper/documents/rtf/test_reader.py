@@ -83,6 +83,10 @@ def test_unclosed_braces_are_limited(body: bytes) -> None:
     assert parse(b"{\\rtf1 " + body).markdown.startswith("deep")
 
 
+def test_headers_and_footers_are_the_text_of_a_file_without_other_text() -> None:
+    assert text(rb"{\header {\b Tide table}\par}\pard\par{\footerf Page one\par}") == "**Tide table**\n\nPage one"
+
+
 def test_file_without_text_raises_no_content() -> None:
     with pytest.raises(errors.NoContentError):
         parse(b"{\\rtf1{\\pict 00}}")
