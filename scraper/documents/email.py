@@ -7,17 +7,11 @@ import email.policy
 from collections.abc import Iterator
 from email.message import EmailMessage
 
-from lxml import etree
-
 from scraper.documents import mhtml
 from scraper.documents.embedded import EmbeddedFile, read_embedded
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_markup import remove_internal_links
-from scraper.extract.markdown import converter
-from scraper.html.dom.parsing import parse_html
+from scraper.documents.office_markup import convert_html
 
-_BASE_URL = "http://mail.invalid/"
-"""Base URL for links; links in emails are absolute."""
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -79,12 +73,3 @@ def _body(message: EmailMessage) -> str:
     if part.get_content_type() != "text/html":
         return text.strip()
     return convert_html(text)
-
-
-def convert_html(text: str) -> str:
-    """Return the Markdown of an email in HTML; empty if it cannot be parsed."""
-    try:
-        root = parse_html(text).root
-    except (etree.XMLSyntaxError, ValueError):
-        return ""
-    return "" if root is None else remove_internal_links(converter.convert(root, _BASE_URL).markdown, _BASE_URL)

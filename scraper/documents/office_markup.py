@@ -48,6 +48,15 @@ def html_to_markdown(html: str, url: str) -> str:
     return remove_internal_links(converter.convert(root, url or _BASE_URL).markdown, url or _BASE_URL)
 
 
+def convert_html(text: str) -> str:
+    """Return the Markdown of HTML whose links are absolute; empty if it cannot be parsed."""
+    try:
+        root = parse_html(text).root
+    except (etree.XMLSyntaxError, ValueError):
+        return ""
+    return "" if root is None else remove_internal_links(converter.convert(root, _BASE_URL).markdown, _BASE_URL)
+
+
 def remove_internal_links(text: str, base: str) -> str:
     """Remove links into the file itself and, with a placeholder as base, all relative links; keep their text.
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from browsers.http.charset import decode
-from scraper.documents.email import convert_html
 from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_markup import convert_html
 from scraper.documents.tables import pipe_table
 from scraper.documents.text_decoding import decode_text
 from scraper.errors import NoContentError

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from browsers.http.charset import decode
-from scraper.documents.email import convert_html
 from scraper.documents.embedded import EmbeddedFile, read_embedded
 from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_markup import convert_html
 from scraper.documents.ole.compound_file import CompoundFile
 
 _HEADERS = (("From", "0C1A"), ("To", "0E04"), ("Cc", "0E03"), ("Subject", "0037"))
