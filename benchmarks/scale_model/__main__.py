@@ -19,7 +19,7 @@ from benchmarks.scale_model.machine import Cost, Machine, Run, Site, Slots, simu
 from benchmarks.scale_model.plan import groups, read_by
 from benchmarks.scale_model.site import HOSTS, KINDS, scale_site
 from scraper.bulk.model import JobRate
-from scraper.bulk.retry_policy import SITE_PAUSE_S
+from scraper.bulk.page_dispatcher import SITE_PAUSE_S
 from scraper.settings import Settings
 
 _PAGES, _PAGES_QUICK = 20_000, 1_500

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.element_objects import ElementGoneError
-from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN
+from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN, ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import FrameProcesses
 from browsers.acting.input import InputDevices

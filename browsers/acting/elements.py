@@ -6,13 +6,6 @@ import asyncio
 import time
 from typing import Any
 
-from browsers.acting.element_objects import (
-    ElementActionError,
-    ElementCoveredError,
-    ElementGoneError,
-    call_function,
-    resolve_node,
-)
 from browsers.acting.element_scripts import (
     CLICK_BY_SCRIPT,
     DESCRIBE_COVER,
@@ -22,6 +15,11 @@ from browsers.acting.element_scripts import (
     PLACE_IN_IMAGE,
     SCROLL_TO_CENTER,
     SELECT_OPTIONS,
+    ElementActionError,
+    ElementCoveredError,
+    ElementGoneError,
+    call_function,
+    resolve_node,
 )
 from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.element_objects import ElementActionError
+from browsers.acting.element_scripts import ElementActionError
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.step_targets import find_same_control
 

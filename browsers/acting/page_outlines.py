@@ -7,7 +7,7 @@ import time
 from html import escape
 
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
-from browsers.acting.element_objects import ElementGoneError
+from browsers.acting.element_scripts import ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices

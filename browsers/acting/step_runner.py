@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.element_objects import ElementActionError, ElementCoveredError, ElementGoneError
+from browsers.acting.element_scripts import ElementActionError, ElementCoveredError, ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError

@@ -18,8 +18,7 @@ from browsers import errors
 from browsers.cdp.session import CdpTransport, CommandFailedError, Connection
 from browsers.cdp.transports import PipeHandshake, PipeTransport, PlaywrightTransport
 from browsers.chromium.playwright_driver import PlaywrightDriver
-from browsers.chromium.process_tree import find_zygotes, measure_tree_bytes
-from browsers.chromium.renderer_limits import RendererGuard
+from browsers.chromium.renderer_limits import RendererGuard, find_zygotes, measure_tree_bytes
 from browsers.chromium.switches import DEAD_PROXY, LaunchPlan
 from browsers.model import Tier
 

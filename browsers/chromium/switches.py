@@ -16,8 +16,8 @@ from browsers.identity.fingerprint import (
     SCREEN_WIDTH,
     TASKBAR_HEIGHT,
     BrowserIdentity,
+    format_posix_locale,
 )
-from browsers.identity.locales import format_posix_locale
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 

@@ -7,11 +7,10 @@ import socket
 
 from browsers.egress import ip_rules
 from browsers.egress.dns_resolver import CachingResolver, DnsResolver
-from browsers.egress.network_check import NetworkCheckingConnector
 from browsers.egress.proxy_listener import LISTEN_BACKLOG, LISTEN_HOST, ProxyLimits, ProxyListener
 from browsers.egress.relay import BUFFER_BYTES
 from browsers.egress.target_policy import TargetPolicy, TestHosts
-from browsers.egress.tcp_dialer import ConnectFunction, Dialer, OpenConnection
+from browsers.egress.tcp_dialer import ConnectFunction, Dialer, NetworkCheckingConnector, OpenConnection
 from browsers.egress.third_parties import ThirdPartyPolicy
 from browsers.egress.upstream_proxy import UpstreamConnector, parse_proxy
 from browsers.settings import BrowserSettings

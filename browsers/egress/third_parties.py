@@ -1,20 +1,184 @@
-"""Decide which third parties a page may load: trackers and widgets are refused by host, before they cost anything.
+"""Decide which third parties a page may load, by a table of hosts and by the operator's filter lists.
 
 The hosts are in `third_parties.txt`. They never include challenges, captchas, CDNs, payment, maps, players and
 comments.
+
+The engine of the filter lists is Brave's (`adblock`, an optional package).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from browsers.egress.filter_lists import FilterLists
 from browsers.egress.ip_rules import normalize_host
+from browsers.errors import FilterListError
 from browsers.http.domains import registrable_domain
 from browsers.model import ThirdParties
 from browsers.settings import BrowserSettings
+
+if TYPE_CHECKING:
+    import adblock
+
+MAX_BYTES = 20_000_000
+"""Bytes of all lists together. EasyList has 2 MB, the largest public collections 8; they take a second to read."""
+MAX_RULES = 400_000
+"""Maximum of rules of all lists together. The engine takes 1 kB for each: six million rules of two letters, which fit
+into `MAX_BYTES`, took 6 GB. A list of 2 MB, like EasyList, has at most 100,000 rules of 20 letters."""
+MAX_WILDCARD_RULES = 30_000
+"""Maximum of rules with wildcards, which are tried one by one for each host: 300,000 took 86 ms."""
+_MAX_LINE_CHARS = 20_000
+_MAX_WILDCARDS = 20
+"""Maximum of wildcards in a pattern. The engine converts patterns to regular expressions, and wildcards make them
+slow."""
+_MAX_UNKNOWN = 0.1
+"""Maximum share of lines that are not rules. A file with more is not a filter list."""
+_CACHED_HOSTS = 20_000
+_COMMENT = re.compile(r"\s*(?:!|\[|#(?!@?[#?$%])|$)")
+_COSMETIC = re.compile(r"#@?[?$%]*@?#")
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[\da-f]*:[\da-f:]*(?:%\w+)?")
+"""First word of a line of a hosts file. Many lists have this format."""
+_NOWHERE = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
+"""Addresses in hosts files of hosts that are refused. Other lines name the machine's own network."""
+_FOREIGN = re.compile(r"(?:address|server|local)=/")
+"""Rule of dnsmasq."""
+_WORD = re.compile(r"[\w,;:=+\"'()\[\]]+")
+"""Pattern that separates no parts of a URL. Few rules of a filter list are like this, but all lines of a word list."""
+_REGULAR_EXPRESSION = re.compile(r"(?:@@)?/.*/(?:\$|$)")
+_PROBES = ("en.wikipedia.org", "www.iana.org", "example.com", "www.example.net", "cdn.jsdelivr.net", "www.gov.uk")
+"""Hosts that no filter list refuses. A list that refuses half of them would block most of the web."""
+CHALLENGES = frozenset(
+    "challenges.cloudflare.com hcaptcha.com recaptcha.net www.google.com www.gstatic.com captcha-delivery.com "
+    "datadome.co perimeterx.net px-cdn.net px-cloud.net px-captcha.com humansecurity.com arkoselabs.com funcaptcha.com "
+    "awswaf.com kasada.io imperva.com incapsula.com akamaihd.net geetest.com friendlycaptcha.com".split()
+)
+"""Hosts of captcha and challenge vendors. They are never refused, because pages behind a challenge need them."""
+
+
+class FilterLists:
+    """Apply the rules of all filter lists of the operator."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Read the lists.
+
+        Raises:
+            FilterListError: The engine is missing, or a file is not a filter list. The message has the next step.
+        """
+        found: dict[Path, list[str]] = {}
+        left = MAX_BYTES
+        for path in paths:
+            data = _read_list(path, left)
+            left -= len(data)
+            found[path] = _select_rules(path, _decode(path, data))
+            _raise_if_too_many(path, [rule for rules in found.values() for rule in rules])
+        self._engine = _build_engine(found.values())
+        if refused := _refused_probes(self._engine):
+            # Each list alone, to name the one that does.
+            alone = (path for path in paths if _refused_probes(_build_engine([found[path]])))
+            raise FilterListError(
+                f"{next(alone, paths[-1])} refuses nearly every host, for example {refused[0]}: no page could load "
+                "anything. Remove the rule that matches every URL."
+            )
+        self.refuses = functools.lru_cache(_CACHED_HOSTS)(self._refuses)
+
+    def _refuses(self, host: str, page_host: str) -> bool:
+        """Return True if a list refuses scripts of a host on pages of another."""
+        return not _is_challenge(host) and _matches(self._engine, host, page_host)
+
+
+def _read_list(path: Path, limit_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit_bytes + 1)
+    except OSError as error:
+        raise FilterListError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(data) > limit_bytes:
+        raise FilterListError(
+            f"{path} is too large: all lists together may have {MAX_BYTES // 1_000_000} MB. Use fewer or smaller lists."
+        )
+    return data
+
+
+def _decode(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FilterListError(f"{path} is not a filter list: it is not text in UTF-8.") from None
+
+
+def _select_rules(path: Path, text: str) -> list[str]:
+    """Return the rules for requests, without regular expressions and patterns of many wildcards."""
+    rules, unknown, lines = [], 0, 0
+    for line in text.splitlines():
+        rule = line.strip()
+        if _COMMENT.match(rule):
+            continue
+        lines += 1
+        words = rule[:_MAX_LINE_CHARS].partition("#")[0].split()
+        if len(words) > 1 and _ADDRESS.fullmatch(words[0]):
+            if words[0] in _NOWHERE:
+                rules += [f"||{host}^" for host in words[1:] if "." in host and host not in _NOWHERE]
+        elif _COSMETIC.search(rule[:_MAX_LINE_CHARS]):
+            continue
+        elif len(rule) > _MAX_LINE_CHARS or rule[0] in "<{" or " " in rule or _FOREIGN.match(rule):
+            unknown += 1
+        elif not _REGULAR_EXPRESSION.match(rule) and rule.partition("$")[0].count("*") <= _MAX_WILDCARDS:
+            unknown += _WORD.fullmatch(rule) is not None
+            rules.append(rule)
+    if unknown > _MAX_UNKNOWN * lines:
+        raise FilterListError(
+            f"{path} is not a filter list: {unknown:,} of its {lines:,} lines are not rules. "
+            "It must have the syntax of EasyList, such as ||ads.example.com^, or of a hosts file."
+        )
+    if not rules:
+        raise FilterListError(f"{path} has no rules for requests, such as ||ads.example.com^.")
+    return rules
+
+
+def _raise_if_too_many(path: Path, rules: Sequence[str]) -> None:
+    with_wildcards = sum("*" in rule.partition("$")[0].strip("*") for rule in rules)
+    for count, limit, what in (
+        (len(rules), MAX_RULES, "rules"),
+        (with_wildcards, MAX_WILDCARD_RULES, "wildcard rules"),
+    ):
+        if count > limit:
+            raise FilterListError(
+                f"{path} has too many {what}: all lists together may have {limit:,}. Use fewer or smaller lists."
+            )
+
+
+def _build_engine(lists: Iterable[list[str]]) -> adblock.Engine:
+    try:
+        import adblock
+    except ImportError:
+        raise FilterListError("Filter lists need an engine: pip install 'search-mcp[filters]'.") from None
+    filters = adblock.FilterSet()
+    for rules in lists:
+        filters.add_filters(rules)
+    return adblock.Engine(filters)
+
+
+def _refused_probes(engine: adblock.Engine) -> list[str]:
+    """Return the probes that the engine refuses, or an empty list if it refuses fewer than half."""
+    refused = [host for host in _PROBES if _matches(engine, host, "news.example")]
+    return refused if 2 * len(refused) >= len(_PROBES) else []
+
+
+def _matches(engine: adblock.Engine, host: str, page_host: str) -> bool:
+    return bool(engine.check_network_urls(f"https://{host}/", f"https://{page_host}/", "script").matched)
+
+
+def _is_challenge(host: str) -> bool:
+    while host:
+        if host in CHALLENGES:
+            return True
+        host = host.partition(".")[2]
+    return False
+
 
 _TRACKERS = frozenset({"ad", "analytics", "tag-manager"})
 _WIDGETS = frozenset({"social", "marketing", "chat", "consent"})

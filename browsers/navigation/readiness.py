@@ -8,20 +8,20 @@ import time
 from collections.abc import Callable
 
 from browsers.cdp.session import CommandFailedError, Event, Session
-from browsers.free_resources import measure_slowdown
 from browsers.navigation.network_activity import NetworkActivity
-from browsers.navigation.page_patterns import PageProgress
 from browsers.navigation.readiness_rules import (
     MIN_PAUSE_S,
     QUIET_S,
     QUIET_WITH_DATA_S,
     DomSample,
+    PageProgress,
     QuietTimers,
     ReadinessDecision,
     decide_readiness,
     pause_s,
 )
 from browsers.scripts import READINESS_PROBE
+from browsers.slot_scaling import measure_slowdown
 
 _MAX_TASKS_PER_INSTANT = 1000
 """Maximum of tasks before time advances, for pages that always start another task."""

@@ -11,10 +11,10 @@ from urllib.parse import unquote, urlsplit
 from browsers.cdp.session import CommandFailedError, Connection, Event, Session
 from browsers.egress import EgressProxy, ProxyListener
 from browsers.errors import BrowsersError, PageCrashedError
-from browsers.free_resources import measure_slowdown
 from browsers.identity.fingerprint import NETWORK_STATE, NO_NOTIFICATIONS, BrowserIdentity
 from browsers.model import Request, Tier, strip_credentials
 from browsers.scripts import DESKTOP_APIS
+from browsers.slot_scaling import measure_slowdown
 
 MAX_CACHED_URLS = 32
 MAX_CACHED_BYTES = 4_000_000

@@ -17,7 +17,7 @@ from browsers.egress import EgressProxy
 from browsers.errors import BrowserGoneError, BrowsersError
 from browsers.identity.fingerprint import BrowserIdentity
 from browsers.model import Request, Tier
-from browsers.navigation.page_patterns import PagePatterns
+from browsers.navigation.readiness_rules import PagePatterns
 from browsers.navigation.tab import Tab
 from browsers.pool.reusable_tabs import (
     BATCH_TTL_S,

@@ -21,9 +21,9 @@ import click
 from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
-from scraper.cli.message_rewriting import rewrite_message
 from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
+from scraper.cli.tool_output import rewrite_message
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.message_rewriting import rewrite_answer
 from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
-from scraper.cli.tool_output import print_text, wants_json, with_output_options
+from scraper.cli.tool_output import print_text, rewrite_answer, wants_json, with_output_options
 from scraper.settings import Settings
 
 if TYPE_CHECKING:

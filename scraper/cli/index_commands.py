@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.message_rewriting import get_command_name
 from scraper.cli.setting_options import LOG_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
-from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
+from scraper.cli.tool_output import get_command_name, print_text, run_and_print, wants_json, with_output_options
 
 if TYPE_CHECKING:
     from scraper.tools.model import ToolAnswer
@@ -137,7 +136,7 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.cli.message_rewriting import rewrite_answer
+        from scraper.cli.tool_output import rewrite_answer
         from scraper.render.untrusted_text import remove_untrusted_marks
 
         return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))

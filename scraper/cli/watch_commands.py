@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
-from scraper.cli.message_rewriting import rewrite_json
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
 from scraper.cli.store_access import with_store
+from scraper.cli.tool_output import rewrite_json
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
 from scraper.urls import parse_address

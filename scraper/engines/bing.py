@@ -9,8 +9,7 @@ from types import MappingProxyType
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.common import request_builder, response_parser, rss_results
 from scraper.engines.common.layout_parser import ResultLayout, css
-from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, query_text
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, parse_locale, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "bing"

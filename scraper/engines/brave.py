@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
 from scraper.engines.common.request_builder import page_request, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
@@ -43,7 +43,7 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
         _NAME,
         _NEWS if query.category == "news" else _WEB,
         {
-            "q": query_operators.quote_bangs(query_text(query)),
+            "q": request_builder.quote_bangs(query_text(query)),
             "source": "web",
             "tf": _FRESHNESS.get(query.freshness or "", ""),
             "offset": str(min(query.page - 1, _MAX_OFFSET)) if query.page > 1 else "",

@@ -7,10 +7,9 @@ from datetime import datetime
 from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
-from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.request_builder import form_request, page_request, query_text
+from scraper.engines.common.request_builder import form_request, page_request, parse_locale, query_text
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 from scraper.html.dom.xpath import element_selector
 
@@ -82,7 +81,7 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 def _form(query: SearchQuery) -> Mapping[str, str]:
     locale = parse_locale(query.language)
     region = _REGIONS.get(locale.tag, f"{locale.country.lower()}-{locale.language}")
-    form = {"q": query_operators.quote_bangs(query_text(query)), "b": "", "kl": region}
+    form = {"q": request_builder.quote_bangs(query_text(query)), "b": "", "kl": region}
     df, kp = _FRESHNESS.get(query.freshness or ""), _SAFE.get(query.safe_search)
     form |= {"df": df} if df else {}
     form |= {"kp": kp} if kp else {}

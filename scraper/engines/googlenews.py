@@ -7,10 +7,8 @@ from types import MappingProxyType
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines.common import query_operators, response_parser, rss_results
-from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.query_operators import category_domains
-from scraper.engines.common.request_builder import engine_profile
+from scraper.engines.common import request_builder, response_parser, rss_results
+from scraper.engines.common.request_builder import category_domains, engine_profile, parse_locale
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "googlenews"
@@ -23,10 +21,10 @@ def build_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request for the feed, which has no second page. Country, language and edition must agree."""
     locale = parse_locale(query.language)
     edition = _EDITIONS.get(locale.tag, locale.language)
-    text = query_operators.join_query(
+    text = request_builder.join_query(
         query.text,
-        query_operators.site_operator(category_domains(query.category, query.include_domains)),
-        query_operators.exclude_operators(query.exclude_domains),
+        request_builder.site_operator(category_domains(query.category, query.include_domains)),
+        request_builder.exclude_operators(query.exclude_domains),
         _WITHIN.get(query.freshness or "", ""),
     )
     parameters = {"q": text, "hl": locale.tag, "gl": locale.country, "ceid": f"{locale.country}:{edition}"}

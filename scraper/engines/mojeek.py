@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import query_operators, request_builder, response_parser
+from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
-from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request
+from scraper.engines.common.request_builder import FRESHNESS_DAYS, page_request, parse_locale
 from scraper.engines.model import Engine, EngineResponse, SearchQuery
 
 _NAME = "mojeek"
@@ -60,11 +59,11 @@ def parse(snapshot: Snapshot, now: datetime) -> EngineResponse:
 
 def _query_text(query: SearchQuery) -> str:
     """Return the query text with the one operator that Mojeek supports: `site:` of one host."""
-    domains = query_operators.category_domains(query.category, query.include_domains)
-    return query_operators.join_query(
+    domains = request_builder.category_domains(query.category, query.include_domains)
+    return request_builder.join_query(
         query.text,
         "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
-        query_operators.site_operator(domains) if len(domains) == 1 else "",
+        request_builder.site_operator(domains) if len(domains) == 1 else "",
     )
 
 

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from browsers.model import Request, Snapshot
 from scraper.engines.common import request_builder, response_parser
 from scraper.engines.common.layout_parser import ResultLayout, css
-from scraper.engines.common.locales import parse_locale
-from scraper.engines.common.request_builder import form_request, page_request, query_text
+from scraper.engines.common.request_builder import form_request, page_request, parse_locale, query_text
 from scraper.engines.common.result_page import build_result_page
 from scraper.engines.model import Engine, EngineResponse, HomePageForm, SearchQuery
 from scraper.html.dom.xpath import element_selector

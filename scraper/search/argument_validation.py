@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scraper.engines.common.query_operators import host_of_domain
+from scraper.engines.common.request_builder import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import suggest

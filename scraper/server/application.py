@@ -19,9 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access.header_rules import AccessRules
 from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
-from scraper.server.http.access_middleware import AccessMiddleware
-from scraper.server.http.disconnect_middleware import DisconnectMiddleware
 from scraper.server.http.health import Health
+from scraper.server.http.middleware import AccessMiddleware, DisconnectMiddleware
 from scraper.server.http.uvicorn_server import GracefulServer
 from scraper.server.lifecycle import ServerContext, last_bytes_s, wait_for_first
 from scraper.server.playground.routes import Playground

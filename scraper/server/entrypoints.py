@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from scraper.server.access.header_rules import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
 from scraper.server.errors import ServerStartError, ServicesOpenError
-from scraper.server.http.sockets import open_sockets
+from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, ServicesFactory, hold_services, stop_signals
 from scraper.server.telemetry import logs
-from scraper.server.transport.stdio_reader import private_stdin
+from scraper.server.transport.stdio import private_stdin
 from scraper.settings import Settings
 from scraper.settings.optional_dependencies import install_command
 from scraper.tools import registry

@@ -1,6 +1,6 @@
 """Run functions in other processes: a pool for pages, a single-use sandbox for documents."""
 
-from scraper.workers.errors import (
+from scraper.workers.messages import (
     NoWorkerError,
     WorkerDiedError,
     WorkerFailedError,

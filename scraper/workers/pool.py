@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar, TypeVarTuple
 
 from scraper.errors import format_error
-from scraper.workers.errors import NoWorkerError, WorkerDiedError, WorkerTimeoutError
-from scraper.workers.messages import dump_message
+from scraper.workers.messages import NoWorkerError, WorkerDiedError, WorkerTimeoutError, dump_message
 from scraper.workers.process import ForkServerClient, ProcessGoneError, Worker
 
 _MAX_WORKERS = 4

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scraper.workers import bootstrap, messages
-from scraper.workers.errors import WorkerMemoryError
+from scraper.workers.messages import WorkerMemoryError
 from scraper.workers.sandbox import SandboxLimits
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")

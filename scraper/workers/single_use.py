@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from scraper.workers.errors import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
+from scraper.workers.messages import WorkerDiedError, WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.process import Channel, ProcessGoneError, create_socket_pair, launch, read_cpu_s, wait_for_exit
 from scraper.workers.sandbox import SandboxLimits
 

@@ -22,10 +22,10 @@ from playwright.async_api._context_manager import PlaywrightContextManager
 
 from browsers import Browsers, BrowserSettings, Mode, Request, Tier, errors
 from browsers.cdp.transports import PipeHandshake
-from browsers.chromium import playwright_driver, process_tree
+from browsers.chromium import playwright_driver, renderer_limits
 from browsers.chromium.process import launch_chromium
-from browsers.chromium.process_tree import list_tree_pids
 from browsers.chromium.profile_dir import PREFIX, ProfileDir, remove_abandoned_dirs
+from browsers.chromium.renderer_limits import list_tree_pids
 from browsers.egress import proxy_server
 from browsers.egress.proxy_listener import ProxyLimits
 from browsers.navigation import readiness
@@ -264,12 +264,12 @@ async def test_crashed_browser_is_replaced_without_linux_features(
     # Simulate macOS: no pidfd reports the end of a process, and no /proc lists its children and memory.
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     before = set(ours())
-    monkeypatch.setattr(process_tree, "PROC", Path("/nonexistent"))
+    monkeypatch.setattr(renderer_limits, "PROC", Path("/nonexistent"))
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
         assert marks(await visit(client, site, "/spa/1")) == 60
-        monkeypatch.setattr(process_tree, "PROC", Path("/proc"))
+        monkeypatch.setattr(renderer_limits, "PROC", Path("/proc"))
         found = victims("browser", before)
-        monkeypatch.setattr(process_tree, "PROC", Path("/nonexistent"))
+        monkeypatch.setattr(renderer_limits, "PROC", Path("/nonexistent"))
         kill(found)
         assert found and await served_again(client, site, Tier.LIGHT)
         assert client.status().browsers[0].memory_bytes is None

@@ -13,7 +13,7 @@ import pytest
 
 from browsers import Browsers, Mode, VisitLimits
 from browsers.cdp import session
-from browsers.chromium.process_tree import command_line, list_tree_pids
+from browsers.chromium.renderer_limits import command_line, list_tree_pids
 from browsers.navigation import readiness
 from browsers.navigation import visit as visit_module
 from tests.browsers.visits import marks, visit

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from browsers import Browsers, BrowserSettings, free_resources
+from browsers import Browsers, BrowserSettings, slot_scaling
 from browsers.fair_queue import FairSemaphore
-from browsers.free_resources import MAX_SLOWDOWN, FreeResources, ResourceMeter, measure_slowdown
 from browsers.model import Mode, Request
-from browsers.slot_scaling import decide_size
+from browsers.slot_scaling import MAX_SLOWDOWN, FreeResources, ResourceMeter, decide_size, measure_slowdown
 from tests.scraper.process import until
 from tests.site.running import Site
 
@@ -107,7 +106,7 @@ def test_the_limits_of_a_container_count(tmp_path: Path, monkeypatch: pytest.Mon
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(free_resources, "_GROUP", tmp_path)
+    monkeypatch.setattr(slot_scaling, "_GROUP", tmp_path)
     meter = ResourceMeter()
     # Far more CPU than half a core can give: nothing is free, whatever the machine has.
     (tmp_path / "cpu.stat").write_text("usage_usec 900000000\n")
@@ -117,7 +116,7 @@ def test_the_limits_of_a_container_count(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_without_proc_the_load_of_the_machine_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_STAT", "_MEMORY", "_GROUP"):
-        monkeypatch.setattr(free_resources, name, tmp_path / "missing")
+        monkeypatch.setattr(slot_scaling, name, tmp_path / "missing")
     monkeypatch.setattr(os, "getloadavg", lambda: (1e9, 1e9, 1e9))
     free = ResourceMeter().measure(0.0)
     assert free.cpu == 0 and free.memory_bytes == math.inf
@@ -137,8 +136,8 @@ def test_time_limits_grow_with_the_processes_that_wait_for_a_core(
     load: str, cores: int, slowdown: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "loadavg").write_text(load)
-    monkeypatch.setattr(free_resources, "_LOAD", tmp_path / "loadavg")
-    monkeypatch.setattr(free_resources, "_GROUP", tmp_path / "missing")
+    monkeypatch.setattr(slot_scaling, "_LOAD", tmp_path / "loadavg")
+    monkeypatch.setattr(slot_scaling, "_GROUP", tmp_path / "missing")
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert measure_slowdown() == slowdown
 

@@ -8,10 +8,16 @@ from typing import TypeAlias
 
 from cssselect import HTMLTranslator
 
-from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
+from scraper.engines.common import result_page
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.result_rows import MAX_ROWS, EngineRow, is_ad_link, is_labeled_as_ad
+from scraper.engines.common.result_rows import (
+    MAX_ROWS,
+    EngineRow,
+    is_ad_link,
+    is_labeled_as_ad,
+    is_opaque_redirect,
+    unwrap_redirect,
+)
 from scraper.html.dom.xpath import Element, element_selector
 from scraper.urls import split_url
 
@@ -79,7 +85,7 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     # Paid clicks and internal links are recognized only after the redirect is decoded.
     if not href or is_ad_link(href) or (not target and is_engine_page(page, unwrap_redirect(href))):
         return None
-    text = dom_text.element_text(title, dom_text.MAX_TITLE)
+    text = result_page.element_text(title, result_page.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):
         return None
     return EngineRow(
@@ -100,11 +106,11 @@ def _title_link(title: Element) -> Element | None:
 def _snippet(layout: ResultLayout, block: Element, title: Element) -> str:
     for element in layout.snippet(block) if layout.snippet else ():
         dropped = next(iter(layout.drops(element)), None) if layout.drops else None
-        if text := dom_text.one_line(" ".join(dom_text.text_lines(element, dropped))):
+        if text := result_page.one_line(" ".join(result_page.text_lines(element, dropped))):
             return text
-    lines = (dom_text.one_line(line) for line in dom_text.text_lines(block, title))
-    return next((line for line in lines if len(line) >= _MIN_SENTENCE and not dom_text.is_address(line)), "")
+    lines = (result_page.one_line(line) for line in result_page.text_lines(block, title))
+    return next((line for line in lines if len(line) >= _MIN_SENTENCE and not result_page.is_address(line)), "")
 
 
 def _text(select: ElementSelect | None, block: Element) -> str:
-    return next((dom_text.element_text(element, 200) for element in select(block)), "") if select else ""
+    return next((result_page.element_text(element, 200) for element in select(block)), "") if select else ""

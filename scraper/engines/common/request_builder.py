@@ -2,18 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
-from scraper.engines.common import query_operators
 from scraper.engines.common.layout_parser import ElementSelect
 from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
 from scraper.html.dom.xpath import element_selector
+
+_PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+"""Categories that filter the results of search engines."""
+SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
+"""Categories for which only sources are queried, and no search engine."""
+CATEGORIES = _PAGE_CATEGORIES + SOURCE_CATEGORIES
+
+_CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "github": ("github.com",),
+        "paper": tuple(
+            "arxiv.org dl.acm.org link.springer.com ieeexplore.ieee.org ncbi.nlm.nih.gov nature.com sciencedirect.com "
+            "openreview.net aclanthology.org biorxiv.org medrxiv.org semanticscholar.org plos.org jstor.org "
+            "onlinelibrary.wiley.com".split()
+        ),
+        "forum": tuple(
+            "reddit.com news.ycombinator.com stackoverflow.com stackexchange.com quora.com superuser.com "
+            "serverfault.com askubuntu.com lobste.rs".split()
+        ),
+    }
+)
+"""Hosts of a category. Queries name the first five; filters use all."""
+
+_MAX_NAMED_DOMAINS = 5
+
+MAX_QUERY_CHARS = 499
+"""Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
+
+_MAX_SITES = 5
+"""Maximum of site operators in one query. Engines handle longer lists badly or not at all; results are filtered
+instead."""
+
+_QUOTED = re.compile(r'("[^"]*")')
+_BANG = re.compile(r"(?<!\S)!+[\w.:+-]+")
+_LAST_BANG = re.compile(r"(?<=[\w.])!+(?!\S)")
+_LONE = re.compile(r"(?<!\S)[!\\]+(?=\s|$)|^\s*\\+")
+_FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#\s]+)", re.IGNORECASE)
+
+
+def category_domains(category: str | None, requested: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the caller's domains, or the first domains of the category if there are none."""
+    return requested or _CATEGORY_DOMAINS.get(category or "", ())[:_MAX_NAMED_DOMAINS]
+
+
+def join_query(text: str, *parts: str) -> str:
+    """Return the query on one line without control characters, followed by operators.
+
+    Cut the query to `MAX_QUERY_CHARS` in total, at a word boundary if there is one.
+    """
+    tail = " ".join(filter(None, parts))
+    limit = MAX_QUERY_CHARS - (len(tail) + 1 if tail else 0)
+    printable = "".join(" " if _is_control(character) else character for character in text)
+    return f"{_cut(' '.join(printable.split()), max(limit, 0))} {tail}".strip()
+
+
+def quote_bangs(text: str) -> str:
+    r"""Quote bangs such as `!w`, which redirect to another site.
+
+    Outside quotation marks, remove `!` and `\` that stand alone, a leading `\`, and `!` at the end of a word.
+    """
+    pieces = _QUOTED.split(text)
+    return " ".join("".join(piece if piece.startswith('"') else _quote_in(piece) for piece in pieces).split())
+
+
+def site_operator(domains: Sequence[str], either: str = " OR ") -> str:
+    """Return `site:` operators joined by `either`; empty if there are no domains or more than `_MAX_SITES`."""
+    hosts = _hosts(domains)
+    if not hosts or len(hosts) > _MAX_SITES:
+        return ""
+    listed = either.join(f"site:{host}" for host in hosts)
+    return listed if len(hosts) == 1 else f"({listed})"
+
+
+def exclude_operators(domains: Sequence[str]) -> str:
+    """Return `-site:` operators of the first `_MAX_SITES` domains."""
+    return " ".join(f"-site:{host}" for host in _hosts(domains)[:_MAX_SITES])
+
+
+def host_of_domain(domain: str) -> str:
+    """Return the host of a domain filter; accept URLs, `www.` and a leading `*.`."""
+    match = _FILTER_HOST.match(domain.strip().removeprefix("*.").removeprefix("."))
+    host = match.group(1).lower().strip(".") if match else ""
+    return host.removeprefix("www.")
+
+
+def _hosts(domains: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(host for host in map(host_of_domain, domains) if host))
+
+
+def _quote_in(piece: str) -> str:
+    return _LAST_BANG.sub("", _BANG.sub(r'"\g<0>"', _LONE.sub(" ", piece)))
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs", "Co", "Cn"} or character in "\u2028\u2029\ufeff\u200b"
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head, _, rest = text[: limit + 1].rpartition(" ")
+    # A text without spaces (Chinese, Japanese) is cut at the limit.
+    return head if head and len(rest) < limit // 2 else text[:limit].strip()
+
+
+_TAG = re.compile(r"^([a-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?![A-Za-z\d])", re.IGNORECASE)
+
+_HOMES = (
+    "ar:SA bg:BG ca:ES cs:CZ da:DK de:DE el:GR en:US es:ES et:EE fa:IR fi:FI fr:FR he:IL hi:IN hr:HR hu:HU "
+    "id:ID it:IT ja:JP ko:KR lt:LT lv:LV ms:MY nb:NO nl:NL no:NO pl:PL pt:BR ro:RO ru:RU sk:SK sl:SI sr:RS "
+    "sv:SE th:TH tr:TR uk:UA vi:VN zh:CN"
+)
+_HOME = MappingProxyType({pair[:2]: pair[3:] for pair in _HOMES.split()})
+"""Country of each language, for language tags without a country."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """Language and country."""
+
+    language: str
+    """Lower case: `en`."""
+    country: str
+    """Upper case: `US`."""
+
+    @property
+    def tag(self) -> str:
+        """Return the tag as browsers write it: `en-US`."""
+        return f"{self.language}-{self.country}"
+
+
+def parse_locale(tag: str) -> Locale:
+    """Parse a language tag; return en-US if it is invalid.
+
+    A tag without a country gets the main country of its language, or US if the language is not listed.
+    """
+    match = _TAG.match(tag.strip())
+    if match is None:
+        return Locale("en", "US")
+    language = match.group(1).lower()
+    country = (match.group(3) or "").upper()
+    if not country.isalpha():
+        country = "TW" if (match.group(2) or "").lower() == "hant" else _HOME.get(language, "US")
+    return Locale(language, country)
+
 
 _INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60
@@ -62,13 +208,13 @@ def query_text(query: SearchQuery, *, excludes: bool = True, either: str = " OR 
 
     The category `blog` adds the word "blog".
     """
-    domains = query_operators.category_domains(query.category, query.include_domains)
-    return query_operators.join_query(
+    domains = category_domains(query.category, query.include_domains)
+    return join_query(
         query.text,
         "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
         "filetype:pdf" if query.category == "pdf" else "",
-        query_operators.site_operator(domains, either),
-        query_operators.exclude_operators(query.exclude_domains) if excludes else "",
+        site_operator(domains, either),
+        exclude_operators(query.exclude_domains) if excludes else "",
     )
 
 

@@ -13,11 +13,10 @@ from datetime import datetime
 from itertools import islice
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import dom_text, layout_parser, shape_parser
+from scraper.engines.common import layout_parser, result_page, shape_parser
 from scraper.engines.common.layout_parser import ElementSelect, ResultLayout
-from scraper.engines.common.redirect_unwrapping import unwrap_redirect
 from scraper.engines.common.result_page import ResultPage, build_result_page
-from scraper.engines.common.result_rows import EngineRow, results_from_rows
+from scraper.engines.common.result_rows import EngineRow, results_from_rows, unwrap_redirect
 from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 
@@ -67,7 +66,7 @@ _MAX_LINES = 4_000
 def _has_message(page: ResultPage, pattern: re.Pattern[str]) -> bool:
     if page.root is None:
         return False
-    lines = islice(dom_text.text_lines(page.root), _MAX_LINES)
+    lines = islice(result_page.text_lines(page.root), _MAX_LINES)
     return any(len(line) <= _MAX_SENTENCE and pattern.match(" ".join(line.split())) for line in lines)
 
 

@@ -3,17 +3,73 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lxml import etree
 
 from browsers.model import Snapshot
-from scraper.engines.common import dom_text
 from scraper.html.dom import parsing
 from scraper.html.dom.xpath import Element, element_selector, text_of
 from scraper.html.page import page_tree
+from scraper.text.sanitize import clean_line
 from scraper.urls import is_web_url, join_url, split_url
+
+MAX_TITLE = 400
+"""Characters of a title."""
+MAX_SNIPPET = 2_000
+"""Characters of a snippet."""
+
+_BLOCKS = frozenset(
+    "address article aside blockquote button caption center cite dd details dialog div dl dt fieldset figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section select table tbody td tfoot "
+    "th thead tr ul br".split()
+)
+"""Elements that start a new line; on result pages `cite` and `button` do too."""
+
+_ICONS = re.compile("[\ue000-\uf8ff]")
+_ADDRESS = re.compile(
+    r"^(?:https?://)?(?:[\w-]{1,63}\.)+[a-z]{2,24}(?::\d+)?(?:/\S*|\s*[›»>⟩·].*)?(?:\s*(?:\.\.\.|…))?"
+    r"(?:\s+\d{4}-\d{1,2}-\d{1,2})?[\s-]*$",
+    re.IGNORECASE,
+)
+_CRUMBS = re.compile(r"^.{0,80}\s[›»⟩]\s")
+
+
+def one_line(text: str, limit: int = MAX_SNIPPET) -> str:
+    """Return one line without icons and control characters, cut to `limit`."""
+    return clean_line(_ICONS.sub("", text), limit)
+
+
+def is_address(text: str) -> bool:
+    """Return True if a text is the URL or the breadcrumb trail of a result."""
+    return _ADDRESS.match(text) is not None or (len(text) < 200 and _CRUMBS.match(text) is not None)
+
+
+def element_text(element: Element, limit: int = MAX_SNIPPET) -> str:
+    """Return the text of an element on one line."""
+    return one_line(" ".join(text_lines(element)), limit)
+
+
+def text_lines(block: Element, without: Element | None = None) -> Iterator[str]:
+    """Yield the lines of text in a block, without the element `without`."""
+    text = ""
+    walker = etree.iterwalk(block, events=("start", "end"))
+    for event, element in walker:
+        if element.tag in _BLOCKS or element is without:
+            if text := text.strip():
+                yield text
+            text = ""
+        if event == "end":
+            text += "" if element is block else element.tail or ""
+        elif element is without:
+            walker.skip_subtree()
+        else:
+            text += element.text or ""
+    if text := text.strip():
+        yield text
+
 
 _WITHOUT_TEXT = (
     "script",
@@ -101,7 +157,7 @@ def build_result_page(snapshot: Snapshot) -> ResultPage:
 
 def _prepare(root: Element) -> BlockPageEvidence:
     """Return the evidence of a page, and reduce the page to its visible elements."""
-    title = next((dom_text.one_line(text_of(element), 300) for element in _TITLE(root)), "")
+    title = next((one_line(text_of(element), 300) for element in _TITLE(root)), "")
     scripts, left = [], _SCRIPT_CHARS
     for script in _SCRIPTS(root):
         scripts.append((script.text or "")[:left])
@@ -112,7 +168,7 @@ def _prepare(root: Element) -> BlockPageEvidence:
     classes = frozenset(name for value in _values(_CLASSES, root) for name in value.split())
     addresses = "\n".join(address[:2_000] for address in _values(_ADDRESSES, root))
     # A query in the search box for "429" or "captcha" must not match a block page.
-    queries = [dom_text.one_line(box.get("value") or "", _MAX_QUERY) for box in _BOXES(root)[:_MAX_BOXES]]
+    queries = [one_line(box.get("value") or "", _MAX_QUERY) for box in _BOXES(root)[:_MAX_BOXES]]
     _remove_invisible(root)
     body = root.find("body")
     visible = text_of(body if body is not None else root)[: _VISIBLE_CHARS * 4]

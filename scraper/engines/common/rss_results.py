@@ -7,9 +7,9 @@ from dataclasses import replace
 from lxml import etree
 
 from browsers.model import Snapshot
-from scraper.engines.common import dom_text
-from scraper.engines.common.redirect_unwrapping import unwrap_redirect
+from scraper.engines.common import result_page
 from scraper.engines.common.result_page import snapshot_text
+from scraper.engines.common.result_rows import unwrap_redirect
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
 from scraper.html.dom import parsing
 from scraper.html.dom.xpath import Element, element_selector
@@ -50,11 +50,11 @@ def _parsed(text: str) -> Element | None:
 
 def _result(item: Element) -> EngineResult | None:
     url = unwrap_redirect(_text(item, "link"))
-    title = dom_text.one_line(_text(item, "title"), dom_text.MAX_TITLE)
+    title = result_page.one_line(_text(item, "title"), result_page.MAX_TITLE)
     if not title or not is_web_url(url):
         return None
     publisher = item.find("source")
-    name = dom_text.one_line(publisher.text or "", dom_text.MAX_TITLE) if publisher is not None else ""
+    name = result_page.one_line(publisher.text or "", result_page.MAX_TITLE) if publisher is not None else ""
     home = (publisher.get("url") or "") if publisher is not None else ""
     return EngineResult(
         rank=0,
@@ -72,9 +72,9 @@ def _snippet(description: str, title: str, publisher: str) -> str:
     root = parsing.parse_html(description).root if description else None
     if root is None:
         return ""
-    lines = [dom_text.element_text(element) for element in root.iter("li")] or [dom_text.element_text(root)]
+    lines = [result_page.element_text(element) for element in root.iter("li")] or [result_page.element_text(root)]
     repeated = {title, publisher, f"{title} {publisher}", ""}
-    return dom_text.one_line(" · ".join(line for line in lines if line not in repeated))
+    return result_page.one_line(" · ".join(line for line in lines if line not in repeated))
 
 
 def _text(item: Element, name: str) -> str:

@@ -11,11 +11,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
-from scraper.engines.common import dom_text, redirect_unwrapping
+from scraper.engines.common import result_page, result_rows
 from scraper.engines.common.layout_parser import is_engine_page
 from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.result_rows import MAX_ROWS, MIN_SNIPPET_CHARS, EngineRow, is_ad_link, is_labeled_as_ad
-from scraper.engines.common.row_location import LinkCandidate, locate_rows
+from scraper.engines.common.result_rows import (
+    MAX_ROWS,
+    MIN_SNIPPET_CHARS,
+    EngineRow,
+    LinkCandidate,
+    is_ad_link,
+    is_labeled_as_ad,
+    locate_rows,
+)
 from scraper.html.dom.xpath import Element, classes_of, element_selector
 from scraper.urls import split_url
 
@@ -145,7 +152,7 @@ def _find_candidates(page: ResultPage) -> list[LinkCandidate]:
     found = []
     for link in _LINKS(page.root)[:_MAX_LINKS] if page.root is not None else ():
         href = page.absolute(link.get("href"))
-        url = redirect_unwrapping.unwrap_redirect(href) if href else ""
+        url = result_rows.unwrap_redirect(href) if href else ""
         if not url or split_url(url) is None or is_engine_page(page, url):
             continue
         inner = _INNER_HEADING(link)
@@ -175,8 +182,9 @@ def _group_by_shape(candidates: Sequence[LinkCandidate]) -> Iterable[list[int]]:
 
 
 def _title_likeness(candidate: LinkCandidate) -> tuple[bool, bool, int]:
-    text = dom_text.element_text(candidate.link, dom_text.MAX_TITLE)
-    return (candidate.heading is not None, bool(text) and not dom_text.is_address(text), -abs(len(text) - _USUAL_TITLE))
+    text = result_page.element_text(candidate.link, result_page.MAX_TITLE)
+    is_title = bool(text) and not result_page.is_address(text)
+    return (candidate.heading is not None, is_title, -abs(len(text) - _USUAL_TITLE))
 
 
 def _shapes(candidate: LinkCandidate) -> Iterable[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from browsers.model import Snapshot
-from scraper.engines.common.locales import parse_locale
+from scraper.engines.common.request_builder import parse_locale
 from scraper.engines.model import Engine, EngineResponse, EngineResult, SearchQuery
 from scraper.engines.sources.source_builder import (
     RESULT_COUNT,

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from lxml import etree
 
 from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
-from scraper.engines.common import dom_text
+from scraper.engines.common import result_page
 from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.common.result_page import snapshot_text
 from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
@@ -236,7 +236,7 @@ def make_row(
         key: Identity such as `doi:10.1/x`; results of several sources with equal keys are merged.
         facts: Facts by name; empty ones are dropped.
     """
-    name, address = clean_text(title, dom_text.MAX_TITLE), str(url or "")
+    name, address = clean_text(title, result_page.MAX_TITLE), str(url or "")
     if not name or not is_web_url(address):
         return None
     known = {fact: _clean_fact(value) for fact, value in (facts or {}).items() if value not in (None, "", [], ())}
@@ -252,11 +252,11 @@ def make_row(
     )
 
 
-def clean_text(value: object, limit: int = dom_text.MAX_SNIPPET) -> str:
+def clean_text(value: object, limit: int = result_page.MAX_SNIPPET) -> str:
     """Return a text on one line, without markup and cut to `limit` characters."""
     if not isinstance(value, str):
         return ""
-    return dom_text.one_line(html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", value))), limit)
+    return result_page.one_line(html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", value))), limit)
 
 
 def _parse_date(value: object) -> datetime | None:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.http.access_middleware import is_anonymous
+from scraper.server.http.middleware import is_anonymous
 from scraper.server.lifecycle import ServicesHolder
 from scraper.workers import sandbox
 

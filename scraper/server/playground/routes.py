@@ -22,8 +22,7 @@ from scraper.errors import ScraperError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future
-from scraper.server.http.request_body import read_body
+from scraper.server.http.middleware import disconnect_future, read_body
 from scraper.server.lifecycle import ServicesHolder
 from scraper.server.playground.markdown_nodes import HtmlNode, markdown_nodes
 from scraper.workers import WorkerFailedError

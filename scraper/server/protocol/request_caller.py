@@ -11,7 +11,7 @@ from mcp.types import INVALID_PARAMS, PaginatedRequestParams
 
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import ADMITTED_KEY, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future
+from scraper.server.http.middleware import disconnect_future
 
 
 def caller_of(context: ServerRequestContext[Any, Any]) -> ToolCaller:

@@ -25,8 +25,14 @@ from scraper.server.protocol.request_caller import caller_of
 from scraper.tools import cached_resources
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt
-from scraper.tools.tool_ranking import rank_items
-from scraper.tools.tool_search import ITEMS_PER_PAGE, MAX_DEPTH, MAX_QUERY_CHARS, searchable_prompt, searchable_tool
+from scraper.tools.tool_search import (
+    ITEMS_PER_PAGE,
+    MAX_DEPTH,
+    MAX_QUERY_CHARS,
+    rank_items,
+    searchable_prompt,
+    searchable_tool,
+)
 
 Context = ServerRequestContext[Any, Any]
 

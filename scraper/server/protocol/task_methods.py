@@ -24,8 +24,7 @@ from pydantic import Field
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol.request_caller import caller_of
-from scraper.server.tasks.task_runner import TaskRunner
-from scraper.server.tasks.task_store import TTL_S, TaskState, TaskStore
+from scraper.server.tasks.task_runner import TTL_S, TaskRunner, TaskState, TaskStore
 from scraper.store.record_logs import RecordsUnavailableError
 
 Context = ServerRequestContext[Any, Any]

@@ -25,8 +25,7 @@ from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access.header_rules import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
-from scraper.server.http.disconnect_middleware import disconnect_future
-from scraper.server.http.request_body import read_body
+from scraper.server.http.middleware import disconnect_future, read_body
 from scraper.server.rest import openapi
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import Tool, ToolAnswer

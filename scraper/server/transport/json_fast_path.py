@@ -12,7 +12,7 @@ import asyncio
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scraper.server.http.request_body import read_body
+from scraper.server.http.middleware import read_body
 
 _WATCH_AFTER_S = 0.25
 """Seconds until the connection of a call is watched, so that a tab is released within a second after a disconnect."""

@@ -24,8 +24,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from scraper.server.access.header_rules import principal_of
-from scraper.server.http.disconnect_middleware import disconnect_future
-from scraper.server.http.request_body import read_body
+from scraper.server.http.middleware import disconnect_future, read_body
 
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"

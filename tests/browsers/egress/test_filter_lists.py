@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from browsers.egress import filter_lists
-from browsers.egress.filter_lists import CHALLENGES, MAX_BYTES, FilterLists
-from browsers.egress.third_parties import ThirdPartyFilter
+from browsers.egress import third_parties
+from browsers.egress.third_parties import CHALLENGES, MAX_BYTES, FilterLists, ThirdPartyFilter
 from browsers.errors import FilterListError
 from browsers.model import ThirdParties
 from tests.scraper.soon import soon
@@ -131,7 +130,7 @@ def test_an_unusable_file_is_an_error_that_says_why(tmp_path: Path, content: byt
 def test_a_file_beyond_a_limit_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, rule: str, message: str
 ) -> None:
-    monkeypatch.setattr(filter_lists, limit, 3_000)
+    monkeypatch.setattr(third_parties, limit, 3_000)
     path = tmp_path / "list.txt"
     path.write_text("".join(map(rule.format, range(3_000))))
     if limit != "MAX_BYTES":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from browsers.egress import DnsResolver, FailureKind, ProxyListener, network_check
+from browsers.egress import DnsResolver, FailureKind, ProxyListener, tcp_dialer
 from browsers.egress.dns_resolver import MISSING_PAUSES_S
 from tests.browsers.egress.conftest import OpenListener
 from tests.browsers.egress.wire import EXPIRED, NO_HOST, Names, code
@@ -49,7 +49,7 @@ async def test_names_that_cannot_exist_prove_nothing(open_listener: OpenListener
 
 
 async def test_no_route_means_no_network(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_check, "_ROUTES", ((socket.AF_INET, "not an address"),))
+    monkeypatch.setattr(tcp_dialer, "_ROUTES", ((socket.AF_INET, "not an address"),))
     names = Names(example_com=[PUBLIC])
     listener = await open_listener(names)
     await code(listener, HOST)
@@ -66,7 +66,7 @@ async def test_the_network_is_checked_once_for_many_failures(open_listener: Open
 
 
 async def test_the_network_is_found_again(open_listener: OpenListener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_check, "CHECK_AGE_S", 0.0)
+    monkeypatch.setattr(tcp_dialer, "CHECK_AGE_S", 0.0)
     names = Names(example_com=[[], [PUBLIC]])
     listener = await open_listener(names)
     await code(listener, "first.org")

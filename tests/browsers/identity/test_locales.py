@@ -6,7 +6,7 @@ import zoneinfo
 
 import pytest
 
-from browsers.identity.locales import (
+from browsers.identity.fingerprint import (
     DEFAULT_TIMEZONE,
     REGION_TIMEZONES,
     find_timezone,

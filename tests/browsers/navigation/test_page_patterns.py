@@ -8,15 +8,17 @@ import pytest
 
 from browsers.cdp.session import Connection, Session
 from browsers.navigation.network_activity import NetworkActivity
-from browsers.navigation.page_patterns import (
+from browsers.navigation.readiness_rules import (
     FULL_WAIT_EVERY,
     IDLE_S,
     KNOWN_QUIET_S,
     MIN_SIMILAR_PAGES,
+    QUIET_WITH_DATA_S,
+    DomSample,
     PagePatterns,
     PageProgress,
+    QuietTimers,
 )
-from browsers.navigation.readiness_rules import QUIET_WITH_DATA_S, DomSample, QuietTimers
 from tests.browsers.silent_transport import SilentTransport
 
 LOADED = DomSample("complete", IDLE_S, 3, 5000, False, 3000, 900, True, True, "one program")

@@ -16,7 +16,7 @@ import pytest
 
 from scraper import errors
 from scraper.bulk import job as job_module
-from scraper.bulk import local_reading, page_dispatcher, retry_policy
+from scraper.bulk import local_reading, page_dispatcher
 from scraper.bulk.errors import BulkError, DiskFullError, JobInUseError, JobMismatchError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally
@@ -284,7 +284,7 @@ async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
 
 
 async def test_dead_hosts_do_not_delay_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(page_dispatcher, "SITE_PAUSE_S", 0.01)
     pages = Pages()
     dead = [f"http://dead.example/{number}" for number in range(500)]
     pages.failing = {url: [errors.HostDownError("Nobody is there.", retryable=True)] * 2 for url in dead}

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from scraper import errors
-from scraper.bulk import page_dispatcher, retry_policy
+from scraper.bulk import page_dispatcher
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import Format, JobPage, OutputRow, PageOutcome
+from scraper.bulk.page_dispatcher import NETWORK_PAUSE_S, RetryPolicy
 from scraper.bulk.page_reader import PageResult
-from scraper.bulk.retry_policy import NETWORK_PAUSE_S, RetryPolicy
 from scraper.bulk.run import run_bulk
 from scraper.settings import Settings
 from tests.browsers.egress.proxies import Proxy
@@ -39,7 +39,7 @@ async def test_a_job_waits_for_the_proxy_and_reads_every_page(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(page_dispatcher, "NETWORK_PAUSE_S", PAUSE_S)
-    monkeypatch.setattr(retry_policy, "NETWORK_PAUSE_S", PAUSE_S)
+    monkeypatch.setattr(page_dispatcher, "NETWORK_PAUSE_S", PAUSE_S)
     caplog.set_level(logging.WARNING, page_dispatcher.__name__)
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
@@ -60,7 +60,7 @@ async def test_a_job_waits_for_the_proxy_and_reads_every_page(
 
 async def test_one_page_is_tried_while_there_is_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_dispatcher, "NETWORK_PAUSE_S", 0.01)
-    monkeypatch.setattr(retry_policy, "NETWORK_PAUSE_S", 0.01)
+    monkeypatch.setattr(page_dispatcher, "NETWORK_PAUSE_S", 0.01)
     at_once: list[int] = []
     running = 0
 

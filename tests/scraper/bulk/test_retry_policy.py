@@ -6,7 +6,7 @@ import pytest
 
 from scraper import errors
 from scraper.bulk.model import JobPage
-from scraper.bulk.retry_policy import (
+from scraper.bulk.page_dispatcher import (
     BROWSER_TRIES,
     BUSY_TRIES,
     DEAD_AFTER,

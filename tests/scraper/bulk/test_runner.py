@@ -15,7 +15,7 @@ import pytest
 
 from browsers import Browsers
 from browsers.model import Request, Snapshot
-from scraper.bulk import retry_policy, run
+from scraper.bulk import page_dispatcher, run
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import PageFeeder, read_locally
 from scraper.bulk.model import Format, JobPage, JobRate
@@ -166,7 +166,7 @@ class Limited:
 async def test_a_page_of_a_rate_limited_site_is_read_after_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(page_dispatcher, "SITE_PAUSE_S", 0.01)
     spec, client = order_of(tmp_path, ["http://limited.example/1"]), Limited()
     async with WorkerPool() as workers:
         fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings())
@@ -194,7 +194,7 @@ async def test_pages_are_read_after_robots_txt_was_unreachable_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(robots, "UNREACHABLE_RETRY_S", 0.05)
-    monkeypatch.setattr(retry_policy, "SITE_PAUSE_S", 0.01)
+    monkeypatch.setattr(page_dispatcher, "SITE_PAUSE_S", 0.01)
     spec, client = order_of(tmp_path, [f"http://limited.example/{n}" for n in range(30)]), Recovering()
     workers = cast(WorkerPool, ScriptedWorkers())
     fetcher = Fetcher(cast(Any, client), workers, cast(PageStore, CountingPages()), Settings(robots="obey"))

@@ -6,8 +6,7 @@ import pytest
 
 from scraper.tools import registry
 from scraper.tools.prompts import prompts_for
-from scraper.tools.tool_ranking import SearchableItem, rank_items, read_uses
-from scraper.tools.tool_search import searchable_prompt, searchable_tool
+from scraper.tools.tool_search import SearchableItem, rank_items, read_uses, searchable_prompt, searchable_tool
 
 TOOLS = registry.tools()
 OFFERS = [searchable_tool(tool) for tool in TOOLS]

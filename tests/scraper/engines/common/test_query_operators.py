@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.engines.common import query_operators
+from scraper.engines.common import request_builder
 
 
 @pytest.mark.parametrize(
@@ -25,31 +25,31 @@ from scraper.engines.common import query_operators
     ],
 )
 def test_bangs_are_searched_for_and_not_obeyed(given_text: str, sent: str) -> None:
-    assert query_operators.quote_bangs(given_text) == sent
+    assert request_builder.quote_bangs(given_text) == sent
 
 
 def test_control_characters_and_line_breaks_are_spaces() -> None:
-    assert query_operators.join_query("a\x00b\r\nc\u2028d\ud800e") == "a b c d e"
+    assert request_builder.join_query("a\x00b\r\nc\u2028d\ud800e") == "a b c d e"
 
 
 def test_emoji_and_chinese_stay() -> None:
-    assert query_operators.join_query("天气 🌧️ 预报") == "天气 🌧️ 预报"
+    assert request_builder.join_query("天气 🌧️ 预报") == "天气 🌧️ 预报"
 
 
 def test_a_long_query_is_cut_behind_a_word_and_keeps_its_operators() -> None:
-    text = query_operators.join_query("word " * 400, "site:example.com")
-    assert len(text) <= query_operators.MAX_QUERY_CHARS
+    text = request_builder.join_query("word " * 400, "site:example.com")
+    assert len(text) <= request_builder.MAX_QUERY_CHARS
     assert text.endswith("word site:example.com")
 
 
 def test_a_long_query_without_spaces_is_cut_where_it_must_be() -> None:
-    assert query_operators.join_query("字" * 2_000) == "字" * query_operators.MAX_QUERY_CHARS
+    assert request_builder.join_query("字" * 2_000) == "字" * request_builder.MAX_QUERY_CHARS
 
 
 @given(st.text(max_size=1_500), st.sampled_from(["", "site:a.example", "filetype:pdf (site:a OR site:b)"]))
 def test_every_query_is_one_bounded_line(text: str, words: str) -> None:
-    sent = query_operators.join_query(text, words)
-    assert len(sent) <= query_operators.MAX_QUERY_CHARS
+    sent = request_builder.join_query(text, words)
+    assert len(sent) <= request_builder.MAX_QUERY_CHARS
     assert sent == " ".join(sent.split())
     assert sent.endswith(words)
 
@@ -66,4 +66,4 @@ def test_every_query_is_one_bounded_line(text: str, words: str) -> None:
     ],
 )
 def test_host_is_parsed_from_a_domain_filter(domain: str, host: str) -> None:
-    assert query_operators.host_of_domain(domain) == host
+    assert request_builder.host_of_domain(domain) == host

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from scraper.engines.common.redirect_unwrapping import is_opaque_redirect, unwrap_redirect
+from scraper.engines.common.result_rows import is_opaque_redirect, unwrap_redirect
 
 _TARGET = "https://example.com/a?b=c&d=%20e"
 

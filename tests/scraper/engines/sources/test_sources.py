@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from browsers.model import Mode, Snapshot
-from scraper.engines.common.query_operators import SOURCE_CATEGORIES
+from scraper.engines.common.request_builder import SOURCE_CATEGORIES
 from scraper.engines.model import EngineOutcome, EngineResponse, SearchQuery
 from scraper.engines.names import SOURCE_NAMES
 from scraper.engines.sources.registry import SOURCES

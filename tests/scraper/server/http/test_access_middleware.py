@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from scraper.server import application
 from scraper.server.access.header_rules import AccessRules
-from scraper.server.http.sockets import open_sockets
+from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, StopSignals, hold_services
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, Program, browsers_say, serving

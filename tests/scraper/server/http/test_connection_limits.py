@@ -14,8 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from scraper.server.http import connection_limits
 from scraper.server.http.connection_limits import MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_PIPELINED, MAX_URL_BYTES
-from scraper.server.http.sockets import open_sockets
-from scraper.server.http.uvicorn_server import GracefulServer
+from scraper.server.http.uvicorn_server import GracefulServer, open_sockets
 from tests.scraper.process import LIMIT_S
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from scraper.server.errors import ServerStartError
-from scraper.server.http import sockets as listen
-from scraper.server.http.sockets import ignore_new_connections, open_sockets
+from scraper.server.http import uvicorn_server as listen
+from scraper.server.http.uvicorn_server import ignore_new_connections, open_sockets
 from tests.scraper.process import Program, running
 from tests.scraper.server.conftest import STAND_IN
 

@@ -16,8 +16,7 @@ from uvicorn.server import ServerState
 
 from scraper.server.http import connection_limits
 from scraper.server.http.connection_limits import ConnectionTable
-from scraper.server.http.sockets import open_sockets
-from scraper.server.http.uvicorn_server import BufferedHttpProtocol, GracefulServer
+from scraper.server.http.uvicorn_server import BufferedHttpProtocol, GracefulServer, open_sockets
 from tests.growth import assert_linear
 from tests.scraper.process import LIMIT_S
 

@@ -14,9 +14,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from scraper.server.calls.dispatcher import ShuttingDownError
-from scraper.server.tasks import task_runner, task_store
-from scraper.server.tasks.task_runner import MAX_ATTEMPTS, RunningTask, TaskRunner
-from scraper.server.tasks.task_store import MAX_TASKS, TaskState, TaskStore
+from scraper.server.tasks import task_runner
+from scraper.server.tasks.task_runner import MAX_ATTEMPTS, MAX_TASKS, RunningTask, TaskRunner, TaskState, TaskStore
 from scraper.store.record_logs import SqliteRecordLogs
 from tests.scraper.process import until
 
@@ -159,7 +158,7 @@ async def test_the_tasks_of_a_caller_are_bounded(store: TaskStore, monkeypatch: 
         assert await store.create(ANN, "slow", {}) is not None
     assert await store.create(ANN, "slow", {}) is None
     assert await store.create("ben", "slow", {}) is not None
-    monkeypatch.setattr(task_store, "TTL_S", -1)
+    monkeypatch.setattr(task_runner, "TTL_S", -1)
     created = await store.create(ANN, "slow", {})
     assert created is not None, "expired tasks are deleted"
     assert await store.read(ANN, created.state.id) is None

@@ -12,7 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
-from scraper.server.http.disconnect_middleware import DisconnectMiddleware
+from scraper.server.http.middleware import DisconnectMiddleware
 from scraper.server.transport.session_recovery import SessionRecovery
 from tests.scraper.process import LIMIT_S, SOON_S, Program, browsers_say, serving
 from tests.scraper.server.conftest import STAND_IN

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.server.transport.stdio_reader import StdinReader
+from scraper.server.transport.stdio import StdinReader
 from tests.scraper.process import LIMIT_S, running
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write

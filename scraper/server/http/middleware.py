@@ -1,0 +1,320 @@
+"""Middleware of HTTP requests: access rules, clients that disconnect, and the body of a request.
+
+Protocol revisions up to 2025-11-25 do not treat a lost connection as a cancellation, because a client may resume the
+stream from an event store. This server has no event store: a response without its stream is lost, so its work is
+stopped. A server with an event store must not use this layer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scraper.server.access.header_rules import AccessRules
+from scraper.server.http.connection_limits import AUTHORITY
+from scraper.server.lifecycle import ActiveCount
+
+_END = "http.disconnect"
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL
+)
+"""An escape in JSON, or a pair of escapes that encodes one character."""
+_LONE_BYTES = len(rb"\ud800")
+
+
+class RequestBody:
+    """The body of a request, and a `receive` that returns it again."""
+
+    def __init__(self, parts: list[Message], receive: Receive) -> None:
+        """Store the parts that were read."""
+        self._parts = parts
+        whole = self._whole()
+        if (clean := replace_lone_surrogates(whole)) != whole:
+            self._parts = [{**parts[-1], "body": clean}]
+        self._receive = receive
+        self._returned = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """True if the client disconnected, or the server stopped, before the end of the body."""
+        return bool(self._parts[-1]["type"] == _END)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes read."""
+        return sum(len(part.get("body", b"")) for part in self._parts)
+
+    def is_list(self) -> bool:
+        """Return True if the body begins like a JSON list."""
+        return bool(self._parts[0].get("body", b"").lstrip()[:1] == b"[")
+
+    def mentions(self, word: bytes) -> bool:
+        """Return True if the body contains a word."""
+        return word in self._whole()
+
+    def value(self) -> Any:
+        """Return the JSON value of the body, or None if it is not JSON."""
+        try:
+            return json.loads(self._whole())
+        except (ValueError, RecursionError):
+            return None
+
+    def message(self) -> dict[str, Any]:
+        """Return the JSON object of the body, or an empty one if it is not an object."""
+        value = self.value()
+        return value if isinstance(value, dict) else {}
+
+    def _whole(self) -> bytes:
+        return b"".join(part.get("body", b"") for part in self._parts)
+
+    async def receive(self) -> Message:
+        """Return the parts of the body again, then further messages of the client."""
+        if self._returned < len(self._parts):
+            self._returned += 1
+            return self._parts[self._returned - 1]
+        return await self._receive()
+
+
+def replace_lone_surrogates(message: bytes) -> bytes:
+    r"""Return JSON of the same length with each escape of half a surrogate pair replaced by `\ufffd`.
+
+    A half is not a character: neither UTF-8 nor a parser that follows the standard accepts it.
+    """
+    if b"\\ud" not in message and b"\\uD" not in message:
+        return message
+    return _ESCAPE.sub(_replace_lone, message)
+
+
+def _replace_lone(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if len(escape[0]) == _LONE_BYTES else escape[0]
+
+
+async def read_body(receive: Receive, limit_bytes: int) -> RequestBody:
+    """Read the body of a request up to the part that exceeds the limit; compare `size_bytes` with the limit."""
+    parts: list[Message] = []
+    size, more = 0, True
+    while more and size <= limit_bytes:
+        part = await receive()
+        parts.append(part)
+        size += len(part.get("body", b""))
+        more = part["type"] != _END and part.get("more_body", False)
+    return RequestBody(parts, receive)
+
+
+_METHODS = ("GET", "POST", "DELETE")
+_REQUEST_HEADERS = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Session-Id",
+)
+"""Headers that pages of listed origins may send; clients of old and new protocol versions need them."""
+_RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
+_PREFLIGHT_CACHE_S = 600
+_ANONYMOUS = "search_mcp.anonymous"
+
+
+def is_anonymous(scope: Scope) -> bool:
+    """Return True for a request without the token that other paths of this server require."""
+    return bool(scope.get(_ANONYMOUS))
+
+
+class AccessMiddleware:
+    """ASGI layer in front of all routes: status 421, 403 or 401 for requests that violate the rules.
+
+    Pages of listed origins may read the responses. Their preflight requests need no token.
+    """
+
+    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
+        """Wrap `app`."""
+        self._app = app
+        self._rules = rules
+        self._inner: ASGIApp = self._authorize
+        if rules.origins:
+            self._inner = CORSMiddleware(
+                self._inner,
+                allow_origins=sorted(rules.origins),
+                allow_methods=_METHODS,
+                allow_headers=_REQUEST_HEADERS,
+                expose_headers=_RESPONSE_HEADERS,
+                max_age=_PREFLIGHT_CACHE_S,
+            )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check Host and Origin, then CORS, then the token."""
+        if scope["type"] != "http":
+            return
+        error = self._check_host_and_origin(scope)
+        await (error or self._inner)(scope, receive, send)
+
+    async def _authorize(self, scope: Scope, receive: Receive, send: Send) -> None:
+        error = self._check_token(scope)
+        await (error or self._app)(scope, receive, send)
+
+    def _check_host_and_origin(self, scope: Scope) -> Response | None:
+        """Return the error for an unknown host or origin."""
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        # A proxy may have used the other one of two headers, or the host of an absolute URL in the request line.
+        names = [*hosts, scope[AUTHORITY]] if AUTHORITY in scope else hosts
+        if len(hosts) != 1 or not all(map(self._rules.knows_host, names)):
+            return _error(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
+        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None, hosts[0]):
+            return _error(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
+        return None
+
+    def _check_token(self, scope: Scope) -> Response | None:
+        """Return the error for a missing token, or set the principal of the request."""
+        if not self._rules.requires_token:
+            return None
+        name = self._rules.principal(Headers(scope=scope).get("authorization", ""))
+        if name is None and self._rules.is_open(scope["path"]):
+            scope[_ANONYMOUS] = True
+            return None
+        if name is None:
+            challenge = {"WWW-Authenticate": self._rules.challenge(scope["path"])}
+            return _error(401, "Send the header Authorization: Bearer <token>.", challenge)
+        # The SDK binds sessions to this user; a session id of another user gets 404.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        return None
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status_code=status, headers=headers)
+
+
+_KEY = "search_mcp.client_gone"
+_SHUTTING_DOWN = JSONResponse(
+    {"error": "The server is shutting down. Try again in a few seconds."}, 503, headers={"Retry-After": "5"}
+)
+
+
+def disconnect_future(scope: Mapping[str, Any]) -> asyncio.Future[None] | None:
+    """Return a future that is done when the client disconnects before its response."""
+    disconnected: asyncio.Future[None] | None = scope.get(_KEY)
+    return disconnected
+
+
+class DisconnectMiddleware:
+    """ASGI middleware that watches the connection of each request, and ends idle streams at shutdown."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap `app`."""
+        self._app = app
+        self._receivers = _Receivers()
+        self._closing = False
+        self._unanswered = ActiveCount()
+
+    def close_after_response(self) -> None:
+        """Close each connection after its next response, so that no request arrives meanwhile."""
+        self._closing = True
+
+    async def wait_until_answered(self, limit_s: float) -> None:
+        """Return when all POST requests are answered, or after `limit_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._unanswered.none.wait()
+
+    def stop(self) -> None:
+        """End all open streams: the inner application sees disconnected clients."""
+        self._receivers.stop()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if self._receivers.stopped:
+            await _SHUTTING_DOWN(scope, receive, self._add_close_header(send))
+            return
+        exchange = _Exchange(receive, send, self._receivers)
+        scope[_KEY] = exchange.disconnected
+        # A stream opened by GET gets no response.
+        with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
+            await self._app(scope, exchange.receive, self._add_close_header(exchange.send))
+            await exchange.finish()
+
+    def _add_close_header(self, send: Send) -> Send:
+        async def send_with_header(message: Message) -> None:
+            if self._closing and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        return send_with_header
+
+
+class _Receivers:
+    """All pending `receive` calls; `stop` ends them."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._waits: set[asyncio.Timeout] = set()
+
+    async def wait(self, receive: Receive) -> Message | None:
+        """Return the next message of the client, or None after `stop`."""
+        if self.stopped:
+            return None
+        try:
+            # A timeout that `stop` sets is cheaper than a second task.
+            async with asyncio.timeout(None) as timeout:
+                self._waits.add(timeout)
+                try:
+                    return await receive()
+                finally:
+                    self._waits.discard(timeout)
+        except TimeoutError:
+            return None
+
+    def stop(self) -> None:
+        """End all pending calls."""
+        self.stopped = True
+        now = asyncio.get_running_loop().time()
+        for timeout in self._waits:
+            timeout.reschedule(now)
+
+
+class _Exchange:
+    """One request and its response."""
+
+    def __init__(self, receive: Receive, send: Send, receivers: _Receivers) -> None:
+        self.disconnected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._receive = receive
+        self._send = send
+        self._receivers = receivers
+        self._has_response_started = False
+        self._answered = False
+
+    async def receive(self) -> Message:
+        """Return the next message of the client, or a disconnect."""
+        message = await self._receivers.wait(self._receive)
+        if message is None:
+            return {"type": "http.disconnect"}
+        if message["type"] == "http.disconnect" and not self._answered and not self.disconnected.done():
+            self.disconnected.set_result(None)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the response; drop a second response, which the SDK sends for an ended session."""
+        if self._answered:
+            return
+        self._has_response_started = True
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._answered = True
+        await self._send(message)
+
+    async def finish(self) -> None:
+        """End an incomplete response, so that the connection is closed properly."""
+        if self._has_response_started and not self._answered:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
