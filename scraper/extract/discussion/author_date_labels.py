@@ -18,7 +18,7 @@ from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text import date_parsing
 from scraper.words.matcher import WordPattern
 
-MAX_LABELS = 100_000
+_MAX_LABELS = 100_000
 """Maximum number of labels. A thread of 10,000 posts has four per post."""
 
 _MAX_LABEL = 120
@@ -146,7 +146,7 @@ def find_labels(body: Element, classes: str, tags: Collection[str]) -> list[Auth
         date = _read_date(element, is_dated=element.tag in DATE_TAGS or element.get("class") in elements.date_classes)
         if date is not None and not _is_outside(element, outside):
             labels.append(date)
-        if len(labels) >= MAX_LABELS:
+        if len(labels) >= _MAX_LABELS:
             break
     return labels
 
@@ -296,7 +296,7 @@ def _read_author(element: Element, *, is_author: bool) -> AuthorDateLabel | None
         return None
     text = read_name(element) if kind else read_signed_name(element)
     kind = kind or "3"
-    return AuthorDateLabel(element, (kind, *label_key(element)), text, is_date=False) if text else None
+    return AuthorDateLabel(element, (kind, *_label_key(element)), text, is_date=False) if text else None
 
 
 def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
@@ -327,12 +327,12 @@ def _read_date(element: Element, *, is_dated: bool) -> AuthorDateLabel | None:
                 longer = find_post_date(whole, is_hinted=is_dated)
                 written = longer[0] if longer and longer[0].startswith(written) else written
             moment = moment or found[1] or _parse_stated((element.get("title") or "")[:_MAX_LABEL])
-            return AuthorDateLabel(element, label_key(element), written, is_date=True, moment=moment)
+            return AuthorDateLabel(element, _label_key(element), written, is_date=True, moment=moment)
     if stated and not _is_other_date(element, ""):
         whole = text_of(element) if len(element) < 6 else ""
         written = " ".join(whole.split())
         date = find_post_date(written, is_hinted=True) if len(written) < _MAX_LABEL else None
-        return AuthorDateLabel(element, label_key(element), date[0] if date else stated, is_date=True, moment=moment)
+        return AuthorDateLabel(element, _label_key(element), date[0] if date else stated, is_date=True, moment=moment)
     return None
 
 
@@ -364,7 +364,7 @@ def _is_other_date(element: Element, text: str) -> bool:
 _DIGITS = re.compile(r"\d+")
 
 
-def label_key(element: Element) -> tuple[str, ...]:
+def _label_key(element: Element) -> tuple[str, ...]:
     """Return tag and classes of an element and its parent, without numbers."""
     around = element.getparent()
     outer = "" if around is None else f"{around.tag} {_first_class(around)}"

@@ -36,7 +36,7 @@ _MAX_REMARK = 1_000
 """Characters of a page's only comment on a post."""
 
 _DIGITS = re.compile(r"\d+")
-POST_NAME = WordPattern(
+_POST_NAME = WordPattern(
     r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
     r"discussion|{posts.class})"
 )
@@ -90,7 +90,7 @@ class _Shape:
     @cached_property
     def is_post(self) -> bool:
         """Return True if the name suggests posts."""
-        return POST_NAME.search(self.name) is not None
+        return _POST_NAME.search(self.name) is not None
 
 
 @dataclass(slots=True)

@@ -218,7 +218,7 @@ def _has_accepted_label(container: Element, others: Collection[Element]) -> bool
 
 def format_heading(post: Post) -> str:
     """Return the heading line of a post: position, author, date, answered post, score and accepted mark."""
-    parts = [f"#{post.position}", post.author or "", format_date(post.published, post.date)]
+    parts = [f"#{post.position}", post.author or "", _format_date(post.published, post.date)]
     if post.reply_to:
         parts.append(f"reply to #{post.reply_to}")
     if post.score is not None:
@@ -228,7 +228,7 @@ def format_heading(post: Post) -> str:
     return " · ".join(filter(None, parts))
 
 
-def format_date(moment: datetime | None, written: str | None) -> str:
+def _format_date(moment: datetime | None, written: str | None) -> str:
     """Return a date as the page writes it, or like `2024-05-01 14:02` if only the markup states its day.
 
     In the second case, the text of the page follows in brackets unless it states the same day.
@@ -255,7 +255,7 @@ def build_thread(discussion: Discussion) -> Element:
         item = etree.SubElement(listed, "li")
         label = etree.SubElement(item, "strong")
         label.text = post.author
-        label.tail = f" ({format_date(post.published, post.date)}): "
+        label.tail = f" ({_format_date(post.published, post.date)}): "
         if body.tag == "div" and len(body) == 1 and not (body.text or "").strip() and body[0].tag in ("p", "div"):
             body = body[0]
         body.tag = "span" if not len(body) or body.find(".//p") is None else "div"

@@ -147,7 +147,7 @@ def _is_labeled(element: Element, words: WordPattern) -> bool:
     return any(part and words.search(part) for part in texts)
 
 
-MAX_ELEMENTS = 20_000
+_MAX_ELEMENTS = 20_000
 """Elements of a page that are searched for the headline."""
 _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
 """Elements before and after the headline. Bylines and dates are above or below it."""
@@ -164,7 +164,7 @@ def find_near_headline(body: Element) -> list[Element]:
     headline = _find_headline(body)
     if headline is None:
         return []
-    every = islice(body.iter("*"), MAX_ELEMENTS)
+    every = islice(body.iter("*"), _MAX_ELEMENTS)
     before: deque[Element] = deque(maxlen=_ELEMENTS_BEFORE)
     for one in every:
         if one is headline:

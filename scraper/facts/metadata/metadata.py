@@ -21,7 +21,7 @@ from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line
 from scraper.words.matcher import WordPattern, Words
 
-MAX_NAME = 120
+_MAX_NAME = 120
 """Characters of the name of an author or site."""
 
 _MAX_TIMES = 20
@@ -102,7 +102,7 @@ def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for name, content in metas:
         if name in _SCHOLARLY_METAS:
-            turned = _REVERSED_NAME.fullmatch(clean_line(content, MAX_NAME))
+            turned = _REVERSED_NAME.fullmatch(clean_line(content, _MAX_NAME))
             found.setdefault(name, []).append(f"{turned[2]} {turned[1]}" if turned else content)
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
@@ -145,14 +145,14 @@ def _is_organization(value: Any) -> bool:
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
-    name = titles.unescape_twice(clean_line(text, MAX_NAME * 2)).lstrip(" ,;|")
+    name = titles.unescape_twice(clean_line(text, _MAX_NAME * 2)).lstrip(" ,;|")
     if not _GIVEN_NAME_BY.match(name):
         name = author_and_date.BYLINE_PREFIX.sub("", name)
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
     refused = (
-        not 2 < len(name) <= MAX_NAME
+        not 2 < len(name) <= _MAX_NAME
         or "://" in name
         or name.lower() in _PLACEHOLDER_NAMES.all
         or name.lower().rstrip(".") in _DATE_NAMES.all
@@ -205,7 +205,7 @@ def _find_site_name(metas: dict[str, str], items: list[jsonld.JsonLdItem]) -> st
     ]
     names += [name for item in items for name in jsonld.read_names(item.get("publisher"))]
     names.append(metas.get("citation_journal_title", ""))
-    cleaned = (clean_line(text, MAX_NAME).rstrip("/") for text in names if "://" not in text)
+    cleaned = (clean_line(text, _MAX_NAME).rstrip("/") for text in names if "://" not in text)
     return next((name for name in cleaned if any(map(str.isalnum, name))), None)
 
 

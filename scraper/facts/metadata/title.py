@@ -17,7 +17,7 @@ from scraper.text.sanitize import clean_line
 from scraper.text.terms import split_words
 from scraper.words.matcher import WordPattern, Words
 
-MAX_TITLE = 300
+_MAX_TITLE = 300
 """Characters of a title; the rest is cut off."""
 
 KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG, required=Words("headings.kicker_class"))
@@ -113,7 +113,7 @@ def _read_head_title(page: PageTree, metas: Mapping[str, str], site: str | None,
     The `title` element comes first if `og:title` is the same on the whole site, unless `headings` is empty.
     """
     card, title, other = (
-        unescape_twice(clean_line(text, MAX_TITLE))
+        unescape_twice(clean_line(text, _MAX_TITLE))
         for text in (metas.get("og:title", ""), page.head.title, metas.get("twitter:title", ""))
     )
     title = _BEFORE_TOPIC.sub("", title)
@@ -165,10 +165,10 @@ def _find_below_site_name(body: Element, best: str, head_title: str, site: str |
 
 def _read_heading(heading: Element) -> str:
     """Return the text of a heading without its kicker and without its link to itself, a sign at one end."""
-    shown = clean_line(_join_heading_lines(heading), MAX_TITLE)
+    shown = clean_line(_join_heading_lines(heading), _MAX_TITLE)
     first = heading[0] if len(heading) and not (heading.text or "").strip() else None
     if first is not None and KICKER_CLASS.search(pad_names(first.get("class") or "")):
-        kicker = clean_line(text_of(first), MAX_TITLE)
+        kicker = clean_line(text_of(first), _MAX_TITLE)
         shown = shown.removeprefix(kicker).lstrip(" :") or shown
     for link in islice(heading.iter("a"), _MAX_LINKS):
         sign = text_of(link).strip() if len(link) < _MAX_LINKS else ""
