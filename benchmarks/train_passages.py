@@ -32,8 +32,8 @@ from benchmarks.knowing.questions import (
     load_texts,
     sentences_with_answer,
 )
-from scraper.retrieval.sentence_features import FEATURE_NAMES, Question, compute_features
 from scraper.retrieval.sentence_index import SentenceIndex
+from scraper.retrieval.sentence_score import FEATURE_NAMES, Question, compute_features
 from scraper.retrieval.sentences import split_sentences
 
 _START = {

@@ -126,8 +126,7 @@ class Services:
     @cached_property
     def fields(self) -> FieldReader:
         """Reader of requested fields and records."""
-        from scraper.reading.fields import FieldReader
-        from scraper.reading.stored_recipes import StoredRecipes
+        from scraper.reading.fields import FieldReader, StoredRecipes
 
         return FieldReader(self.fetcher.visitor, self.workers, StoredRecipes(self.store.records))
 

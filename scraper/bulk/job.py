@@ -38,10 +38,10 @@ _REPORT_EVERY_S = 2.0
 _LOCK_NAME = "lock"
 _NO_RECIPE = "none"
 _OUTPUTS = {
-    Format.JSONL: ("jsonl_and_csv", "JsonlOutput"),
+    Format.JSONL: ("files", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
-    Format.CSV: ("jsonl_and_csv", "CsvOutput"),
+    Format.CSV: ("files", "CsvOutput"),
 }
 
 

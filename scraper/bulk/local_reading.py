@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from browsers import Browsers
-from scraper.bulk.crawl.feeder import CrawlFeeder
-from scraper.bulk.crawl.planner import CrawlPlanner
+from scraper.bulk.crawl import CrawlFeeder, CrawlPlanner
 from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobRate

@@ -10,8 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from scraper.bulk import report
-from scraper.bulk.crawl.feeder import open_planner
-from scraper.bulk.crawl.page_reader import CrawlPageReader
+from scraper.bulk.crawl import CrawlPageReader, open_planner
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import count_pages_at_once, read_locally

@@ -22,7 +22,7 @@ from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
-from scraper.cli.store_access import with_store
+from scraper.cli.store_commands import with_store
 from scraper.cli.tool_output import rewrite_message
 from scraper.settings import Settings, SettingsError
 
@@ -115,7 +115,7 @@ def _load_recipe(argument: str, settings: Settings) -> str:
         UsageError: There is no valid recipe.
     """
     from scraper.errors import InvalidArgumentError
-    from scraper.reading.stored_recipes import StoredRecipes, id_of
+    from scraper.reading.fields import StoredRecipes, id_of
 
     recipe = read_recipe(argument)
     if not id_of(recipe):

@@ -61,7 +61,7 @@ def read_recipe(argument: str) -> str:
     """
     # Imported late: only jobs and calls with a recipe need it.
     from scraper.facts.fields import extraction_recipes
-    from scraper.reading.stored_recipes import RECIPE_ID, id_of
+    from scraper.reading.fields import RECIPE_ID, id_of
 
     if RECIPE_ID.fullmatch(argument) and not Path(argument).exists():
         return json.dumps({"id": argument})

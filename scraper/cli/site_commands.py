@@ -12,7 +12,7 @@ import click
 from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
-from scraper.cli.store_access import with_store
+from scraper.cli.store_commands import with_store
 from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
 from scraper.errors import InvalidUrlError
 from scraper.urls import guess_urls, parse_address

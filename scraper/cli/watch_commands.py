@@ -20,7 +20,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
-from scraper.cli.store_access import with_store
+from scraper.cli.store_commands import with_store
 from scraper.cli.tool_output import rewrite_json
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
@@ -126,7 +126,7 @@ def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> in
 
 
 async def _run(settings: Settings, command: str | None, *, check_all: bool, as_json: bool) -> int:
-    from scraper.render import page_changes as render
+    from scraper.render import sites as render
     from scraper.services import Services
     from scraper.site.watch_list import WatchList
 

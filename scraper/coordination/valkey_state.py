@@ -2,14 +2,197 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
+import math
+import time
+from dataclasses import replace
 
-from scraper.coordination.lua_scripts import BEGIN_WORK, COMPLETE_WORK, GIVE_UP_WORK, RENEW_CLAIMS
-from scraper.coordination.protocols import Cooldowns, SharedState, SharedStateStatus, WorkClaim, WorkCompleted
+from scraper.coordination.local_state import LocalLeases, LocalLimits
+from scraper.coordination.lua_scripts import (
+    BEGIN_WORK,
+    COMPLETE_WORK,
+    GET_ENGINE_COOLDOWN,
+    GIVE_UP_WORK,
+    RENEW_CLAIMS,
+    RENEW_LEASES,
+    SET_ENGINE_COOLDOWN,
+    START_HOST_COOLDOWN,
+    TAKE_LEASE,
+    TAKE_LIMIT,
+)
+from scraper.coordination.protocols import (
+    Cooldown,
+    Cooldowns,
+    Lease,
+    RateLimit,
+    RetryLater,
+    SharedState,
+    SharedStateStatus,
+    ThrottleTerms,
+    WorkClaim,
+    WorkCompleted,
+)
 from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient, ValkeyUnavailableError
-from scraper.coordination.valkey_throttling import ValkeyCooldowns, ValkeyLeases, ValkeyLimits
+
+
+class ValkeyLimits:
+    """Implement `RateLimits` over Valkey. While the service is down, each server uses its share."""
+
+    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
+        """Use the client, and the registry for the share of this server."""
+        self._valkey = valkey
+        self._registry = registry
+        self._local = LocalLimits()
+
+    async def take(self, limit: RateLimit, key: str) -> float:
+        """Count one event and return 0, or return the seconds until it is allowed."""
+        with contextlib.suppress(ValkeyUnavailableError):
+            keys = [self._valkey.key(f"limit:{limit.name}", key)]
+            wait_s = float(await self._valkey.run(TAKE_LIMIT, keys, 1_000 / limit.per_second, limit.burst)) / 1_000
+            if wait_s:
+                return wait_s
+            # Counted here too, so that a loss of the service brings no new burst.
+            await self._local.take(limit, key, servers=self._registry.servers)
+            return 0.0
+        return await self._local.take(limit, key, servers=self._registry.servers)
+
+
+LEASE_S = 5 * HEARTBEAT_S
+"""Seconds after its last heartbeat at which the leases of a server expire."""
+_POLL_S = 0.1
+"""Seconds between two polls for a lease of another server. A page takes a multiple of this."""
+
+_GRANTED, _COOLDOWN, _FULL, _GAP = range(4)
+
+
+class ValkeyLeases:
+    """Implement `Leases` over Valkey; granted leases are counted in this process too."""
+
+    def __init__(self, valkey: ValkeyClient, registry: ServerRegistry) -> None:
+        """Use the client, and the registry for the share of this server."""
+        self._valkey = valkey
+        self._registry = registry
+        self._local = LocalLeases()
+        self._numbers = itertools.count()
+
+    async def take(self, key: str, terms: ThrottleTerms) -> Lease | RetryLater:
+        """Return a lease, or the time until the next attempt."""
+        with contextlib.suppress(ValkeyUnavailableError):
+            return await self._request(Lease(key, f"{self._registry.name}-{next(self._numbers)}"), terms)
+        # Each server has at least 1 slot: with fewer slots than servers, all together exceed the limit.
+        servers = self._registry.servers
+        at_once = max(1, terms.at_once // servers) if terms.at_once else 0
+        wait = await self._local.take(key, ThrottleTerms(at_once, terms.gap_s * servers))
+        # The service may be back before a lease of this server is given back.
+        return replace(wait, seconds=_POLL_S) if isinstance(wait, RetryLater) and math.isinf(wait.seconds) else wait
+
+    def give_back(self, lease: Lease) -> None:
+        """End a lease."""
+        self._local.give_back(lease)
+        self._withdraw(lease)
+
+    async def start_cooldown(self, key: str, seconds: float) -> None:
+        """Start a cooldown."""
+        await self._local.start_cooldown(key, seconds)
+        self._publish_cooldown(key, seconds)
+
+    def renew(self) -> None:
+        """Renew the leases of this server; call this with each heartbeat."""
+        leases = self._local.list_leases()
+        if leases:
+            keys = [self._leases_key(lease.key) for lease in leases]
+            self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
+
+    def publish(self) -> None:
+        """Publish leases and cooldowns; call this after the service was down."""
+        self.renew()
+        for key, seconds in self._local.cooldowns().items():
+            self._publish_cooldown(key, seconds)
+
+    async def _request(self, lease: Lease, terms: ThrottleTerms) -> Lease | RetryLater:
+        keys = [self._leases_key(lease.key), self._cooldown_key(lease.key), self._valkey.key("next", lease.key)]
+        words = (lease.token, terms.at_once, round(terms.gap_s * 1_000), round(LEASE_S * 1_000))
+        try:
+            answer = await self._valkey.run(TAKE_LEASE, keys, *words)
+        except asyncio.CancelledError:
+            # It may have been granted.
+            self._withdraw(lease)
+            raise
+        if answer[0] == _GRANTED:
+            self._local.note(lease, terms)
+            return lease
+        if answer[0] == _FULL:
+            return RetryLater(_POLL_S, known=False)
+        if answer[0] == _COOLDOWN:
+            await self._local.start_cooldown(lease.key, answer[1] / 1_000)
+        return RetryLater(answer[1] / 1_000, is_cooldown=answer[0] == _COOLDOWN)
+
+    def _withdraw(self, lease: Lease) -> None:
+        self._valkey.send("ZREM", self._leases_key(lease.key), lease.token)
+
+    def _publish_cooldown(self, key: str, seconds: float) -> None:
+        self._valkey.run_later(START_HOST_COOLDOWN, [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
+
+    def _leases_key(self, key: str) -> str:
+        return self._valkey.key("held", key)
+
+    def _cooldown_key(self, key: str) -> str:
+        return self._valkey.key("rests", key)
+
+
+_COOLDOWN_MEMORY_S = 6 * 3_600.0
+"""Seconds. If an engine fails again within this time after a cooldown, the next cooldown is longer."""
+
+
+class ValkeyCooldowns:
+    """Implement `Cooldowns` over Valkey."""
+
+    def __init__(self, valkey: ValkeyClient, local: Cooldowns) -> None:
+        """Use the client; `local` holds the cooldowns while the service is down."""
+        self._valkey = valkey
+        self._local = local
+        self._published: dict[tuple[str, str], Cooldown] = {}
+        """Cooldowns that this server set and did not remove."""
+
+    async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
+        """Return the failures of an engine, or None if there are none."""
+        with contextlib.suppress(ValkeyUnavailableError):
+            row = await self._valkey.run(GET_ENGINE_COOLDOWN, [self._key(engine, egress)])
+            if not row:
+                return None
+            reason, step, faults, left_ms = (part.decode() for part in row)
+            return Cooldown(reason, int(step), int(faults), time.time() + int(left_ms) / 1_000)
+        return await self._local.get_cooldown(engine, egress)
+
+    def set_cooldown(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
+        """Store the failures of an engine."""
+        self._local.set_cooldown(engine, egress, cooldown)
+        self._send(engine, egress, cooldown)
+        if cooldown is None:
+            self._published.pop((engine, egress), None)
+        else:
+            self._published[engine, egress] = cooldown
+
+    def publish(self) -> None:
+        """Publish the cooldowns that have not ended; call this after the service was down."""
+        for (engine, egress), cooldown in self._published.items():
+            if cooldown.until > time.time():
+                self._send(engine, egress, cooldown)
+
+    def _send(self, engine: str, egress: str, cooldown: Cooldown | None) -> None:
+        key = self._key(engine, egress)
+        if cooldown is None:
+            self._valkey.send("DEL", key)
+            return
+        left_ms = round((cooldown.until - time.time()) * 1_000)
+        words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(_COOLDOWN_MEMORY_S * 1_000))
+        self._valkey.run_later(SET_ENGINE_COOLDOWN, [key], *words)
+
+    def _key(self, engine: str, egress: str) -> str:
+        return self._valkey.key("engine", f"{engine}:{egress}")
 
 
 class ValkeyState(SharedState):

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scraper.retrieval.model import Excerpt
-from scraper.retrieval.sentence_features import Question
-from scraper.retrieval.sentence_score import score_sentences, split_wordings
+from scraper.retrieval.sentence_score import Question, score_sentences, split_wordings
 from scraper.retrieval.sentences import Sentence, split_sentences
 from scraper.retrieval.text_fragments import VisibleText, build_text_directive
 from scraper.text import token_estimate

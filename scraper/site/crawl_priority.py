@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
+from scraper.site.crawl_scope import SiteLanguages
 from scraper.site.page_ranking import split_stems, url_words
-from scraper.site.site_languages import SiteLanguages
 from scraper.site.url_kind_table import MIN_LEAD, UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate, UrlKind
 from scraper.text.terms import inverse_document_frequency

@@ -21,10 +21,10 @@ from scraper.reading.fetcher import Fetcher
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import CrawledPage, dump_page, load_page
 from scraper.site.crawler import Crawler, build_frontier
-from scraper.site.duplicate_pages import MIN_COPY_WORDS
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.model import CrawlReport, CrawlRequest, SitePage
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
+from scraper.site.url_equivalence import MIN_COPY_WORDS
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.store.index_service import CONTENT_CHARS, ID_CHARS, IndexService
 from scraper.store.indexes.model import IndexDocument, IndexFaultError

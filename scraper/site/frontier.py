@@ -15,11 +15,10 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_priority import CrawlPriority
-from scraper.site.crawl_scope import FORBIDDEN, CrawlScope, ExclusionCounter, MazeDetector
+from scraper.site.crawl_scope import FORBIDDEN, CrawlScope, ExclusionCounter, MazeDetector, SiteLanguages
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.duplicate_pages import DuplicateDetector
 from scraper.site.model import ExcludedUrls
-from scraper.site.site_languages import SiteLanguages
+from scraper.site.url_equivalence import DuplicateDetector
 from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_normalization import page_key, site_host

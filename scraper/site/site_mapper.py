@@ -19,9 +19,8 @@ from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import FORBIDDEN, ExclusionCounter, find_folder
 from scraper.site.model import SiteMap, SitePage
-from scraper.site.site_discovery import load_site_robots
+from scraper.site.site_discovery import SitemapReader, load_site_robots
 from scraper.site.site_reader import SiteReader
-from scraper.site.sitemap_reader import SitemapReader
 from scraper.site.url_normalization import is_action, is_file, page_key, site_host
 from scraper.site.web_site_reader import WebSiteReader
 from scraper.urls import host_of, parse_target

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.render import page_changes as render_changes
 from scraper.render import sites as render
+from scraper.render import sites as render_changes
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.retrieval.model import PageExcerpts
 from scraper.search.research import add_excerpts

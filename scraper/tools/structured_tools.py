@@ -100,7 +100,7 @@ def _check(arguments: Any) -> None:
     if arguments["recipe"] is not None:
         # Imported late: the list of tools is built before anything heavy is loaded.
         from scraper.facts.fields import extraction_recipes
-        from scraper.reading.stored_recipes import id_of
+        from scraper.reading.fields import id_of
 
         recipe = json.dumps(arguments["recipe"], ensure_ascii=False)
         try:

@@ -14,8 +14,7 @@ import ray
 from ray.exceptions import RayActorError
 
 from scraper.bulk.cluster.ray_worker import RayWorker, make_block_table
-from scraper.bulk.crawl.feeder import choose_pages
-from scraper.bulk.crawl.planner import CrawlPlanner
+from scraper.bulk.crawl import CrawlPlanner, choose_pages
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage, PageOutcome

@@ -16,9 +16,8 @@ import pyarrow as pa
 from ray.actor import ActorHandle
 
 from scraper.background_tasks import run_in_background
-from scraper.bulk.cluster.block_runner import BlockRunner
-from scraper.bulk.cluster.outcome_collector import OutcomeCollector
-from scraper.bulk.crawl.page_reader import CrawlPageReader
+from scraper.bulk.cluster.block_runner import BlockRunner, OutcomeCollector
+from scraper.bulk.crawl import CrawlPageReader
 from scraper.bulk.local_reading import count_pages_at_once
 from scraper.bulk.model import JobPage, JobSpec
 from scraper.bulk.page_reader import JobPageReader

@@ -17,11 +17,11 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from scraper.bulk.cluster.block_runner import OutcomeCollector
 from scraper.bulk.cluster.crawl_runner import CrawlRun
-from scraper.bulk.cluster.outcome_collector import OutcomeCollector
 from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line, run_in_daemon_thread
 from scraper.bulk.cluster.ray_worker import RayWorker, make_block_table
-from scraper.bulk.crawl.feeder import open_planner
+from scraper.bulk.crawl import open_planner
 from scraper.bulk.errors import BulkError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import JobPage, PageOutcome

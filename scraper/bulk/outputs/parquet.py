@@ -13,8 +13,7 @@ from typing import Any
 
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, sync_to_disk
-from scraper.bulk.outputs.jsonl_and_csv import row_to_dict
+from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, row_to_dict, sync_to_disk
 
 try:
     import pyarrow as pa

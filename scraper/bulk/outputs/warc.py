@@ -18,8 +18,7 @@ from urllib.parse import quote
 from browsers.model import Snapshot
 from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.model import OutputPosition, PageOutcome
-from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput
-from scraper.bulk.outputs.jsonl_and_csv import row_to_dict
+from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput, row_to_dict
 
 try:
     from warcio.recordbuilder import RecordBuilder

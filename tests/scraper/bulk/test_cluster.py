@@ -16,9 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster import outcome_collector
-from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner
-from scraper.bulk.cluster.outcome_collector import OutcomeCollector
+from scraper.bulk.cluster import block_runner
+from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner, OutcomeCollector
 from scraper.bulk.errors import BulkError, ClusterUnavailableError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.model import Format, JobPage, JobRate, PageOutcome
@@ -75,7 +74,7 @@ async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
 
 
 async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcome_collector, "WAITING_BYTES", 10)
+    monkeypatch.setattr(block_runner, "WAITING_BYTES", 10)
     desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))
@@ -87,7 +86,7 @@ async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.
 
 
 async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcome_collector, "WAITING_BYTES", 10)
+    monkeypatch.setattr(block_runner, "WAITING_BYTES", 10)
     desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))

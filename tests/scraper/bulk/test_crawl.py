@@ -16,8 +16,7 @@ import pytest
 
 from benchmarks.site.offline_reader import OfflineReader
 from scraper import errors
-from scraper.bulk.crawl.feeder import open_planner
-from scraper.bulk.crawl.planner import CrawlPlanner
+from scraper.bulk.crawl import CrawlPlanner, open_planner
 from scraper.bulk.frontier import Frontier
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally

@@ -21,7 +21,7 @@ from scraper.bulk.errors import BulkError, DiskFullError, JobInUseError, JobMism
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import Format, JobPage, JobRate, OutputPosition, OutputRow, PageFailure, PageOutcome
-from scraper.bulk.outputs.jsonl_and_csv import JsonlOutput
+from scraper.bulk.outputs.files import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in
 

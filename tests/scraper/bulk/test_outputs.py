@@ -17,10 +17,10 @@ from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
 
 FORMATS = tuple(Format)
 CLASSES = {
-    Format.JSONL: ("jsonl_and_csv", "JsonlOutput"),
+    Format.JSONL: ("files", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
-    Format.CSV: ("jsonl_and_csv", "CsvOutput"),
+    Format.CSV: ("files", "CsvOutput"),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import server_registry, valkey_client, valkey_state, valkey_throttling
+from scraper.coordination import server_registry, valkey_client, valkey_state
 from scraper.coordination.protocols import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.members import LIMIT, SECRET, answering, does_everything, member, said_of
@@ -285,7 +285,7 @@ async def test_a_grant_to_a_canceled_call_is_withdrawn(
     redis: RedisServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than the waits below, so that nothing expires.
-    monkeypatch.setattr(valkey_throttling, "LEASE_S", 60.0)
+    monkeypatch.setattr(valkey_state, "LEASE_S", 60.0)
     monkeypatch.setattr(valkey_state, "CLAIM_S", 60.0)
     async with member(redis.url) as one:
         await until_there(one)

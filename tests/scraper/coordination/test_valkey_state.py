@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from scraper.coordination import valkey_client, valkey_state, valkey_throttling
+from scraper.coordination import valkey_client, valkey_state
 from scraper.coordination.protocols import (
     Cooldown,
     Lease,
@@ -77,14 +77,14 @@ async def test_leases_outlive_a_long_page_and_not_a_dead_server(
     join: Join, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey_client, "HEARTBEAT_S", 0.1)
-    monkeypatch.setattr(valkey_throttling, "LEASE_S", LONG_S)
+    monkeypatch.setattr(valkey_state, "LEASE_S", LONG_S)
     one, other = await join(), await join()
     terms = ThrottleTerms(at_once=1)
     assert isinstance(await one.leases.take("host", terms), Lease)
     for _ in range(3):
         await _prolonged(redis, "search-mcp:held:{host}")
         assert isinstance(await other.leases.take("host", terms), RetryLater)
-    monkeypatch.setattr(valkey_throttling, "LEASE_S", 0.3)
+    monkeypatch.setattr(valkey_state, "LEASE_S", 0.3)
     await _cut_short(redis, "search-mcp:held:{host}")
     await _die(one)
     await granted(other.leases, "host", terms)

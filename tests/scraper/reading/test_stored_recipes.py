@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scraper.errors import InvalidArgumentError
-from scraper.reading.stored_recipes import MAX_RECIPES, StoredRecipes
+from scraper.reading.fields import MAX_RECIPES, StoredRecipes
 from scraper.store.record_logs import RecordsUnavailableError, SqliteRecordLogs, StoredRecord
 
 

@@ -11,7 +11,7 @@ from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry, SitemapFile
 from scraper.model import Document
-from scraper.site import sitemap_reader
+from scraper.site import site_discovery
 from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.model import SiteMap
 from scraper.site.site_mapper import SiteMapper
@@ -184,11 +184,11 @@ def test_lists_that_name_each_other_are_read_once() -> None:
 
 
 def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemap_reader, "MAX_LIST_FILES", 20)
+    monkeypatch.setattr(site_discovery, "MAX_LIST_FILES", 20)
     site = MadeSite("Sitemap: /0.xml").page("/")
     for number in range(9):
         site.sitemap(f"/{number}.xml", sitemaps=(f"/{number + 1}.xml",))
-    assert build(site).list_files == sitemap_reader.MAX_INDEX_DEPTH
+    assert build(site).list_files == site_discovery.MAX_INDEX_DEPTH
     wide = MadeSite("Sitemap: /index.xml").page("/")
     wide.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(100)))
     found = build(wide)
@@ -197,13 +197,13 @@ def test_depth_and_number_of_lists_are_limited(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_urls_and_lists_beyond_the_limit_of_all_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemap_reader, "LISTS_AT_ONCE", 1)
+    monkeypatch.setattr(site_discovery, "LISTS_AT_ONCE", 1)
     site = MadeSite("Sitemap: /index.xml").page("/")
     site.sitemap("/index.xml", sitemaps=tuple(f"/{number}.xml" for number in range(5)))
     for number in range(5):
         site.sitemap(f"/{number}.xml", *(f"/{number}/{at}" for at in range(4)))
     left_out = ExclusionCounter()
-    lists = sitemap_reader.SitemapReader(site, "site.example", left_out.add, max_urls=11)
+    lists = site_discovery.SitemapReader(site, "site.example", left_out.add, max_urls=11)
     asyncio.run(lists.read(ORIGIN, site.robots, ()))
     assert [entry.url.removeprefix(ORIGIN) for entry in lists.entries] == [
         *(f"/0/{at}" for at in range(4)),

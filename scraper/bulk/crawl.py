@@ -1,0 +1,302 @@
+"""Crawl sites as a job: choose the next pages of several sites, read them, and add the pages they link to.
+
+Each site has the frontier of a crawl. Pages that were read are added in the order in which they are written, so that a
+job that was killed comes to the same decisions from the written pages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from browsers.model import Snapshot
+from scraper import errors
+from scraper.bulk.job import BulkJob
+from scraper.bulk.model import CrawlOptions, JobPage, JobSpec, PageOutcome
+from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
+from scraper.bulk.schedule import Schedule
+from scraper.call_context import Deadline
+from scraper.model import Reading
+from scraper.reading.fetcher import Fetcher
+from scraper.reading.robots import RobotsRules
+from scraper.site.crawl_scope import CrawlScope
+from scraper.site.crawled_page import CrawledPage, describe_page, dump_page, load_page
+from scraper.site.frontier import CrawlFrontier
+from scraper.site.site_discovery import SiteFacts, discover_site, dump_facts, load_facts, load_site_robots
+from scraper.site.web_site_reader import WebSiteReader, extract_links
+from scraper.workers import WorkerPool
+
+
+class CrawlFeeder:
+    """Keep a few pages of each site in the schedule. With fewer, more links are known when a page is chosen."""
+
+    def __init__(
+        self, job: BulkJob, planner: CrawlPlanner, schedule: Schedule, *, on_pages: Callable[[], None]
+    ) -> None:
+        """Create a feeder; `on_pages` is called when pages were added, or when there are no more."""
+        self._job = job
+        self._planner = planner
+        self._schedule = schedule
+        self._on_pages = on_pages
+        self._changed = asyncio.Event()
+        self._changed.set()
+        self._per_site = 2 * job.spec.rate.per_host
+        # The interrupted run may have visited any host just now.
+        is_paused = job.is_resumed and job.spec.rate.gap_s > 0
+        self._free_at = time.monotonic() + job.spec.rate.gap_s if is_paused else -math.inf
+        self.is_done = False
+        """True if no page is being read and none is left that is worth a visit."""
+
+    def notify(self) -> None:
+        """Wake up `run`, because the schedule may need more pages."""
+        self._changed.set()
+
+    async def deliver(self, outcome: PageOutcome) -> None:
+        """Add the links of a page to the planner, queue its row for writing, and wake up `run`."""
+        await self._job.deliver(self._planner.take(outcome))
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Add pages until canceled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            added = [
+                page
+                for site in self._planner.sites()
+                for page in await choose_pages(
+                    self._job, self._planner, site, self._per_site - self._planner.count_reading(site)
+                )
+            ]
+            now = time.monotonic()
+            for page in added:
+                self._schedule.add_more_pages(page.host, [page], now=now, free_at=self._free_at)
+            self.is_done = not added and not self._planner.reading_count and not self._planner.has_next()
+            if added or self.is_done:
+                self._on_pages()
+
+
+async def choose_pages(job: BulkJob, planner: CrawlPlanner, site: int, count: int) -> list[JobPage]:
+    """Choose up to `count` further pages of a site, add them to the job and return them; first only its start page."""
+    if count <= 0:
+        return []
+    start = planner.release_start(site)
+    if start is not None:
+        return [start]
+    pages: list[JobPage] = []
+    while len(pages) < count and (urls := planner.choose(site, count - len(pages))):
+        for url, page in zip(urls, await job.add_pages(urls), strict=True):
+            if page is None:
+                planner.refuse(site, url)
+            else:
+                pages.append(planner.add(site, page))
+    return pages
+
+
+async def open_planner(job: BulkJob) -> CrawlPlanner:
+    """Return the planner of a crawl, restored from the pages that are already written."""
+    options = job.spec.crawl
+    assert options is not None
+    start_pages = await job.list_start_pages()
+    planner = CrawlPlanner(options, start_pages)
+    await job.query(lambda frontier: planner.restore(frontier.iter_crawled()))
+    return planner
+
+
+_FACTS_LIMIT_S = 300.0
+"""Seconds for the sitemaps and feeds of a site, which may have 200 files."""
+
+
+class CrawlPageReader(JobPageReader):
+    """Read the pages of a crawl and add their links to the outcomes."""
+
+    def __init__(self, fetcher: Fetcher, workers: WorkerPool, spec: JobSpec, *, keep_snapshots: bool) -> None:
+        """Create a reader that requests every page, because a cached page has only the links of its content."""
+        super().__init__(fetcher, workers, spec, keep_snapshots=True)
+        self._writes_snapshots = keep_snapshots
+
+    async def read(self, page: JobPage) -> PageResult:
+        """Read a page. `PageResult.get_outcome` returns its outcome with the links, also for a failed page."""
+        result = await super().read(page)
+        if result.error is None:
+            return result
+        row = result.outcome.row
+        failed = CrawledPage(row.url, row.url, row.status or 0, row.error.message if row.error else "")
+        return dataclasses.replace(result, complete=lambda: self._add_page(result.outcome, failed))
+
+    def _make_result(self, page: JobPage, reading: Reading, visit: PageVisit, seconds: float) -> PageResult:
+        result = super()._make_result(page, reading, visit, seconds)
+        return dataclasses.replace(result, complete=lambda: self._add_links(result, reading, visit.snapshot))
+
+    async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
+        outcome = await result.get_outcome()
+        document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
+        outlinks = await extract_links(self._workers, snapshot if _is_html(snapshot) else None, document, deadline)
+        return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
+
+    async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:
+        facts = await self._read_facts(page) if outcome.page.is_start else None
+        return dataclasses.replace(
+            outcome,
+            crawled=dump_page(page),
+            facts=b"" if facts is None else dump_facts(facts),
+            snapshot=outcome.snapshot if self._writes_snapshots else None,
+        )
+
+    async def _read_facts(self, page: CrawledPage) -> SiteFacts:
+        deadline, least_gap_s = Deadline.within(_FACTS_LIMIT_S), self._spec.rate.gap_s
+        reader = WebSiteReader(self._fetcher, self._workers, "local", deadline, least_gap_s=least_gap_s)
+        try:
+            robots = await load_site_robots(reader, page.final_url)
+            facts = await discover_site(reader, robots, page)
+            # Other pages of the site follow.
+            await reader.wait_for_gap()
+            return facts
+        except (errors.BrowserFailedError, errors.NetworkError, errors.OverloadedError, errors.PolicyError):
+            # Without the lists, the pages of the site are found by their links.
+            return SiteFacts()
+
+
+def _is_html(snapshot: Snapshot | None) -> bool:
+    return snapshot is not None and snapshot.is_html
+
+
+_LINK = re.compile(r"\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+
+
+@dataclass(slots=True)
+class _Site:
+    start: JobPage
+    frontier: CrawlFrontier
+    facts: SiteFacts = field(default_factory=SiteFacts)
+    is_started: bool = False
+    """True if its start page was read; before, no other URL of it is known."""
+    reading: set[int] = field(default_factory=set)
+    """Numbers of the pages that were chosen and are not read yet."""
+
+
+class CrawlPlanner:
+    """Choose the next pages of each site of a job, and track the pages that are being read."""
+
+    def __init__(self, options: CrawlOptions, start_pages: Sequence[JobPage]) -> None:
+        """Begin with the start pages, one for each site, which share the maximum number of pages."""
+        self._max_pages = options.max_pages
+        self._sites = [
+            _Site(
+                replace(page, is_start=True, site=at),
+                CrawlFrontier(CrawlScope.of(page.url, options.include, options.exclude)),
+            )
+            for at, page in enumerate(start_pages)
+        ]
+        self.released = 0
+        """Pages that were read or are being read."""
+
+    def restore(self, visited: Iterable[tuple[int, str, bytes, bytes]]) -> None:
+        """Add the written pages of an earlier run, from `Frontier.iter_crawled`: site, URL, page and facts."""
+        for at, _, page, facts in visited:
+            self.released += 1
+            self._take(self._sites[at], load_page(page), load_facts(facts)[0] if facts else None)
+
+    @property
+    def reading_count(self) -> int:
+        """Number of pages that were chosen and are not read yet."""
+        return sum(len(site.reading) for site in self._sites)
+
+    @property
+    def pending_count(self) -> int:
+        """Number of URLs that were found and not read."""
+        return sum(site.frontier.pending_count for site in self._sites)
+
+    def has_next(self) -> bool:
+        """Return True if a page may be read now."""
+        left = self.released < self._max_pages
+        return left and any(site.frontier.has_next() if site.is_started else not site.reading for site in self._sites)
+
+    def sites(self) -> range:
+        """Return the numbers of all sites."""
+        return range(len(self._sites))
+
+    def count_reading(self, site: int) -> int:
+        """Return the number of pages of a site that were chosen and are not read yet."""
+        return len(self._sites[site].reading)
+
+    def release_start(self, site: int) -> JobPage | None:
+        """Return the start page of a site at the first call, None later or if the job has its maximum of pages."""
+        one = self._sites[site]
+        if one.is_started or one.reading or self.released >= self._max_pages:
+            return None
+        one.frontier.next()
+        self.released += 1
+        one.reading.add(one.start.number)
+        return one.start
+
+    def choose(self, site: int, count: int) -> list[str]:
+        """Return up to `count` URLs of a site, the most promising first. Call `add` or `refuse` for each."""
+        frontier = self._sites[site].frontier
+        urls: list[str] = []
+        while self._sites[site].is_started and len(urls) < count and self.released < self._max_pages:
+            url = frontier.next()
+            if url is None:
+                break
+            self.released += 1
+            urls.append(url)
+        return urls
+
+    def add(self, site: int, page: JobPage) -> JobPage:
+        """Record that a chosen URL has become a page of the job; return the page with its site."""
+        self._sites[site].reading.add(page.number)
+        return replace(page, site=site)
+
+    def refuse(self, site: int, url: str) -> None:
+        """Record that the job has a chosen URL already in another form."""
+        self.released -= 1
+        frontier = self._sites[site].frontier
+        # A second answer, because a page that is busy is tried once more.
+        for _ in range(2):
+            frontier.take(CrawledPage(url, url, 0, "The job has read this page under another URL."))
+
+    def take(self, outcome: PageOutcome) -> PageOutcome:
+        """Update the frontier of a site with a page that was read; return the outcome to write.
+
+        It differs from the argument if the page was not requested, or looks like the site's page for missing URLs.
+        """
+        site = self._sites[outcome.page.site]
+        site.reading.discard(outcome.page.number)
+        row = outcome.row
+        if not outcome.crawled:
+            # It was not requested, because its host is not reachable.
+            page = CrawledPage(row.url, row.url, 0, row.error.message if row.error else "The page was not read.")
+            outcome = replace(outcome, crawled=dump_page(page))
+        page = load_page(outcome.crawled)
+        if site.facts.missing_page is not None and row.markdown is not None:
+            text, links = _LINK.sub(r"\1", row.markdown), _LINK.findall(row.markdown)
+            if site.facts.missing_page.is_like(text, page.final_url, links):
+                page = replace(page, is_missing=True)
+                outcome = replace(outcome, crawled=dump_page(page))
+        self._take(site, page, load_facts(outcome.facts)[0] if outcome.facts else None)
+        return outcome
+
+    def summarize_left_out(self) -> list[tuple[str, int, str]]:
+        """Return reason, number and an example of the URLs that are not read, most frequent reasons first."""
+        counts: Counter[str] = Counter()
+        examples: dict[str, str] = {}
+        for site in self._sites:
+            for one in site.frontier.left_out:
+                counts[one.reason] += one.count
+                examples.setdefault(one.reason, one.example)
+        return [(reason, count, examples[reason]) for reason, count in counts.most_common()]
+
+    def _take(self, site: _Site, page: CrawledPage, facts: SiteFacts | None) -> None:
+        if facts is not None:
+            site.facts = facts
+            site.frontier.rules = RobotsRules(facts.robots)
+        site.frontier.take(page)
+        if not site.is_started:
+            site.is_started = True
+            site.frontier.add_facts(site.facts.listed, site.facts.left_out)

@@ -1,0 +1,348 @@
+"""Commands on the store: `cache` with stats, search, export and clear, `index` and `find-tools`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scraper.cli.exit_codes import ExitCode
+from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, Command, load_settings, with_settings
+from scraper.cli.tool_output import (
+    get_command_name,
+    print_text,
+    rewrite_answer,
+    run_and_print,
+    wants_json,
+    with_output_options,
+)
+from scraper.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from scraper.caching.page_cache import PageCache
+    from scraper.store.factory import Store
+    from scraper.tools.model import ToolAnswer
+
+
+def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
+    """Open the store, run `work` on it and return its result.
+
+    Raises:
+        ClickException: The store is unavailable.
+    """
+    from scraper.store.factory import open_store
+    from scraper.store.record_logs import RecordsUnavailableError
+
+    async def run() -> T:
+        store = open_store(settings)
+        try:
+            # A distant database would miss queries before it is connected.
+            await store.wait_connected()
+            return await work(store)
+        finally:
+            await store.close()
+
+    try:
+        return asyncio.run(run())
+    except RecordsUnavailableError:
+        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+_PRINCIPAL = "local"
+_INDEX_SETTINGS = LOG_SETTINGS | {"data_dir", "database_url"}
+_TOOL_LINE = re.compile(r"^- (\w+)\(([^)]*)\): ", re.MULTILINE)
+
+
+@click.group()
+def index() -> None:
+    """Create, fill, search and list indexes of your own texts."""
+
+
+@index.command(cls=Command, examples=["index create notes", "index create code --min-length 1 --case-sensitive"])
+@click.argument("name")
+@click.option("--min-length", type=click.IntRange(1, 100), help="Ignore shorter words.  [2]")
+@click.option("--case-sensitive", is_flag=True, help="Distinguish capital letters.")
+@with_output_options(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any) -> int:
+    """Create the index NAME in the data folder.
+
+    NAME has letters, digits, - and _.
+    """
+    words: dict[str, Any] = {"lowercase": not case_sensitive}
+    if min_length is not None:
+        words["min_length"] = min_length
+    arguments = {"index_name": name, "backend": "sqlite", "tokenizer_config": words}
+    return run_and_print("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
+
+
+@index.command(
+    cls=Command, examples=["index add notes diary.md", "fetch example.com | search-mcp index add notes - --id example"]
+)
+@click.argument("name")
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, dir_okay=False, exists=True))
+@click.option("--id", "doc_id", help="Id of the text.  [name of the file]")
+@click.option("--metadata", metavar="<JSON>", help="Object that is returned with each hit.")
+@with_output_options(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | None, **flags: Any) -> int:
+    """Add text files to the index NAME, or replace them.
+
+    FILES are text files; - is standard input.
+    """
+    if doc_id is not None and len(files) > 1:
+        raise click.UsageError("--id is for one file only.")
+    codes = []
+    for file in files:
+        if file == "-" and doc_id is None:
+            raise click.UsageError("Give the text from standard input a name with --id.")
+        arguments = {
+            "index_name": name,
+            "doc_id": doc_id or Path(file).name,
+            "content": _read(file),
+            "metadata": _parse_object(metadata),
+        }
+        codes.append(run_and_print("search_add_document", {**flags, **arguments}, plain=_added_line))
+    return max(codes)
+
+
+@index.command("search", cls=Command, examples=['index search notes "tidal power"', "index search notes +tide -moon"])
+@click.argument("name")
+@click.argument("query")
+@click.option("--limit", "k", type=click.IntRange(1, 100), default=10, help="Maximum number of texts.  [10]")
+@with_output_options(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def search_texts(name: str, **flags: Any) -> int:
+    """Search the texts of the index NAME.
+
+    +word is required, -word is excluded, "exact phrase" works.
+    """
+    found: list[int] = []
+
+    def plain(answer: ToolAnswer) -> str:
+        data: Any = answer.structured
+        found.append(data["total_matches"])
+        rows = [f"{hit['doc_id']} ({hit['score']:.2f})\n  " + "\n  ".join(hit["highlights"]) for hit in data["results"]]
+        return "\n\n".join(row.rstrip() for row in rows) or "Nothing found."
+
+    code = run_and_print("search_index", {**flags, "index_name": name}, plain=plain)
+    return ExitCode.INCOMPLETE if found == [0] else code
+
+
+@index.command("list", cls=Command, examples=["index list", "index list --json"])
+@with_output_options(has_marks=False)
+@with_settings(_INDEX_SETTINGS)
+def list_indexes(**flags: Any) -> int:
+    """Print the indexes with their numbers of texts, also those that `crawl` has created."""
+    from scraper.store.indexes.model import IndexFaultError
+
+    try:
+        found = with_store(
+            load_settings(flags), lambda store: store.indexes.names(principal=_PRINCIPAL, needs_store=True)
+        )
+    except IndexFaultError:
+        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
+    # Indexes in memory are those of a running server.
+    rows = [{"name": one.name, "documents": one.documents} for one in found if one.backend != "memory"]
+    if wants_json(flags):
+        text = json.dumps(rows)
+    elif rows:
+        text = "\n".join(
+            f"{row['name']}: {row['documents']:,} {'text' if row['documents'] == 1 else 'texts'}" for row in rows
+        )
+    else:
+        text = "There are no indexes. Create one: search-mcp index create NAME"
+    print_text(text, flags["output"])
+    return ExitCode.SUCCESS
+
+
+@click.command(cls=Command, examples=['find-tools "read a PDF"', 'find-tools "pages about tides" --kind resources'])
+@click.argument("query")
+@click.option("--kind", type=click.Choice(["tools", "prompts", "resources"]), help="What to find.  [tools]")
+@click.option("--start", type=int, help="First item to print.  [0]")
+@with_output_options()
+@with_settings(_INDEX_SETTINGS)
+def find_tools(**flags: Any) -> int:
+    """Find the command, prompt or cached text for a task."""
+
+    def plain(answer: ToolAnswer) -> str:
+        from scraper.cli.tool_output import rewrite_answer
+        from scraper.render.untrusted_text import remove_untrusted_marks
+
+        return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))
+
+    return run_and_print("find_tools", flags, plain=plain)
+
+
+def _command_line(tool: re.Match[str]) -> str:
+    arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
+    return f"- search-mcp {get_command_name(tool[1])}{arguments}: "
+
+
+def _added_line(answer: ToolAnswer) -> str:
+    data: Any = answer.structured
+    verb = "Replaced" if data["status"] == "re-indexed" else "Added"
+    return f"{verb} {data['doc_id']}: {data['token_count']:,} words."
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        hint = " `search-mcp read-doc` prints other documents as text." if file != "-" else ""
+        raise click.UsageError(f"{file} cannot be read as UTF-8 text.{hint}") from None
+
+
+def _parse_object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise click.UsageError("--metadata must be a JSON object.")
+    return value
+
+
+T = TypeVar("T")
+
+MB = 1_000_000
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group()
+def cache() -> None:
+    """Inspect or clear the page cache."""
+
+
+@cache.command(cls=Command, examples=["cache stats", "cache stats --json"])
+@_json_option
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+def stats(as_json: bool, **flags: Any) -> int:
+    """Print the number and size of cached pages."""
+    settings = load_settings(flags)
+    found = _with_page_cache(settings, lambda page_cache: page_cache.store.stats())
+    if as_json:
+        sizes = {"pages": found.pages, "bytes": found.bytes, "limit_bytes": settings.cache_mb * MB}
+        click.echo(json.dumps({**sizes, "location": _location(settings)}))
+        return 0
+    click.echo(f"{_count_pages(found.pages)}, {found.bytes / MB:,.1f} MB of {settings.cache_mb:,} MB, in")
+    click.echo(_location(settings))
+    return 0
+
+
+@cache.command(cls=Command, examples=['cache search "tidal power"', 'cache search "asyncio.gather OR 非同期" --json'])
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
+@with_output_options()
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
+    """Search the text of cached pages."""
+    from scraper.render import search as render
+    from scraper.render.untrusted_text import remove_untrusted_marks
+    from scraper.tools.model import new_region
+    from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
+    from scraper.values.types import InvalidValueError, StringValue
+
+    try:
+        StringValue(MAX_CACHE_QUERY_CHARS).parse(query)
+    except InvalidValueError as error:
+        raise click.UsageError(f"query must be {error}.") from None
+    found = _with_page_cache(load_settings(flags), lambda page_cache: page_cache.search(query, limit=limit))
+    if wants_json(flags):
+        text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
+    else:
+        text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
+        text = text if marked else remove_untrusted_marks(rewrite_answer(text))
+    print_text(text, output)
+    return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
+
+
+@cache.command(cls=Command, examples=["cache export > pages.jsonl"])
+@click.option("--json", "as_json", is_flag=True, help="No effect: the output is always one line of JSON per page.")
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+def export(as_json: bool, **flags: Any) -> int:
+    """Print every cached page as one line of JSON."""
+
+    async def write(page_cache: PageCache) -> int:
+        count = 0
+        async for entry in page_cache.store.iter_entries():
+            reading, document = entry.reading, entry.reading.document
+            line = {
+                "url": reading.url,
+                "requested_url": reading.requested_url,
+                "principal": entry.scope.principal,
+                "title": document.title,
+                "published": document.published and document.published.isoformat(),
+                "method": reading.method,
+                "retrieved_at": reading.retrieved_at.isoformat(),
+                "markdown": document.markdown,
+            }
+            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+        return count
+
+    count = _with_page_cache(load_settings(flags), write)
+    click.echo(_count_pages(count), err=True)
+    return 0
+
+
+@cache.command(cls=Command, examples=["cache clear", "cache clear --yes"])
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@_json_option
+@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+def clear(yes: bool, as_json: bool, **flags: Any) -> int:
+    """Delete all cached pages."""
+    settings = load_settings(flags)
+    where = "the shared database" if settings.database_url else settings.data_dir
+    if not yes:
+        click.confirm(f"Delete all pages cached in {where}?", abort=True, err=True)
+    count = _with_page_cache(settings, lambda page_cache: page_cache.store.clear())
+    click.echo(json.dumps({"deleted": count}) if as_json else f"{_count_pages(count)} deleted.")
+    return 0
+
+
+def _location(settings: Settings) -> str:
+    """Return the folder or database of the cache, without a password."""
+    if settings.database_url is None:
+        return str(settings.data_dir)
+    from scraper.store.postgres.errors import DatabaseAddress
+
+    return str(DatabaseAddress.parse(settings.database_url))
+
+
+def _count_pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"
+
+
+def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
+    """Open the page cache without a browser, run `work` on it and return its result."""
+    from scraper.caching.page_cache import PageCache
+    from scraper.store.protocols import IncompleteOperationError
+
+    # Problems of the cache are printed below, once.
+    logging.basicConfig(level=logging.ERROR)
+
+    async def run(store: Store) -> T:
+        page_cache = PageCache(store.pages, settings)
+        state = await page_cache.store.stats()
+        if not state.usable:
+            click.echo(f"The cache cannot be used: {state.problem or 'it is disabled'}.", err=True)
+            raise click.exceptions.Exit(1)
+        return await work(page_cache)
+
+    try:
+        return with_store(settings, run)
+    except IncompleteOperationError as error:
+        raise click.ClickException(f"The command was not completed: {error}.") from None
