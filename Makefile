@@ -73,6 +73,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/.dev $(VENV)/.chromium
+	$(BIN)/python -m devtools.calendar_words
 	$(BIN)/python -m devtools.settings_table
 	$(BIN)/python -m devtools.tool_answers
 	$(BIN)/python -m devtools.tool_pages

@@ -21,7 +21,9 @@ from scraper.settings import setting_table
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "docs" / "clients.md").read_text(encoding="utf-8"))
 COMMANDS = frozenset(group.commands)
-NOT_GENERATORS = frozenset({"demo_engines", "fetch_path", "docstring_numbers", "code_figures", "third_parties"})
+NOT_GENERATORS = frozenset(
+    {"demo_engines", "fetch_path", "docstring_numbers", "code_figures", "size_gate", "third_parties"}
+)
 """Programs of devtools that change no file, or one from data outside the repository."""
 
 

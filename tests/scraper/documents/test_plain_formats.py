@@ -16,6 +16,7 @@ from scraper.documents import text_formats
 from tests.growth import full_size
 from tests.scraper.documents import builders
 from tests.scraper.documents.builders import parse
+from tests.scraper.documents.ole.compound_builder import compound_file
 
 
 def test_csv_becomes_a_table_with_any_delimiter() -> None:
@@ -246,17 +247,16 @@ def test_single_compressed_file_is_described_and_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "error", "words"),
+    ("data", "error", "words"),
     [
-        ("WordDocument", errors.MalformedDocumentError, "damaged Office document"),
-        ("PowerPoint Document", errors.MalformedDocumentError, "damaged Office document"),
-        ("EncryptedPackage", errors.EncryptedDocumentError, "without a password"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, errors.MalformedDocumentError, "damaged Office document"),
+        (compound_file({"EncryptedPackage": b"x"}), errors.EncryptedDocumentError, "without a password"),
     ],
+    ids=["damaged", "encrypted"],
 )
-def test_legacy_and_encrypted_office_files_get_advice(
-    stream: str, error: type[errors.ScraperError], words: str
+def test_damaged_and_encrypted_office_files_get_advice(
+    data: bytes, error: type[errors.ScraperError], words: str
 ) -> None:
-    data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504 + stream.encode("utf-16-le") + b"\0" * 64
     with pytest.raises(error) as raised:
         parse(data)
     assert words in raised.value.sentence()
