@@ -1,6 +1,6 @@
 # Two commands on a fresh machine; each installs what it needs first:
 #     make serve      serve MCP on http://127.0.0.1:8000/mcp
-#     make test       run all tests
+#     make test       run the tests of the product
 # GNU make 3.81 and a POSIX shell are enough (macOS has both).
 
 VENV := .venv
@@ -22,9 +22,9 @@ INSTALLER := requirements/build.txt pyproject.toml devtools/environment.sh
 
 help:
 	@echo 'make serve        serve MCP on http://127.0.0.1:8000/mcp; installs what it needs'
-	@echo 'make test         run all tests in three processes (WORKERS=4: four); installs what it needs'
+	@echo 'make test         run the tests of the product in three processes (WORKERS=4: four); installs what it needs'
 	@echo 'make test-fast    run the tests that start no browser, server or database, in about 90 seconds'
-	@echo 'make test-all     run all tests, with hostile inputs at full size'
+	@echo 'make test-all     run all tests, with hostile inputs at full size and those of tools and deployment'
 	@echo 'make setup        install what `make serve` needs'
 	@echo 'make check        check format, lint rules, types, import rules and limits of size'
 	@echo 'make format       format the code and apply automatic fixes'

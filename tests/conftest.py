@@ -34,6 +34,9 @@ STARTERS = frozenset(
 )
 """Fixtures, functions and modules through which tests start programs."""
 
+TOOLING = frozenset({"benchmarks", "clients", "conformance", "deploy", "devtools"})
+"""Folders of tests of what surrounds the product. `make test` leaves them out; `make test-all` and CI run them."""
+
 _MODULE_WITH_BROWSER = re.compile(r"^pytestmark = \[?pytest\.mark\.browser\b", re.MULTILINE)
 
 EXAMPLES, EXAMPLES_AT_FULL_SIZE = 25, 200
@@ -72,11 +75,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Ignore modules whose tests all have full size or need a browser, if this run has none: imports take seconds."""
     if collection_path.suffix != ".py":
-        return None
+        return True if collection_path.name in TOOLING and not _includes_tooling(config) else None
     if "not (browser" in config.getoption("markexpr") and _MODULE_WITH_BROWSER.search(collection_path.read_text()):
         return True
     is_full = collection_path.name.endswith("_full_size.py")
     return True if is_full and "full_size" not in config.getoption("markexpr") else None
+
+
+def _includes_tooling(config: pytest.Config) -> bool:
+    """Return True if the marks or paths of the command line ask for tests of TOOLING."""
+    marks = config.getoption("markexpr")
+    named = (part for path in config.args for part in Path(path.partition("::")[0]).parts)
+    return "full_size" in marks or "tooling" in marks or not TOOLING.isdisjoint(named)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -196,6 +206,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if getattr(config.option, "loadgroup", False) and _shares_module_fixture(item):
             _keep_in_one_process(item, item.nodeid.partition("::")[0])
+        if not TOOLING.isdisjoint(item.path.relative_to(Path(__file__).parent).parts[:1]):
+            item.add_marker(pytest.mark.tooling)
         if _starts_programs(item):
             item.add_marker(pytest.mark.programs)
         if isinstance(item, pytest.Function) and _may_use_warm_processes(item):
