@@ -6,22 +6,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import extruct
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
-from benchmarks.common.corpora import corpus_folder
 from benchmarks.structured import raw_syntaxes as plain
 from benchmarks.structured import score
-from browsers.model import Snapshot
+from benchmarks.structured.pages import SavedPage, saved_pages
 from scraper.facts import structured
 from scraper.model import StructuredData
 
@@ -47,18 +44,6 @@ _GOALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
-    name: str
-    url: str
-    html: str
-    gold: Mapping[str, Any]
-
-    def snapshot(self) -> Snapshot:
-        """Return the page as a snapshot."""
-        return Snapshot(self.url, self.url, 200, {}, "text/html", html=self.html)
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
     """Facts and CPU seconds by method for a page, and our facts with their sources."""
 
@@ -77,7 +62,7 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("Name the folder that contains recipes/ and products/: --corpora DIR.")
     figures: Figures = {}
     for kind, work in (("recipes", _recipes), ("products", _products)):
-        pages = await asyncio.to_thread(_pages, corpus_folder(options.corpora, kind), options.quick)
+        pages = await asyncio.to_thread(saved_pages, options.corpora, kind, _QUICK_STEP if options.quick else 1)
         structured.extract(pages[0].snapshot())  # warm-up: load data before the measurement
         found = [_read(page, kind) for page in pages]
         figures |= work(pages, found) | _costs(kind, found)
@@ -85,18 +70,7 @@ async def measure(options: Options) -> Figures:
     return figures
 
 
-def _pages(folder: Path, quick: bool) -> list[_Page]:
-    rows = [json.loads(row) for row in (folder / "index.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [_page(folder, row) for row in rows[:: _QUICK_STEP if quick else 1]]
-
-
-def _page(folder: Path, row: Mapping[str, str]) -> _Page:
-    url = row["url"] if "://" in row["url"] else f"https://{row['url']}/"
-    html = (folder / row["html"]).read_text(encoding="utf-8", errors="replace")
-    return _Page(row["id"], url, html, json.loads((folder / row["gold"]).read_text(encoding="utf-8")))
-
-
-def _read(page: _Page, kind: str) -> _Found:
+def _read(page: SavedPage, kind: str) -> _Found:
     ours, our_s = _time(lambda: structured.extract(page.snapshot()))
     theirs, their_s = _time(lambda: _read_with_extruct(page))
     stated = (ours.recipe if kind == "recipes" else ours.product) or {}
@@ -114,7 +88,7 @@ def _time(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), time.process_time() - start
 
 
-def _read_with_extruct(page: _Page) -> plain.Lists:
+def _read_with_extruct(page: SavedPage) -> plain.Lists:
     found = extruct.extract(
         page.html, base_url=page.url, errors="ignore", syntaxes=["json-ld", "microdata", "opengraph", "rdfa"]
     )
@@ -125,7 +99,7 @@ def _lists(found: StructuredData) -> plain.Lists:
     return {name: getattr(found, name) for name in _SYNTAXES}
 
 
-def _recipes(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
+def _recipes(pages: Sequence[SavedPage], found: Sequence[_Found]) -> Figures:
     scores: dict[str, dict[str, list[float]]] = {method: defaultdict(list) for method in _METHODS}
     lost: dict[str, list[str]] = {method: [] for method in _METHODS[:2]}
     for page, one in zip(pages, found, strict=True):
@@ -144,7 +118,7 @@ def _recipes(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
     )
 
 
-def _products(pages: Sequence[_Page], found: Sequence[_Found]) -> Figures:
+def _products(pages: Sequence[SavedPage], found: Sequence[_Found]) -> Figures:
     verdicts: dict[str, dict[str, list[str]]] = {method: defaultdict(list) for method in _METHODS}
     visible_verdicts: list[str] = []
     lost: dict[str, list[str]] = {method: [] for method in _METHODS[:2]}

@@ -1,21 +1,31 @@
-"""Read a snapshot into a document, and compare the document with the visible text of the page."""
+"""Read a snapshot into a document by stages, and compare the document with the visible text of the page."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.extract import plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
-from scraper.extract.content.extraction import extract_content
+from scraper.extract.content.extraction import Content, extract_content
 from scraper.extract.discussion import plain_mails, thread_extraction
+from scraper.extract.discussion.thread_extraction import Discussion
 from scraper.extract.markdown import converter
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.facts import key_facts
+from scraper.facts.key_facts import PageFacts
 from scraper.facts.metadata import jsonld_article, metadata
+from scraper.facts.metadata.metadata import Metadata
+from scraper.html.dom.xpath import Element
 from scraper.html.page import page_tree
-from scraper.model import Document, ReadingComparison
+from scraper.html.page.page_tree import PageTree
+from scraper.model import Document, Image, Link, ReadingComparison, Verdict
+from scraper.stages import Stage, run_stages
 from scraper.text import language, markdown_structure, sanitize
 from scraper.text.markdown_headings import find_headings
 
@@ -29,20 +39,17 @@ _SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
 _LIST_PAGE_TYPES = frozenset({"collection", "listing"})
 
 
-def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, with_facts: bool = True) -> Document:
+def read(snapshot: Snapshot, model: BlockClassifier | None = None, *, without: Collection[str] = ()) -> Document:
     """Return the document in a snapshot, with its verdict from the same pass.
 
-    `model` replaces the default classifier of content blocks. Without `with_facts`, facts of products and recipes are
-    left out, whose modules are loaded late.
+    `model` replaces the default classifier of content blocks. `without` names stages of `STAGES` to leave out.
 
     Raises:
         UnsupportedTypeError: the response is neither a page nor text.
     """
-    return (
-        _read_page(snapshot, model or load_bundled_classifier(), with_facts)
-        if plaintext.is_page(snapshot)
-        else plaintext.read(snapshot)
-    )
+    if not plaintext.is_page(snapshot):
+        return plaintext.read(snapshot)
+    return _finish(run_stages(STAGES, start_draft(snapshot, model or load_bundled_classifier()), without=without))
 
 
 def warm_up() -> None:
@@ -52,76 +59,227 @@ def warm_up() -> None:
     read(Snapshot(url, url, 200, media_type="text/html", html=_WARM_UP_PAGE))
 
 
-def _read_page(snapshot: Snapshot, model: BlockClassifier, with_facts: bool) -> Document:
-    page = page_tree.build_page_tree(snapshot)
-    inline_text.separate_kickers(page.body, page.classes)
-    plain_mails.mark_mails(page.body)
-    about = metadata.read(page)
-    signals = PageSignals(page)
-    verdict = judge_signals(snapshot, signals)
-    inline_text.remove_shortcodes(page.body, signals.text)
-    notes = footnotes.extract_footnotes(page.body, page.classes)
-    inline_text.remove_hover_boxes(page.body, page.classes)
-    aria_widgets.convert_summary_tables(page.body, page.classes)
-    thread = thread_extraction.find_discussion(page)  # first: content selection may change the tree of a small page
-    content = extract_content(page, model)
-    facts = key_facts.read(snapshot, page, about, content.page_type) if with_facts else ()
-    root = content.build_tree()
-    inline_text.remove_edit_links(root)
-    is_thread = thread_extraction.place_thread(root, thread)
-    if content.page_type in _SHOP_PAGE_TYPES:
-        footnotes.remove_footnote_marks(root)
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the stages have read of a page. Each part has a neutral default, so that any stage can be left out."""
+
+    snapshot: Snapshot
+    model: BlockClassifier
+    page: PageTree
+    """The page. Stages change its tree in place, so that their order matters."""
+    root: Element
+    """Element with the content: at first the whole body."""
+    content: Content
+    about: Metadata = field(default_factory=Metadata)
+    verdict: Verdict = field(default_factory=Verdict)
+    notes: Sequence[Element] = ()
+    thread: Discussion = field(default_factory=Discussion)
+    is_thread: bool = False
+    """True if the content is a discussion."""
+    facts: PageFacts = ()
+    markdown: str = ""
+    text: str = ""
+    links: tuple[Link, ...] = ()
+    images: tuple[Image, ...] = ()
+    withheld_characters: int = 0
+    controls_removed: int = 0
+    is_cut: bool = False
+    """True if the Markdown is longer than `MAX_CHARACTERS`."""
+
+
+def start_draft(snapshot: Snapshot, model: BlockClassifier) -> Draft:
+    """Return the draft of an empty page."""
+    body = etree.Element("body")
+    return Draft(snapshot, model, PageTree(snapshot.url, snapshot.url, body), body, Content("", lambda: body))
+
+
+def build_page_tree(draft: Draft) -> Draft:
+    """Parse the page, insert shadow roots and frames, and remove hidden elements."""
+    page = page_tree.build_page_tree(draft.snapshot)
+    return replace(draft, page=page, root=page.body, content=Content("", lambda: page.body))
+
+
+def separate_kickers(draft: Draft) -> Draft:
+    """Insert a space after kickers, before the title is read from the heading."""
+    inline_text.separate_kickers(draft.page.body, draft.page.classes)
+    return draft
+
+
+def mark_mails(draft: Draft) -> Draft:
+    """Mark plain texts of mails as posts, so that authors and dates are found in them."""
+    plain_mails.mark_mails(draft.page.body)
+    return draft
+
+
+def read_metadata(draft: Draft) -> Draft:
+    """Read title, author, date, site name, language and description from head and body."""
+    return replace(draft, about=metadata.read(draft.page))
+
+
+def judge(draft: Draft) -> Draft:
+    """Judge if the page has its content, before anything is removed from it."""
+    return replace(draft, verdict=judge_signals(draft.snapshot, PageSignals(draft.page)))
+
+
+def extract_footnotes(draft: Draft) -> Draft:
+    """Take footnotes out of the page, since the content model would not select them."""
+    return replace(draft, notes=footnotes.extract_footnotes(draft.page.body, draft.page.classes))
+
+
+def remove_hover_boxes(draft: Draft) -> Draft:
+    """Remove boxes that sentences display under the mouse; footnotes in boxes are taken before."""
+    inline_text.remove_hover_boxes(draft.page.body, draft.page.classes)
+    return draft
+
+
+def convert_summary_tables(draft: Draft) -> Draft:
+    """Convert tables of ARIA roles whose rows are links, before their cells become blocks."""
+    aria_widgets.convert_summary_tables(draft.page.body, draft.page.classes)
+    return draft
+
+
+def find_discussion(draft: Draft) -> Draft:
+    """Find the posts, before the selection of content changes the tree of a small page."""
+    return replace(draft, thread=thread_extraction.find_discussion(draft.page))
+
+
+def select_content(draft: Draft) -> Draft:
+    """Classify the blocks of the page and select those of the content."""
+    return replace(draft, content=extract_content(draft.page, draft.model))
+
+
+def read_key_facts(draft: Draft) -> Draft:
+    """Read facts of a product or recipe from the whole page, before it is pruned."""
+    facts = key_facts.read(draft.snapshot, draft.page, draft.about, draft.content.page_type)
+    return replace(draft, facts=facts)
+
+
+def prune_tree(draft: Draft) -> Draft:
+    """Remove all elements that are not content."""
+    return replace(draft, root=draft.content.build_tree())
+
+
+def remove_edit_links(draft: Draft) -> Draft:
+    """Remove links for editors from the headings of the content."""
+    inline_text.remove_edit_links(draft.root)
+    return draft
+
+
+def place_thread(draft: Draft) -> Draft:
+    """Replace the posts in the content by the thread with its headings."""
+    return replace(draft, is_thread=thread_extraction.place_thread(draft.root, draft.thread))
+
+
+def attach_footnotes(draft: Draft) -> Draft:
+    """Attach the notes whose marks are in the content; remove marks on pages of shops."""
+    if draft.content.page_type in _SHOP_PAGE_TYPES:
+        footnotes.remove_footnote_marks(draft.root)
     else:
-        footnotes.attach_footnotes(root, notes)
-    converted = converter.convert(root, page.base, may_hold_formulas=page.may_hold_formulas)
-    markdown, text, withheld = converted.markdown, converted.text, 0
-    article = about.article
-    if article is not None and not is_thread and jsonld_article.exceeds(article, text, about.title):
-        if article.is_free:
-            whole = converter.convert(jsonld_article.build_article(article), page.base, may_hold_formulas=False)
-            is_part = jsonld_article.contains(article, text)
-            markdown = whole.markdown if is_part else f"{markdown}\n\n{whole.markdown}"
-            text = whole.text if is_part else f"{text}\n{whole.text}"
-        else:
-            withheld = article.characters
-    links = converted.links
-    if content.items is not None:
-        listing = converter.convert(content.items, page.base, may_hold_formulas=False)
-        markdown = f"{markdown}\n\n{listing.markdown}"
-        links = (*links, *listing.links)
-    if thread.posts and not is_thread and not thread.is_displayed:
-        # Comments are not content of the page, so that its text does not contain them.
-        comments = converter.convert(
-            thread_extraction.build_thread(thread), page.base, may_hold_formulas=page.may_hold_formulas
-        )
-        markdown = f"{markdown}\n\n{comments.markdown}"
-    body, controls = markdown_structure.clean_markdown(markdown[:MAX_CHARACTERS])
+        footnotes.attach_footnotes(draft.root, draft.notes)
+    return draft
+
+
+def convert(draft: Draft) -> Draft:
+    """Convert the content to Markdown and plain text."""
+    page = draft.page
+    converted = converter.convert(draft.root, page.base, may_hold_formulas=page.may_hold_formulas)
+    return replace(
+        draft, markdown=converted.markdown, text=converted.text, links=converted.links, images=converted.images
+    )
+
+
+def add_declared_article(draft: Draft) -> Draft:
+    """Use the article in the data of the page if the page displays only a part of it."""
+    article = draft.about.article
+    if article is None or draft.is_thread or not jsonld_article.exceeds(article, draft.text, draft.about.title):
+        return draft
+    if not article.is_free:
+        return replace(draft, withheld_characters=article.characters)
+    whole = converter.convert(jsonld_article.build_article(article), draft.page.base, may_hold_formulas=False)
+    if jsonld_article.contains(article, draft.text):
+        return replace(draft, markdown=whole.markdown, text=whole.text)
+    return replace(draft, markdown=f"{draft.markdown}\n\n{whole.markdown}", text=f"{draft.text}\n{whole.text}")
+
+
+def append_items(draft: Draft) -> Draft:
+    """Append names and prices of a list page whose items are not part of the content."""
+    if draft.content.items is None:
+        return draft
+    listing = converter.convert(draft.content.items, draft.page.base, may_hold_formulas=False)
+    return replace(draft, markdown=f"{draft.markdown}\n\n{listing.markdown}", links=(*draft.links, *listing.links))
+
+
+def append_comments(draft: Draft) -> Draft:
+    """Append comments to the Markdown, but not to the text: they are not content of the page."""
+    thread, page = draft.thread, draft.page
+    if not thread.posts or draft.is_thread or thread.is_displayed:
+        return draft
+    comments = thread_extraction.build_thread(thread)
+    converted = converter.convert(comments, page.base, may_hold_formulas=page.may_hold_formulas)
+    return replace(draft, markdown=f"{draft.markdown}\n\n{converted.markdown}")
+
+
+def clean(draft: Draft) -> Draft:
+    """Remove invisible characters, and cut Markdown and text to their limits."""
+    markdown, controls = markdown_structure.clean_markdown(draft.markdown[:MAX_CHARACTERS])
     # The plain text of a thread has neither the headings of posts nor text that was not selected.
-    text, _ = sanitize.clean((content.text if is_thread else text)[:MAX_CHARACTERS])
+    text, _ = sanitize.clean((draft.content.text if draft.is_thread else draft.text)[:MAX_CHARACTERS])
+    is_cut = len(draft.markdown) > MAX_CHARACTERS
+    return replace(draft, markdown=markdown, text=text, controls_removed=controls, is_cut=is_cut)
+
+
+STAGES: tuple[Stage[Draft], ...] = (
+    Stage(build_page_tree, 5.7, "hidden_text.through"),
+    Stage(separate_kickers, 0.13, "wcxb.titles"),
+    Stage(mark_mails, 0.19, "discussion.posts"),
+    Stage(read_metadata, 1.1, "wcxb.titles"),
+    Stage(judge, 1.3, "verdict.stopped_too_early"),
+    Stage(extract_footnotes, 0.87, "hard.footnote_pages"),
+    Stage(remove_hover_boxes, 0.20, "wcxb.document_f1"),
+    Stage(convert_summary_tables, 0.01, "hard.cells"),
+    Stage(find_discussion, 6.0, "discussion.posts"),
+    Stage(select_content, 13.4, "wcxb.f1"),
+    Stage(read_key_facts, 1.9, "products.price"),
+    Stage(prune_tree, 0.46, "wcxb.document_f1"),
+    Stage(remove_edit_links, 0.13, "hard.edit"),
+    Stage(place_thread, 0.06, "discussion.posts"),
+    Stage(attach_footnotes, 0.03, "hard.footnote_pages"),
+    Stage(convert, 3.6, "hard.edit"),
+    Stage(add_declared_article, 0.01, "news.f1"),
+    Stage(append_items, 0.02, "wcxb.f1.collection"),
+    Stage(append_comments, 0.04, "discussion.posts"),
+    Stage(clean, 0.78, "hidden_text.through"),
+)
+"""Stages in their order. Later stages need what earlier ones read or remove."""
+
+
+def _finish(draft: Draft) -> Document:
+    """Return the document that the stages read."""
+    about = draft.about
     # A date in the text of a list belongs to one of its items.
-    is_dated = about.published_source != "text" or content.page_type not in _LIST_PAGE_TYPES
+    is_dated = about.published_source != "text" or draft.content.page_type not in _LIST_PAGE_TYPES
     return Document(
-        url=page.url,
+        url=draft.page.url,
         title=about.title,
         author=about.author,
         published=about.published if is_dated else None,
         published_source=about.published_source if is_dated else None,
         site_name=about.site_name,
-        language=language.choose_language(about.language, text),
+        language=language.choose_language(about.language, draft.text),
         description=about.description,
-        page_type=content.page_type,
-        text=text,
-        markdown=body,
-        verdict=verdict,
-        degraded=page.degraded or content.degraded or len(markdown) > MAX_CHARACTERS,
-        links=links,
-        images=converted.images,
-        outline=find_headings(body),
-        discussion=thread.posts,
-        hidden_removed=page.hidden_removed,
-        controls_removed=controls,
-        facts=facts,
-        withheld_characters=withheld,
+        page_type=draft.content.page_type,
+        text=draft.text,
+        markdown=draft.markdown,
+        verdict=draft.verdict,
+        degraded=draft.page.degraded or draft.content.degraded or draft.is_cut,
+        links=draft.links,
+        images=draft.images,
+        outline=find_headings(draft.markdown),
+        discussion=draft.thread.posts,
+        hidden_removed=draft.page.hidden_removed,
+        controls_removed=draft.controls_removed,
+        facts=draft.facts,
+        withheld_characters=draft.withheld_characters,
     )
 
 

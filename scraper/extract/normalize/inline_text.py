@@ -1,4 +1,4 @@
-"""Normalize the text within blocks: spaces that only layout shows, adjacent emphasis, tags of page builders."""
+"""Normalize the text within blocks: spaces that only layout shows, and adjacent emphasis."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
 
-_CLOSING_TAG = re.compile(r"\[/([a-z]+_[a-z0-9_]{1,40})\]")
-"""Closing tag of a name with an underscore: `[/b]` may be an example of forum markup."""
-
 _HOVER_TAGS = frozenset({"span", "div", "small", "aside"})
-_CODE_TAGS = frozenset({"pre", "code", "samp", "kbd"})
 
 
 def separate_kickers(root: Element, class_names: str) -> None:
@@ -216,27 +212,3 @@ def _set_text_after(first: Element, last: Element | None, text: str) -> None:
         first.text = text
     else:
         last.tail = text
-
-
-def remove_shortcodes(root: Element, text: str) -> None:
-    """Remove tags of page builders that a site shows as text, for example `[vc_row css="..."]`, except in code.
-
-    A tag is removed only if its name has an underscore and occurs in a closing tag. `text` is all text of the tree.
-    """
-    names = set(_CLOSING_TAG.findall(text))
-    if not names:
-        return
-    tags = re.compile(rf"\[/?(?:{'|'.join(sorted(names))})(?:\s[^\[\]]{{0,4000}})?\]")
-    for element in root.iter():
-        if element.text and "[" in element.text and not _is_in_code(element):
-            element.text = tags.sub(" ", element.text)
-        if element.tail and "[" in element.tail and not _is_in_code(element.getparent()):
-            element.tail = tags.sub(" ", element.tail)
-
-
-def _is_in_code(element: Element | None) -> bool:
-    while element is not None:
-        if element.tag in _CODE_TAGS:
-            return True
-        element = element.getparent()
-    return False

@@ -12,7 +12,7 @@ from browsers.model import Snapshot
 from scraper.extract import reader
 from scraper.extract.content.block_classifier import BlockClassifier, Prediction, load_bundled_classifier
 from scraper.extract.content.page_statistics import PageStatistics
-from scraper.extract.reader import compare_reading
+from scraper.extract.reader import MAX_CHARACTERS, compare_reading
 from scraper.model import Document, VerdictKind
 from tests.growth import Hostile, hostile_inputs
 from tests.scraper.extract.snapshots import WORDS, page, read
@@ -167,7 +167,7 @@ SECONDS = 20.0
 @pytest.mark.slow
 def test_hostile_pages_are_read_in_seconds(hostile: Hostile[str]) -> None:
     document = hostile.run(lambda html: reader.read(page(html)), limit_s=SECONDS)
-    assert len(document.markdown) <= reader.MAX_CHARACTERS
+    assert len(document.markdown) <= MAX_CHARACTERS
 
 
 @hostile_inputs(

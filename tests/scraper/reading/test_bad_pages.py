@@ -11,7 +11,8 @@ from browsers.http.charset import decode
 from browsers.model import Snapshot
 from scraper.call_context import Deadline
 from scraper.errors import ScraperError
-from scraper.extract import reader, worker_jobs
+from scraper.extract import worker_jobs
+from scraper.extract.reader import MAX_CHARACTERS
 from scraper.facts import structured
 from scraper.model import Document, StructuredData
 from scraper.reading import response_reader
@@ -106,7 +107,7 @@ async def test_a_bad_page_gives_a_document_or_one_typed_error(workers: WorkerPoo
         assert str(error) and name.startswith(SILENT)
         return
     assert isinstance(document, Document)
-    assert len(document.markdown) <= reader.MAX_CHARACTERS
+    assert len(document.markdown) <= MAX_CHARACTERS
     assert "after" in document.text or name.startswith(SILENT)
 
 
