@@ -126,14 +126,8 @@ def extract_footnotes(draft: Draft) -> Draft:
     return replace(draft, notes=footnotes.extract_footnotes(draft.page.body, draft.page.classes))
 
 
-def remove_hover_boxes(draft: Draft) -> Draft:
-    """Remove boxes that sentences display under the mouse; footnotes in boxes are taken before."""
-    inline_text.remove_hover_boxes(draft.page.body, draft.page.classes)
-    return draft
-
-
 def convert_summary_tables(draft: Draft) -> Draft:
-    """Convert tables of ARIA roles whose rows are links, before their cells become blocks."""
+    """Convert summaries of javadoc to tables, before their cells become blocks."""
     aria_widgets.convert_summary_tables(draft.page.body, draft.page.classes)
     return draft
 
@@ -235,7 +229,6 @@ STAGES: tuple[Stage[Draft], ...] = (
     Stage(read_metadata, 1.1, "wcxb.titles"),
     Stage(judge, 1.3, "verdict.stopped_too_early"),
     Stage(extract_footnotes, 0.87, "hard.footnote_pages"),
-    Stage(remove_hover_boxes, 0.20, "wcxb.document_f1"),
     Stage(convert_summary_tables, 0.01, "hard.cells"),
     Stage(find_discussion, 6.0, "discussion.posts"),
     Stage(select_content, 13.4, "wcxb.f1"),

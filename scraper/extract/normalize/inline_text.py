@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 
 from lxml import etree
 
@@ -32,8 +31,6 @@ _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
 
-_HOVER_TAGS = frozenset({"span", "div", "small", "aside"})
-
 
 def separate_kickers(root: Element, class_names: str) -> None:
     """Insert a space after kickers, which style sheets display as lines of their own."""
@@ -42,29 +39,6 @@ def separate_kickers(root: Element, class_names: str) -> None:
     for kicker, _ in find_by_class(root, KICKER_CLASS.compiled):
         if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
             kicker.tail = f" {kicker.tail or ''}"
-
-
-_HOVER_BOX = re.compile(
-    r"[\s_-](?:hover-?(?:card|box|info)|"
-    r"(?:tool-?tip|pop-?over|pop-?up)[-_]*(?:text|content|inner|body|box|card|panel))[\s_-]"
-)
-_NOTE_CLASS = re.compile("note|cite|ref", re.IGNORECASE)
-_SENTENCES = frozenset({"p", "dd", "blockquote", "figcaption"})
-_MIN_BESIDE_BOX, _MAX_BOX, _MAX_BOXES = 3, 600, 500
-"""Characters beside a box in its sentence, because a box alone may be the content; characters of a box; boxes."""
-
-
-def remove_hover_boxes(root: Element, class_names: str) -> None:
-    """Remove boxes about a name or a term that a sentence displays when the mouse is over it, except notes."""
-    if not _HOVER_BOX.search(pad_names(class_names)):
-        return
-    for box, _ in list(islice(find_by_class(root, _HOVER_BOX), _MAX_BOXES)):
-        if box.tag not in _HOVER_TAGS or _NOTE_CLASS.search(box.get("class") or ""):
-            continue
-        sentence = next((around for around in box.iterancestors() if around.tag in _SENTENCES), None)
-        length = len(text_of(box))
-        if sentence is not None and length <= _MAX_BOX and len(text_of(sentence)) - length >= _MIN_BESIDE_BOX:
-            remove(box)
 
 
 _EDIT_LINK = WordPattern(r"\s*\[\s*{headings.edit}\s*\]\s*\Z")
