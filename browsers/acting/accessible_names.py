@@ -51,16 +51,19 @@ class AccessibleNameComputer:
             return clean_text(value or attributes.get("type", "").title())
         if node.tag in ("input", "select", "textarea", "meter", "progress") or role in FIELDS:
             return self._name_of_field(node)
+        return self._name_of_content(node, role)
+
+    def _name_of_content(self, node: PageNode, role: str) -> str:
+        """Return the name of an element that is no field: of a picture, a landmark, or by its words."""
+        attributes = node.attributes
+        title = clean_text(attributes.get("title", ""))
         if node.tag in ("img", "area", "iframe", "canvas", "video", "audio"):
             found = clean_text(attributes.get("alt") or attributes.get("title") or attributes.get("name") or "")
             return found or (self._name_inside(node) if node.tag == "area" else "")
         if role in LANDMARKS:
-            for child in node.children:
-                if child.tag in ("legend", "caption"):
-                    return self.words_in(child)
-            return clean_text(attributes.get("title", ""))
-        found = self.words_in(node) or clean_text(attributes.get("title", ""))
-        return found or ("" if role in HEADINGS else self._name_inside(node))
+            labels = (self.words_in(child) for child in node.children if child.tag in ("legend", "caption"))
+            return next(labels, title)
+        return self.words_in(node) or title or ("" if role in HEADINGS else self._name_inside(node))
 
     def words_in(self, node: PageNode, *, visible_only: bool = True) -> str:
         """Return the text of a node and its descendants, with alternative texts of images.

@@ -215,6 +215,11 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
             node.tag = "#other"
         nodes.append(node)
     _set_states(nodes, raw, strings)
+    _set_layout(nodes, layout, strings)
+    return nodes
+
+
+def _set_layout(nodes: list[PageNode], layout: Mapping[str, Any], strings: list[str]) -> None:
     # Most nodes share their styles with others.
     known: dict[tuple[int, ...], ComputedStyle] = {}
     for at, bounds, styles in zip(layout["nodeIndex"], layout["bounds"], layout["styles"], strict=True):
@@ -227,7 +232,6 @@ def _parse_document(document: Mapping[str, Any], strings: list[str], prefix: str
             if style is None:
                 style = known[key] = ComputedStyle._make(strings[number] if number >= 0 else "" for number in styles)
             node.style = style
-    return nodes
 
 
 def _set_states(nodes: list[PageNode], raw: Mapping[str, Any], strings: list[str]) -> None:

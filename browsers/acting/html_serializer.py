@@ -104,14 +104,7 @@ class _PageWriter:
             self._marks += 1
             mark = f' data-x-frame="{self._marks}"'
             self.found_frames.append((str(self._marks), node))
-        attributes = "".join(
-            f' {name}="{escape(value)}"'
-            for name, value in node.attributes.items()
-            if not name.startswith("data-x-")
-            and not (name == "value" and node.ref in self._secrets)
-            and name != "srcdoc"
-        )
-        out.append(f"<{tag}{attributes}{mark}>")
+        out.append(f"<{tag}{self._attributes(node)}{mark}>")
         if tag in _VOID:
             return
         stack.append(f"</{tag}>")
@@ -125,6 +118,14 @@ class _PageWriter:
         is_closed = tag == "details" and "open" not in node.attributes
         is_raw = is_raw or is_hidden or is_closed or tag in ("head", "title", "math")
         stack.extend((child, is_raw) for child in reversed(node.children))
+
+    def _attributes(self, node: PageNode) -> str:
+        left_out = {"srcdoc", "value"} if node.ref in self._secrets else {"srcdoc"}
+        return "".join(
+            f' {name}="{escape(value)}"'
+            for name, value in node.attributes.items()
+            if name not in left_out and not name.startswith("data-x-")
+        )
 
     def _is_hidden(self, node: PageNode) -> bool:
         return not node.is_visible and id(node) not in self._with_visible and node.tag not in _WITHOUT_BOX

@@ -38,6 +38,7 @@ _MAX_VALUE = 60
 _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", "invalid", "required", "readonly")
 _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
 _STATE_ATTRIBUTES = _NATIVE_STATES.union(f"aria-{state}" for state in _STATES)
+_WRITTEN_ROLES = frozenset((*LANDMARKS, *HEADINGS, *OTHER_ROLES))
 _DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
 _FIELD_TAGS = frozenset({"input", "select", "textarea"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
@@ -146,7 +147,7 @@ class _LineWriter:
             if node.tag != "#other":
                 role = node.role
                 if self._is_active(node, role, is_inside):
-                    is_group = node.has_controls or (role not in ACTIVE and _is_list(node))
+                    is_group = _is_group(node, role)
                     self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
@@ -154,16 +155,8 @@ class _LineWriter:
                     is_inside = role != "listbox" and (role in ACTIVE or not is_group)
                     if node.tag == "select":
                         continue
-                elif node.is_visible and (role in LANDMARKS or role in HEADINGS or role in OTHER_ROLES):
-                    name = (
-                        truncate(self._namer.name_of(node, role), _MAX_NAME)
-                        if role != "alert" and role != "status"
-                        else ""
-                    )
-                    if name or role != "img":
-                        self.lines.append(
-                            OutlineLine(node.ref, depth, role, name, box=node.box, frame_id=node.frame_id)
-                        )
+                elif node.is_visible and role in _WRITTEN_ROLES:
+                    if self._write_landmark(node, role, depth):
                         depth += 1
                         is_inside = is_inside or role in HEADINGS
                 elif node.tag == "label" and node.has_controls:
@@ -172,6 +165,14 @@ class _LineWriter:
             # Not a generator, which would cost more than most nodes.
             below = [(child, depth, is_inside) for child in node.children if not is_inside or child.tag != "#text"]
             stack += below[::-1]
+
+    def _write_landmark(self, node: PageNode, role: str, depth: int) -> bool:
+        """Write the line of a landmark, heading or picture; return False for a picture without a name."""
+        name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
+        if not name and role == "img":
+            return False
+        self.lines.append(OutlineLine(node.ref, depth, role, name, box=node.box, frame_id=node.frame_id))
+        return True
 
     def _names_a_line(self, node: PageNode) -> bool:
         """Return True for a label, legend or caption without controls: the line of its field or group has its text."""
@@ -228,33 +229,23 @@ class _LineWriter:
         attributes = node.attributes
         if node.ref in self._secrets:
             return ' = "(filled)"' if node.value or attributes.get("value") else ""
-        out = []
-        if node.tag == "select":
-            out.append(self._selected(node))
-        elif role in FIELDS:
-            value = node.value if node.value is not None else attributes.get("aria-valuenow", "")
-            if not value and node.tag not in ("input", "textarea"):
-                value = self._namer.words_in(node)
-            if value:
-                out.append(f" = {quote(truncate(clean_text(value), _MAX_VALUE))}")
+        out = [self._selected(node) if node.tag == "select" else self._value(node, role)]
         if node.checked and role in ("checkbox", "radio", "switch"):
             out.append(" [checked]")
         # Most controls have none of them.
-        for state in () if _STATE_ATTRIBUTES.isdisjoint(attributes) else _STATES:
-            stated = attributes.get(f"aria-{state}")
-            if stated is None and state in _NATIVE_STATES:
-                stated = attributes.get(state)
-            if stated is None or (state == "checked" and node.checked):
-                continue
-            if stated == "false":
-                out.append(" [collapsed]" if state == "expanded" else "")
-            elif stated in ("", "true", state):
-                out.append(f" [{state}]")
-            elif stated.isalpha() and stated != "undefined":
-                out.append(f" [{state}={stated[:12]}]")
+        if not _STATE_ATTRIBUTES.isdisjoint(attributes):
+            out += [_declared_state(node, state) for state in _STATES]
         if node.tag == "summary" and node.parent is not None and node.parent.tag == "details":
             out.append(" [expanded]" if "open" in node.parent.attributes else " [collapsed]")
         return "".join(out)
+
+    def _value(self, node: PageNode, role: str) -> str:
+        if role not in FIELDS:
+            return ""
+        value = node.value if node.value is not None else node.attributes.get("aria-valuenow", "")
+        if not value and node.tag not in ("input", "textarea"):
+            value = self._namer.words_in(node)
+        return f" = {quote(truncate(clean_text(value), _MAX_VALUE))}" if value else ""
 
     def _selected(self, node: PageNode) -> str:
         options = [one for one in iter_subtree(node) if one.tag == "option"]
@@ -322,3 +313,22 @@ def _place_areas(nodes: list[PageNode]) -> None:
         name = around.attributes.get("name") or around.attributes.get("id", "")
         if (image := images.get((node.frame_id, name))) is not None:
             node.box, node.style = image.box, image.style
+
+
+def _is_group(node: PageNode, role: str) -> bool:
+    """Return True if a control has others inside, or items that may be some."""
+    return node.has_controls or (role not in ACTIVE and _is_list(node))
+
+
+def _declared_state(node: PageNode, state: str) -> str:
+    """Return a state that the attributes of a node declare, as ` [state]`, or an empty text."""
+    declared = node.attributes.get(f"aria-{state}")
+    if declared is None and state in _NATIVE_STATES:
+        declared = node.attributes.get(state)
+    if declared is None or (state == "checked" and node.checked):
+        return ""
+    if declared == "false":
+        return " [collapsed]" if state == "expanded" else ""
+    if declared in ("", "true", state):
+        return f" [{state}]"
+    return f" [{state}={declared[:12]}]" if declared.isalpha() and declared != "undefined" else ""

@@ -75,24 +75,28 @@ def _enter(node: PageNode, around: _Around) -> _Around | None:
     opacity = around.opacity if style.opacity == "1" else around.opacity * _float(style.opacity, 1.0)
     clips = style.overflow != "visible"
     is_root = node.tag in _ROOTS
-    if opacity < _MIN_OPACITY or _is_clipped_away(style):
-        return None
-    if clips and not is_root and (width < _MIN_BOX_PX or height < _MIN_BOX_PX):
+    is_too_small = clips and not is_root and min(width, height) < _MIN_BOX_PX
+    if is_too_small or opacity < _MIN_OPACITY or _is_clipped_away(style):
         return None
     ground = _ground(style, around.ground)
+    is_flat = min(width, height) < 1
     is_on_page = left + width > 0 and top + height > 0
-    if style.visibility == "visible" and (is_on_page or width < 1 or height < 1):
+    if style.visibility == "visible" and (is_on_page or is_flat):
         node.is_visible = True
     clip = around.clip
-    if clip is not None and width >= 1 and height >= 1:
-        right, bottom = clip[0] + clip[2], clip[1] + clip[3]
-        if left >= right or top >= bottom or left + width <= clip[0] or top + height <= clip[1]:
-            node.is_clipped = True
+    if clip is not None and not is_flat and _is_outside((left, top, width, height), clip):
+        node.is_clipped = True
     if clips and not is_root:
         clip = (left, top, width, height)
-    if opacity == around.opacity and clip is around.clip and ground == around.ground:
+    if (opacity, clip, ground) == (around.opacity, around.clip, around.ground):
         return around
     return _Around(opacity, clip, ground)
+
+
+def _is_outside(box: Box, clip: Box) -> bool:
+    """Return True if a box has no part inside a clip."""
+    right, bottom = clip[0] + clip[2], clip[1] + clip[3]
+    return box[0] >= right or box[1] >= bottom or box[0] + box[2] <= clip[0] or box[1] + box[3] <= clip[1]
 
 
 def _hide_empty(nodes: list[PageNode]) -> None:

@@ -264,10 +264,17 @@ def decide_readiness(sample: DomSample, network: NetworkActivity, timers: QuietT
         return ReadinessDecision.WAIT
     if not lacks_content or timers.is_forwarded:
         return ReadinessDecision.DONE
+    return _decide_without_content(sample, network, age_s=age_s, idle_s=idle_s, needed_s=needed)
+
+
+def _decide_without_content(
+    sample: DomSample, network: NetworkActivity, *, age_s: float, idle_s: float, needed_s: float
+) -> ReadinessDecision:
+    """Return the next step for an idle page without content, for which virtual time has not run ahead."""
     if not (network.in_flight() or network.streams or network.sockets):
         return ReadinessDecision.FORWARD
-    patience_s, needed_s = (_SPINNER_WAIT_S, _SPINNER_QUIET_S) if sample.spinner else (_THIN_WAIT_S, needed)
-    return ReadinessDecision.DONE if age_s > patience_s and idle_s > needed_s else ReadinessDecision.WAIT
+    patience_s, quiet_s = (_SPINNER_WAIT_S, _SPINNER_QUIET_S) if sample.spinner else (_THIN_WAIT_S, needed_s)
+    return ReadinessDecision.DONE if age_s > patience_s and idle_s > quiet_s else ReadinessDecision.WAIT
 
 
 def pause_s(sample: DomSample, network: NetworkActivity, timers: QuietTimers) -> float:

@@ -199,11 +199,8 @@ def run_and_print(
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
-        if as_json and answer.structured is not None and not fault:
-            message = _json_text(answer, is_marked=is_marked)
-        else:
-            message = _text(answer, lambda _: _rewrite_for_people(str(fault or answer.text)), is_marked=is_marked)
-        click.echo(message, err=True)
+        is_json = as_json and answer.structured is not None and not fault
+        click.echo(_error_text(answer, fault, is_json=is_json, is_marked=is_marked), err=True)
         return code_of_answer(answer)
     if writes_rows and output is not None:
         text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
@@ -215,6 +212,12 @@ def run_and_print(
         _warn_about_reading(answer)
     print_text(text, output)
     return code_of_answer(answer)
+
+
+def _error_text(answer: ToolAnswer, fault: object, *, is_json: bool, is_marked: bool) -> str:
+    if is_json:
+        return _json_text(answer, is_marked=is_marked)
+    return _text(answer, lambda _: _rewrite_for_people(str(fault or answer.text)), is_marked=is_marked)
 
 
 def run_and_print_pages(

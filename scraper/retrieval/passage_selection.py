@@ -146,6 +146,11 @@ class _Page:
                 budget -= price
         return budget
 
+    def free_gaps(self) -> list[int]:
+        """Return the sentences between two selected ones that cost nothing, since they save a separator."""
+        gaps = [at + 1 for at in sorted(self.selected) if at + 2 in self.selected and at + 1 not in self.selected]
+        return [at for at in gaps if self.price(at) <= 0]
+
     @property
     def used_tokens(self) -> int:
         """Cost of the selected sentences."""
@@ -246,13 +251,18 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
     for _, score, page, at in ranked:
         if score >= _MIN_SCORE:
             left = page.select_affordable((at,), left)
+    context = [(page, at) for _, score, page, at in ranked if score >= _MIN_CONTEXT_SCORE]
     for distance in range(1, _CONTEXT_SENTENCES + 1):
-        for _, score, page, at in ranked:
-            if score >= _MIN_CONTEXT_SCORE and at in page.selected:
+        for page, at in context:
+            if at in page.selected:
                 left = page.select_affordable(page.neighbors_of(at, distance), left)
     for page in pages:
-        gaps = [at + 1 for at in sorted(page.selected) if at + 2 in page.selected and at + 1 not in page.selected]
-        left = page.select_affordable((at for at in gaps if page.price(at) <= 0), left)
+        left = page.select_affordable(page.free_gaps(), left)
+    _fill_empty_pages(pages, left)
+
+
+def _fill_empty_pages(pages: Sequence[_Page], left: int) -> None:
+    """Select the beginning of each page from which nothing was selected."""
     # A relevant sentence that is too long is cut, not replaced by the beginning of its page.
     is_cut = not any(page.selected for page in pages) and any(page.rank_sentences() for page in pages)
     empty_pages = [page for page in pages if not page.selected and not page.cut_tokens and not is_cut]

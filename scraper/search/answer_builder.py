@@ -97,26 +97,29 @@ def _build_hint(
         left = f"{count} left" if count else "nothing is left"
         parts.append(f"Filters: {drops}; {left}. Widen or leave out {' or '.join(dropped)}.")
     failed = [result for result in engine_results if result.error and not result.results]
-    is_blocked = any(result.error in BLOCKING_REASONS for result in failed)
     cooldowns = [
         f"{one.engine.name} for {max(1, round(one.cooldown_s / 60))} min" for one in failed if one.cooldown_s > 0
     ]
     if cooldowns:
         parts.append(f"Paused after a block: {', '.join(cooldowns)}.")
     if failed and has_few:
-        if other_engines and is_blocked:
-            parts.append(f"Try engines={others}, or wait some minutes.")
-        elif other_engines and all(result.error == "layout_changed" for result in failed):
-            # Another try returns the same page to the same parser.
-            parts.append(f"Try engines={others}.")
-        elif other_engines:
-            parts.append(f"Try again, or engines={others}.")
-        else:
-            parts.append("Try again in some minutes.")
+        parts.append(_advise_after_failures(failed, others if other_engines else ""))
     elif not count and not dropped:
         or_others = f", or engines={others}" if other_engines else ""
         parts.append(f"Nothing found: try fewer or other words{or_others}.")
     return " ".join(parts) or None
+
+
+def _advise_after_failures(failed: Sequence[EngineQueryResult], others: str) -> str:
+    """Return the next step after engines failed; `others` are engines that were not queried."""
+    if not others:
+        return "Try again in some minutes."
+    if any(result.error in BLOCKING_REASONS for result in failed):
+        return f"Try engines={others}, or wait some minutes."
+    if all(result.error == "layout_changed" for result in failed):
+        # Another try returns the same page to the same parser.
+        return f"Try engines={others}."
+    return f"Try again, or engines={others}."
 
 
 def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchResult:
