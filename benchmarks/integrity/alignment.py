@@ -18,6 +18,8 @@ _MAX_PLACES = 40
 """Places of one text; more only cost time."""
 _MIN_RUN = 6
 """Letters and digits of a part of a unit."""
+_MIN_COVERED = 0.3
+"""Share of the needed letters below which the words that were found are there by chance."""
 _MAX_ROOM = 4_000
 """Letters and digits between two neighbors. In more, a short text may be another one."""
 _SMALL_ROOM = 400
@@ -163,19 +165,26 @@ def _place_short_units(found: Sequence[Found], stream: str) -> None:
 
 
 def _find_part(one: Found, found: Sequence[Found], output: Output) -> None:
-    """Find the parts of a unit: first between its neighbors, then around its longest run of words."""
-    length = len(one.unit.tokens)
-    start = next((f.end for f in reversed(found[: one.unit.number]) if f.status == "whole" and f.in_order), 0)
-    behind = (f.start for f in found[one.unit.number + 1 :] if f.status == "whole" and f.in_order and f.start >= start)
+    """Find the parts of a unit between its neighbors, or around its longest run of words."""
+    for low, high in _windows(one.unit, found, output):
+        _compare(one, output, max(0, low), min(len(output.tokens), high))
+        if one.covered >= _MIN_COVERED:
+            return
+    if one.unit.kind != "pre":  # numbers of lines may hide that code is there
+        one.status, one.covered, one.gaps = "absent", 0.0, []
+
+
+def _windows(unit: Unit, found: Sequence[Found], output: Output) -> Iterator[tuple[int, int]]:
+    """Yield ranges of tokens of the output in which a unit may be."""
+    length = len(unit.tokens)
+    start = next((f.end for f in reversed(found[: unit.number]) if f.status == "whole" and f.in_order), 0)
+    behind = (f.start for f in found[unit.number + 1 :] if f.status == "whole" and f.in_order and f.start >= start)
     low, high = (bisect_left(output.starts, place) for place in (start, next(behind, len(output.squashed))))
     if low < high <= low + 3 * length + 60:
-        low, high = low - length, high + length
-    else:
-        seed = _longest_run(one.unit.tokens, output)
-        if seed is None:
-            return
-        low, high = seed - 30, seed + length + 60
-    _compare(one, output, max(0, low), min(len(output.tokens), high))
+        yield low - length, high + length
+    seed = _longest_run(unit.tokens, output)
+    if seed is not None:
+        yield seed - 30, seed + length + 60
 
 
 def _longest_run(tokens: Sequence[str], output: Output) -> int | None:
@@ -205,6 +214,7 @@ def _compare(one: Found, output: Output, low: int, high: int) -> None:
     runs = _runs(own, theirs)
     if not runs:
         return
+    one.gaps = []
     covered = [any(run.a <= at < run.a + run.size for run in runs) for at in range(len(own))]
     for gap, place in _gaps(own, theirs, runs):
         missing = "".join(own[gap.first : gap.last])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +24,8 @@ _LONG_POST = 25
 """Tokens. Shorter units of a discussion may be heads of posts, which the reader writes in its own form."""
 _OWN_SHARE = 0.65
 """Share of the words of a block that must be those of the unit; else the block is another text."""
+_MAX_RUN = 3
+"""Parts between two written ones, of which none is written."""
 _MIN_ORDER = 40
 """Letters and digits of a unit whose place counts."""
 
@@ -91,23 +94,16 @@ def _is_fault(case: Case, one: Found, gap: Gap) -> bool:
 
 def _stands_alone(unit: Unit, gap: Gap) -> bool:
     """Return True if the missing text is an element of its own beside others."""
-    first, last = unit.span(gap.first)[0], unit.span(gap.last - 1)[1]
-    return (gap.first == 0 or _is_border(unit, first - 1, first)) and (
-        gap.last == len(unit.tokens) or _is_border(unit, last, last + 1)
-    )
+    return all(_is_border(unit, at) for at in (gap.first, gap.last) if 0 < at < len(unit.tokens))
 
 
-def _is_border(unit: Unit, left: int, right: int) -> bool:
-    """Return True if a line break is between two pieces, or if the element around both has no text of its own."""
-    pieces = unit.pieces
-    while left > 0 and pieces[left].node is not None and not pieces[left].text.strip():
-        left -= 1
-    while right < len(pieces) - 1 and pieces[right].node is not None and not pieces[right].text.strip():
-        right += 1
-    if pieces[left].node is None or pieces[right].node is None:
+def _is_border(unit: Unit, token: int) -> bool:
+    """Return True if a line break is before a token, or if the element around both sides has no text of its own."""
+    left, right = unit.span(token - 1)[1], unit.span(token)[0]
+    if any(piece.node is None for piece in unit.pieces[left + 1 : right]):
         return True
-    around = set(map(id, pieces[right].lineage))
-    common = next(element for element in pieces[left].lineage if id(element) in around)
+    around = set(map(id, unit.pieces[right].lineage))
+    common = next(element for element in unit.pieces[left].lineage if id(element) in around)
     return not any(isinstance(child, Text) and child.data.strip() for child in common.children)
 
 
@@ -118,32 +114,30 @@ def check_siblings(case: Case) -> Iterator[Violation]:
         if len(parts) < 3 or parent.tag in ("tr", "table", "tbody") or any(e.tag in _FRAMES for e in parent.lineage()):
             continue
         states = [case.state(case.units_in(one)) for one in parts]
+        written = [at for at, state in enumerate(states) if state not in ("absent", "unknown")]
         for at in range(1, len(parts) - 1):
-            end = at + 1
-            while end < len(parts) - 1 and states[end] in ("absent", "unknown"):
-                end += 1
+            low, high = bisect_left(written, at), bisect_right(written, at)
+            if not low or high == len(written) or states[at] not in ("absent", "present"):
+                continue
+            before, end = written[low - 1], written[high]
+            is_between = states[before] == states[end] == "present" and end - before <= _MAX_RUN + 1
+            if not is_between or not _belongs(case, parts, before, at, end):
+                continue
             part = _only_child(parts[at])
-            if (
-                end - at > 3
-                or not states[at - 1] == states[end] == "present"
-                or states[at] not in ("absent", "present")
-            ):
-                continue
-            if not _belongs(case, parts, at, end):
-                continue
             case.examined[f"amid.{part.tag}"] += 1
             text = joined(case.units_in(parts[at]))
             if states[at] == "absent" and not TEASERS.match(text) and not _is_apart(part):
-                around = joined(case.units_in(parts[at - 1]))[-100:], joined(case.units_in(parts[end]))[:100]
+                around = joined(case.units_in(parts[before]))[-100:], joined(case.units_in(parts[end]))[:100]
                 yield Violation(f"amid.{part.tag}", text, " ### ".join(around))
 
 
-def _belongs(case: Case, parts: Sequence[Element], at: int, end: int) -> bool:
+def _belongs(case: Case, parts: Sequence[Element], first: int, at: int, last: int) -> bool:
     """Return True if a part looks like a part of the text around it."""
-    part, before, behind = parts[at], parts[at - 1], parts[end]
+    part, before, behind = parts[at], parts[first], parts[last]
     tag = _only_child(part).tag
     if tag == "div":
-        if not any(part.tag == one.tag and part.classes == one.classes != [] for one in (before, parts[at + 1])):
+        beside = (parts[at - 1], parts[at + 1])
+        if not any(part.tag == one.tag and part.classes == one.classes != [] for one in beside):
             return False
     elif tag not in _AMID:
         return False

@@ -192,7 +192,7 @@ def measure_faults(plan: Plan, read: Reader) -> Result:
         answer = read(html, page.url, page.domain)
         if len(answer.markdown) >= _MIN_ANSWER and not answer.has_posts:
             case = _case(read_page(dom.parse(html)), answer, page.url)
-            found = list(seeded.answer_faults(case, answer.markdown, page.name, plan.invariant_seed))
+            found = list(seeded.answer_faults(case, page.name, plan.invariant_seed))
             faults += found
             result.add(
                 "seeded.fault", page.name, [Violation("missed", name) for name, is_reported in found if not is_reported]

@@ -34,6 +34,7 @@ _LEAVES = {
     "html_block": "html",
 }
 _NAMED = ("heading", "paragraph", "th", "td", "dt", "dd")
+"""Nodes whose tag is the kind of the blocks in them."""
 
 
 @dataclass(eq=False)
@@ -41,6 +42,7 @@ class Block:
     """A paragraph, heading, cell, line of a list or the like."""
 
     kind: str
+    """Tag, or `code`, `math` or `html`."""
     text: str
     marker: str = ""
     """Marker of the list item that the block begins."""
@@ -104,7 +106,7 @@ def file_name(address: str) -> str:
 def read_markdown(source: str) -> Output:
     """Parse Markdown into blocks."""
     collector = _Collector()
-    collector.collect(SyntaxTreeNode(_PARSER.parse(source)), "paragraph", in_footnote=False)
+    collector.collect(SyntaxTreeNode(_PARSER.parse(source)), "p", in_footnote=False)
     return Output(collector.blocks)
 
 
@@ -127,7 +129,7 @@ class _Collector:
         elif node.type == "table":
             self._collect_table(node)
         else:
-            inner = node.type if node.type in _NAMED else kind
+            inner = node.tag if node.type in _NAMED else kind
             in_footnote = in_footnote or node.type.startswith("footnote")
             for number, child in enumerate(node.children):
                 if child.type == "list_item":
@@ -139,7 +141,7 @@ class _Collector:
         for row, cells in enumerate(rows):
             for column, cell in enumerate(cells.children):
                 self._cell = (row, column)
-                self.collect(cell, cell.type, in_footnote=False)
+                self.collect(cell, cell.tag, in_footnote=False)
         self._cell = None
 
     def _add(self, block: Block) -> None:

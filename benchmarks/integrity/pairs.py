@@ -268,7 +268,7 @@ def check_headings(case: Case) -> Iterator[Violation]:
     """Check that a heading has text of its section, and a written section its heading."""
     for heading in case.page.root.iter(*HEADINGS):
         units = [unit for unit in case.units_in(heading) if not unit.is_optional]
-        if heading.tag == "h1" or all(unit.link_share > 0.8 for unit in units):
+        if heading.tag == "h1" or all(map(_leads_away, units)):
             continue  # the title of the page, or the name of an item
         if squash(heading.text()) in squash(case.title) or any(
             one.tag in ("nav", "aside", "footer") for one in heading.ancestors()
@@ -286,6 +286,12 @@ def check_headings(case: Case) -> Iterator[Violation]:
         elif states == ("absent", "present") and words >= 15 and not _may_be_lost(case, units):
             case.examined["pair.heading"] += 1
             yield Violation("pair.heading.lost", joined(units), joined(section))
+
+
+def _leads_away(unit: Unit) -> bool:
+    """Return True if a unit is a link to another page."""
+    links = [element for piece in unit.pieces for element in piece.lineage if element.tag == "a"]
+    return unit.link_share > 0.8 and not all(link.get("href").startswith("#") for link in links)
 
 
 def _may_be_lost(case: Case, units: Sequence[Unit]) -> bool:

@@ -5,7 +5,6 @@ The outputs are those of small pages, where the right output is known too, of re
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from benchmarks.integrity import dom, invariants, relations
 from benchmarks.integrity.case import Case
 from benchmarks.integrity.output import Block, Output, read_markdown
 from benchmarks.integrity.relations import Change, Relation, Subject
-from benchmarks.integrity.visible import Page, read_page, squash
+from benchmarks.integrity.visible import HEADINGS, Page, read_page, squash
 
 _TITLE = "On the river"
 _FIRST = "The ferry needs ten minutes from the market to the north bank when the water is low."
@@ -36,10 +35,11 @@ class SmallCase:
 
 
 def small_cases() -> Iterator[SmallCase]:
-    """Yield the cases of `small_cases.toml`: pages, each with faults as `[old text, new text]`."""
+    """Yield the cases of `small_cases.toml`."""
     source = Path(__file__).with_name("small_cases.toml").read_text(encoding="utf-8")
     for page in tomllib.loads(source)["page"]:
-        for name, (old, new) in page["faults"].items():
+        for name, fault in page["faults"].items():
+            old, new = (fault or page["right"], "") if isinstance(fault, str) else fault
             yield SmallCase(name, page["html"], page["right"], page["right"].replace(old, new))
 
 
@@ -55,167 +55,126 @@ def violated(html: str, markdown: str) -> set[str]:
 
 # Answers for real pages
 
-Blocks = list[str]
+Blocks = list[Block]
 Fault = Callable[[Blocks, Random], Blocks | None]
 """Changes the blocks of an answer; None if there is no place for the fault."""
-
-_HEADING = re.compile(r"#{2,4} ")
-_NO_PARAGRAPH = re.compile(r"#|\||>|-|`|:|\[|!|    |\d+\.")
-_LINK = re.compile(r"(?<!!)(\[[^\]\[]{3,}\]\(https?://[^/)\s]+)([^)\s]*)\)")
-_TERM = re.compile(r"[^\n:#|>-][^\n]*\n:   ")
+Places = Callable[[Blocks], Sequence[int]]
 
 
-def split_blocks(text: str) -> Blocks:
-    """Split an answer at blank lines that are not in code."""
-    blocks: Blocks = []
-    for number, part in enumerate(re.split(r"(?ms)(^```.*?^```$)", text)):
-        blocks += [part] if number % 2 else [block for block in part.strip("\n").split("\n\n") if block]
+def _is_text(block: Block) -> bool:
+    return block.kind == "p" and not block.marker and len(block.tokens) >= 12
+
+
+def _is_heading(block: Block) -> bool:
+    return block.kind in HEADINGS[1:4]
+
+
+def _where(fits: Callable[[Block], object], *, inner: bool = False) -> Places:
+    """Return a function that finds blocks, with `inner` only those between two others."""
+
+    def find(blocks: Blocks) -> Sequence[int]:
+        found = {at for at, block in enumerate(blocks) if fits(block)}
+        return sorted(at for at in found if not inner or {at - 1, at + 1} <= found)
+
+    return find
+
+
+def _at(places: Places, change: Callable[[Blocks, int, Random], Blocks]) -> Fault:
+    """Return the fault that changes the blocks at one of the places."""
+
+    def fault(blocks: Blocks, rng: Random) -> Blocks | None:
+        found = places(blocks)
+        return change(list(blocks), rng.choice(found), rng) if found else None
+
+    return fault
+
+
+def _lose(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    return [*blocks[:at], *blocks[at + 1 :]]
+
+
+def _lose_words(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    words = blocks[at].text.split(" ")
+    start = rng.randrange(4, max(5, len(words) - 6))
+    blocks[at] = replace(blocks[at], text=" ".join(words[:start] + words[start + 2 :]))
     return blocks
 
 
-def _is_paragraph(block: str) -> bool:
-    return len(block.split()) >= 12 and "\n" not in block and not _NO_PARAGRAPH.match(block)
+def _lose_row(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    first = at
+    while (cell := blocks[at].cell) and at + 1 < len(blocks) and (other := blocks[at + 1].cell) and cell[0] == other[0]:
+        at += 1
+    return blocks[:first] + blocks[at + 1 :]
 
 
-def _is_table(block: str) -> bool:
-    return block.startswith("|") and block.count("\n") >= 4
+def _swap_cells(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    one, other = blocks[at : at + 2]
+    blocks[at : at + 2] = [replace(other, cell=one.cell), replace(one, cell=other.cell)]
+    return blocks
 
 
-def _edit(blocks: Blocks, places: Sequence[int], rng: Random, change: Callable[[str], str]) -> Blocks | None:
-    """Change one of the blocks; an empty text removes it."""
-    if not places:
-        return None
-    at = rng.choice(places)
-    changed = change(blocks[at])
-    return [*blocks[:at], *([changed] if changed else []), *blocks[at + 1 :]]
+def _lose_behind(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    """Lose all between a heading and the next one, or the list behind an introduction."""
+    ends = (_is_heading) if _is_heading(blocks[at]) else (lambda block: not block.marker)
+    end = next((number for number in range(at + 1, len(blocks)) if ends(blocks[number])), len(blocks))
+    return blocks[: at + 1] + blocks[end:]
 
 
-def _where(blocks: Blocks, fits: Callable[[str], object]) -> list[int]:
-    return [at for at, block in enumerate(blocks) if fits(block)]
+def _swap_with_another(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    other = rng.choice([place for place in _where(_is_text)(blocks) if place != at] or [at])
+    blocks[at], blocks[other] = blocks[other], blocks[at]
+    return blocks
 
 
-def _words_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    def change(block: str) -> str:
-        words = block.split(" ")
-        start = rng.randrange(4, len(words) - 6)
-        return " ".join(words[:start] + words[start + 2 :])
-
-    return _edit(blocks, _where(blocks, lambda b: _is_paragraph(b) and "[" not in b and "*" not in b), rng, change)
+def _flatten(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    lines = blocks[at].text.split("\n")
+    blocks[at] = replace(blocks[at], text="\n".join(line.lstrip() for line in lines))
+    return blocks
 
 
-def _paragraph_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    plain = set(_where(blocks, _is_paragraph))
-    return _edit(blocks, [at for at in sorted(plain) if {at - 1, at + 1} <= plain], rng, lambda block: "")
+def _bend_link(blocks: Blocks, at: int, rng: Random) -> Blocks:
+    (text, address), *others = blocks[at].links
+    blocks[at] = replace(blocks[at], links=[(text, f"{address.rstrip('/')}/x"), *others])
+    return blocks
 
 
-def _item_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    def inner(block: str) -> list[int]:
-        lines = block.split("\n")
-        long = {at for at, line in enumerate(lines) if line.startswith("- ") and len(line.split()) >= 7}
-        return [at for at in sorted(long) if {at - 1, at + 1} <= long and "](" not in lines[at]]
-
-    def change(block: str) -> str:
-        lines, at = block.split("\n"), rng.choice(inner(block))
-        return "\n".join(lines[:at] + lines[at + 1 :])
-
-    return _edit(blocks, _where(blocks, inner), rng, change)
+def _sections(blocks: Blocks) -> Sequence[int]:
+    heads = _where(_is_heading)(blocks)
+    return [one for one, other in pairwise(heads) if sum(len(block.tokens) for block in blocks[one + 1 : other]) >= 25]
 
 
-def _heading_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    plain = set(_where(blocks, _is_paragraph))
-    return _edit(blocks, [at for at in _where(blocks, _HEADING.match) if at + 1 in plain], rng, lambda block: "")
-
-
-def _section_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    heads = _where(blocks, _HEADING.match)
-    spans = [(a, b) for a, b in pairwise(heads) if len(" ".join(blocks[a + 1 : b]).split()) >= 25]
-    if not spans:
-        return None
-    start, end = rng.choice(spans)
-    return [*blocks[: start + 1], *blocks[end:]]
-
-
-def _row_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    def change(block: str) -> str:
-        rows = block.split("\n")
-        del rows[rng.randrange(2, len(rows))]
-        return "\n".join(rows)
-
-    return _edit(blocks, _where(blocks, _is_table), rng, change)
-
-
-def _cells_swapped(blocks: Blocks, rng: Random) -> Blocks | None:
-    def change(block: str) -> str:
-        rows = block.split("\n")
-        at = rng.randrange(2, len(rows))
-        one, other, *rest = rows[at].strip("|").split(" | ")
-        rows[at] = f"| {' | '.join([other.strip(), one.strip(), *rest])} |"
-        return "\n".join(rows)
-
-    return _edit(blocks, _where(blocks, lambda b: _is_table(b) and " | " in b.split("\n")[0]), rng, change)
-
-
-def _term_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    return _edit(blocks, _where(blocks, _TERM.match), rng, lambda block: block.partition("\n")[2])
-
-
-def _list_lost(blocks: Blocks, rng: Random) -> Blocks | None:
-    introductions = _where(blocks, lambda block: block.rstrip().endswith(":") and len(block.split()) >= 3)
-    lists = [at + 1 for at in introductions if "".join(blocks[at + 1 : at + 2]).startswith(("- ", "1. "))]
-    return _edit(blocks, lists, rng, lambda block: "")
-
-
-def _paragraph_twice(blocks: Blocks, rng: Random) -> Blocks | None:
-    places = _where(blocks, _is_paragraph)
-    return [*blocks, blocks[rng.choice(places)]] if len(places) >= 3 else None
-
-
-def _paragraphs_swapped(blocks: Blocks, rng: Random) -> Blocks | None:
-    places = _where(blocks, lambda block: _is_paragraph(block) and len(block) > 80)
-    if len(places) < 4:
-        return None
-    one, other = rng.sample(places, 2)
-    changed = list(blocks)
-    changed[one], changed[other] = changed[other], changed[one]
-    return changed
-
-
-def _code_flat(blocks: Blocks, rng: Random) -> Blocks | None:
-    places = _where(blocks, lambda b: b.startswith("```") and b.endswith("```") and b.count("\n  ") >= 2)
-    return _edit(blocks, places, rng, lambda block: "\n".join(line.lstrip() for line in block.split("\n")))
-
-
-def _address_wrong(blocks: Blocks, rng: Random) -> Blocks | None:
-    places = _where(blocks, lambda block: _LINK.search(block) and not block.startswith("`"))
-    return _edit(blocks, places, rng, lambda block: _LINK.sub(r"\1/x\2)", block, count=1))
+def _before(fits: Callable[[Block], object], follows: Callable[[Block], object]) -> Places:
+    """Return a function that finds blocks that another kind of block follows."""
+    return lambda blocks: [at for at in _where(fits)(blocks[:-1]) if follows(blocks[at + 1])]
 
 
 FAULTS: Mapping[str, Fault] = {
-    "words-lost": _words_lost,
-    "paragraph-lost": _paragraph_lost,
-    "item-lost": _item_lost,
-    "heading-lost": _heading_lost,
-    "section-lost": _section_lost,
-    "row-lost": _row_lost,
-    "cells-swapped": _cells_swapped,
-    "term-lost": _term_lost,
-    "list-lost": _list_lost,
-    "paragraph-twice": _paragraph_twice,
-    "paragraphs-swapped": _paragraphs_swapped,
-    "code-flat": _code_flat,
-    "address-wrong": _address_wrong,
+    "words-lost": _at(_where(lambda block: _is_text(block) and not block.links), _lose_words),
+    "paragraph-lost": _at(_where(_is_text, inner=True), _lose),
+    "paragraph-twice": _at(_where(_is_text), lambda blocks, at, rng: [*blocks, blocks[at]]),
+    "paragraphs-swapped": _at(_where(_is_text, inner=True), _swap_with_another),
+    "item-lost": _at(_where(lambda block: block.marker and len(block.tokens) >= 6, inner=True), _lose),
+    "heading-lost": _at(_before(_is_heading, _is_text), _lose),
+    "section-lost": _at(_sections, _lose_behind),
+    "row-lost": _at(_where(lambda block: block.cell and block.cell[0] > 1 and block.cell[1] == 0), _lose_row),
+    "cells-swapped": _at(_before(lambda block: block.kind == "td", lambda block: block.kind == "td"), _swap_cells),
+    "term-lost": _at(_where(lambda block: block.kind == "dt"), _lose),
+    "list-lost": _at(
+        _before(lambda block: len(block.tokens) >= 3 and block.text.rstrip().endswith(":"), lambda block: block.marker),
+        _lose_behind,
+    ),
+    "code-flat": _at(_where(lambda block: block.kind == "code" and block.text.count("\n  ") >= 2), _flatten),
+    "address-wrong": _at(_where(lambda block: len(block.links) and len(block.links[0][0]) > 2), _bend_link),
 }
 
 
-def answer_faults(case: Case, markdown: str, name: str, seed: int) -> Iterator[tuple[str, bool]]:
+def answer_faults(case: Case, name: str, seed: int) -> Iterator[tuple[str, bool]]:
     """Yield each fault that was put into the answer for a page, and True if it was reported."""
-    blocks = split_blocks(markdown)
     before = _signature(case)
     for fault, make in FAULTS.items():
-        changed = make(blocks, Random(f"{seed}-{fault}-{name}"))
+        changed = make(case.output.blocks, Random(f"{seed}-{fault}-{name}"))
         if changed is not None:
-            text = "\n\n".join(changed)
-            after = _signature(Case(case.page, read_markdown(text), case.url, case.title, case.has_posts))
+            after = _signature(Case(case.page, Output(changed), case.url, case.title, case.has_posts))
             yield fault, bool(after - before)
 
 
@@ -258,7 +217,7 @@ def _wrong_outputs(relation: Relation, change: Change, after: Output) -> Iterato
 def _wrong_insertions(kind: str, change: Change, page: Page, after: Output) -> Iterator[tuple[str, Output]]:
     units = [unit for one in change.inserted for unit in page.within.get(one, []) if len(unit.squashed) >= 8]
     if kind == "absent":
-        yield "noise-written", Output([*after.blocks, *(Block("paragraph", unit.text) for unit in units)])
+        yield "noise-written", Output([*after.blocks, *(Block("p", unit.text) for unit in units)])
         return
     needed = [unit for unit in units if not unit.is_optional]
     if needed:

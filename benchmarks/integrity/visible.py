@@ -38,7 +38,7 @@ _HIDING = re.compile(
 )
 _STRUCK = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_LAST_NAME = re.compile(r"[.#][\w-]+(?=(?:::?[\w-]+(?:\([^)]*\))?)*\s*\Z)")
+_LONE_NAME = re.compile(r"\s*\w*([.#][\w-]+)\s*")
 _WORDS_IN = ("alt", "aria-label", "content", "data-text", "datetime", "href", "placeholder", "src", "title", "value")
 """Attributes whose words a reader may write."""
 
@@ -195,12 +195,12 @@ def read_page(root: Element) -> Page:
 def _hiding_names(root: Element) -> frozenset[str]:
     """Return `.class` and `#id` names that a style sheet in the page hides somewhere."""
     return frozenset(
-        name[0]
+        name[1]
         for sheet in root.iter("style")
         for selectors, declarations in _RULE.findall(sheet.text())
         if _HIDING.search(declarations)
         for selector in selectors.split(",")
-        if (name := _LAST_NAME.search(selector))
+        if (name := _LONE_NAME.fullmatch(selector))
     )
 
 
@@ -269,7 +269,7 @@ class _Walker:
     def _is_hidden(self, element: Element) -> bool:
         names = element.get("class")
         return bool(element.attrs) and (
-            bool(_HIDING.search(element.get("style")) or HIDDEN_CLASSES.search(names))
+            bool(_HIDING.search(element.get("style")) or any(HIDDEN_CLASSES.fullmatch(n) for n in names.split()))
             or not element.attrs.keys().isdisjoint(("hidden", "popover"))
             or element.get("aria-hidden") == "true"
             or element.get("role") in _OPTIONAL_ROLES
