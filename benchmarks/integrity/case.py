@@ -52,7 +52,7 @@ class Case:
         is_partial = False
         for unit in units:
             one = self.found[unit.number]
-            if not unit.is_optional and one.status != "unknown":
+            if not unit.is_optional and not unit.is_misread and one.status != "unknown" and not one.is_repeat:
                 total += len(unit.needed_squashed)
                 written += len(unit.needed_squashed) * one.covered
                 is_partial = is_partial or one.status == "partial"

@@ -47,7 +47,7 @@ def check_sentences(case: Case) -> Iterator[Violation]:
 
 def _is_own_text(case: Case, one: Found) -> bool:
     """Return False if the words that were found belong to another text with many of the same words."""
-    if one.covered < _MIN_COVERED or any(gap.put for gap in one.gaps):
+    if one.covered < _MIN_COVERED or one.unit.is_misread or any(gap.put for gap in one.gaps):
         return False
     if case.has_posts and len(one.unit.tokens) < _LONG_POST:
         return False

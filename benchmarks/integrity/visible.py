@@ -38,7 +38,7 @@ _HIDING = re.compile(
 )
 _STRUCK = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_LONE_NAME = re.compile(r"\s*\w*([.#][\w-]+)\s*")
+_LAST_NAME = re.compile(r"[.#][\w-]+(?=(?:::?[\w-]+(?:\([^)]*\))?)*\s*\Z)")
 _WORDS_IN = ("alt", "aria-label", "content", "data-text", "datetime", "href", "placeholder", "src", "title", "value")
 """Attributes whose words a reader may write."""
 
@@ -149,6 +149,11 @@ class Unit:
         return not self.needed_squashed
 
     @cached_property
+    def is_misread(self) -> bool:
+        """True if the page was decoded in the wrong charset: a reader may repair it."""
+        return any("\x80" <= sign <= "\x9f" for sign in self.text)
+
+    @cached_property
     def link_share(self) -> float:
         """Share of its characters in links."""
         lengths = [(len(piece.text.strip()), "link" in piece.flags) for piece in self.pieces]
@@ -195,12 +200,12 @@ def read_page(root: Element) -> Page:
 def _hiding_names(root: Element) -> frozenset[str]:
     """Return `.class` and `#id` names that a style sheet in the page hides somewhere."""
     return frozenset(
-        name[1]
+        name[0]
         for sheet in root.iter("style")
         for selectors, declarations in _RULE.findall(sheet.text())
         if _HIDING.search(declarations)
         for selector in selectors.split(",")
-        if (name := _LONE_NAME.fullmatch(selector))
+        if (name := _LAST_NAME.search(selector))
     )
 
 
