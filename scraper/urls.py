@@ -1,10 +1,17 @@
-"""Parse and check URLs with the parser that browsers use, so that the checked URL is the visited URL."""
+"""Parse, check and compare URLs with the parser that browsers use, so that the checked URL is the visited URL.
+
+URLs are compared by keys of three strengths. Each makes equal what the one before makes equal:
+
+- `request_key`: one request to the server.
+- `page_key`: one page of a site. It is stored. The crawl of a site learns further differences that do not matter there.
+- `result_key`: one result of several searches, also in its mobile and AMP forms.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 import ada_url
 
@@ -104,12 +111,6 @@ def parse_address(text: str) -> tuple[str, str]:
     """
     url, other = guess_urls(text)
     return parse_target(url), other and parse_target(other)
-
-
-def cache_key(url: str) -> str:
-    """Return a canonical URL without its fragment, unless scripts route by it (#! or #/)."""
-    page, mark, fragment = url.partition("#")
-    return url if mark and fragment.startswith(("!", "/")) else page
 
 
 @functools.lru_cache(maxsize=_HOSTS_REMEMBERED)
@@ -212,3 +213,126 @@ def split_url(url: str) -> SplitResult | None:
 def is_web_url(url: str) -> bool:
     """Return True if a text is an http or https URL of at most 16,000 characters."""
     return _WEB_URL.match(url) is not None and len(url) <= _MAX_WEB_URL_CHARS and split_url(url) is not None
+
+
+_TRACKING = frozenset(
+    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _hsenc _hsmi mkt_tok "
+    "ref_src srsltid cmpid ocid spm _ga _gl".split()
+)
+"""Query parameters that identify the source of a visit."""
+_TRACKING_PREFIXES = ("utm_", "vero_", "oly_", "pk_", "mtm_", "hsa_")
+_RESULT_TRACKING = frozenset("ref ref_url wfr for oc si sca_esv amp=1 amp= outputtype=amp".split())
+"""Parameters, some with a value, that make no other result of a search. On some sites, they make another page."""
+_SESSION_NAME = re.compile(
+    r"(?:php)?sess(?:ion)?_?(?:id)?|s|sid|jsessionid|aspsessionid\w*|cfid|cftoken|zenid|oscsid", re.IGNORECASE
+)
+_SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
+"""Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
+_ESCAPED_NAME = re.compile(r"(?:amp;)+")
+"""Prefix of a parameter name after an ampersand that was escaped more than once: `?a=1&amp;amp;b=2`."""
+_SLASHES = re.compile(r"/{2,}")
+_INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
+_MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
+_AMP_CACHE_HOST = re.compile(r"(?:^|\.)cdn\.ampproject\.org$")
+_AMP_CACHE_PATH = re.compile(r"^/(?:c|v|i)/(?:s/)?")
+_GOOGLE_AMP_PATH = re.compile(r"^/amp/(?:s/)?")
+_GOOGLE_HOST = re.compile(r"^(?:www\.)?google\.[a-z.]{2,6}$")
+CACHED_URLS = 20_000
+"""URLs whose key or pattern is cached, because most pages of a site repeat its navigation."""
+
+
+def request_key(url: str) -> str:
+    """Return a canonical URL without its fragment, unless scripts route by it (#! or #/)."""
+    page, mark, fragment = url.partition("#")
+    return url if mark and fragment.startswith(("!", "/")) else page
+
+
+@functools.lru_cache(CACHED_URLS)
+def page_key(url: str) -> str:
+    """Return a normalized URL, which is equal for different URLs of one page.
+
+    It has no scheme, `www.`, fragment (except `#!` and `#/`), index page, repeated slash, repeated parameter,
+    tracking parameter or session id. Its parameters are sorted, and the ampersands between them are not escaped.
+
+    Raises:
+        ValueError: The text is not an absolute URL.
+    """
+    parsed = ada_url.URL(url)
+    query = _normalize_query(parsed.search)
+    return f"{site_host(parsed.host)}{_normalize_path(parsed.pathname)}{query}{_route_of(parsed)}"
+
+
+def result_key(url: str) -> str:
+    """Return the key of a search result, or the text itself if it is not an http(s) URL.
+
+    It ignores what `page_key` ignores, and mobile hosts, AMP, a final slash and the case of escapes.
+    """
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError:
+        return url.strip()
+    if parsed.protocol not in {"http:", "https:"}:
+        return url.strip()
+    if (inner := _unwrap_amp_cache(parsed)) is not None:
+        return result_key(inner)
+    port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
+    path = _normalize_path(_ESCAPE.sub(lambda match: match.group().upper(), parsed.pathname))
+    path = path.removesuffix("/").removesuffix("/amp").rstrip("/")
+    query = _normalize_query(parsed.search, _RESULT_TRACKING)
+    return f"{_drop_mobile_labels(parsed.hostname)}{port}{path}{query}{_route_of(parsed).partition(':~:')[0]}"
+
+
+def site_host(host: str) -> str:
+    """Return a host, with its port if any, without `www.` and a final dot."""
+    name, colon, port = host.partition(":")
+    return f"{name.rstrip('.').removeprefix('www.')}{colon}{port}"
+
+
+def host_key(url: str) -> str:
+    """Return the host without www, m, mobile and amp; empty if there is none."""
+    return _drop_mobile_labels(host_of(url))
+
+
+def _drop_mobile_labels(host: str) -> str:
+    labels = host.rstrip(".").split(".")
+    return ".".join([*(label for label in labels[:-2] if label not in _MOBILE_LABELS), *labels[-2:]])
+
+
+def _route_of(parsed: ada_url.URL) -> str:
+    """Return the fragment if it selects a page of an application; others select a place in the page."""
+    return str(parsed.hash) if parsed.hash.startswith(("#!", "#/")) else ""
+
+
+def _normalize_path(path: str) -> str:
+    path = _PLAIN_ESCAPE.sub(lambda match: unquote(match.group()), _PATH_SESSION.sub("", path))
+    return _INDEX_PAGE.sub("/", _SLASHES.sub("/", path))
+
+
+def _normalize_query(search: str, more_noise: frozenset[str] = frozenset()) -> str:
+    """Return the sorted parameters without those that do not matter; `more_noise` has `name` or `name=value`."""
+    pairs = set()
+    for name, value in parse_qsl(search.removeprefix("?"), keep_blank_values=True):
+        name = _ESCAPED_NAME.sub("", name, count=1) if name.startswith("amp;") else name
+        names = {name.lower(), f"{name}={value}".lower()}
+        if not _is_noise(name, value) and names.isdisjoint(more_noise):
+            pairs.add((name, value))
+    return "?" + urlencode(sorted(pairs), quote_via=quote) if pairs else ""
+
+
+def _is_noise(name: str, value: str) -> bool:
+    if name.lower() in _TRACKING or name.lower().startswith(_TRACKING_PREFIXES):
+        return True
+    return bool(_SESSION_NAME.fullmatch(name) and _SESSION_VALUE.fullmatch(value))
+
+
+def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
+    """Return the publisher's URL in a URL of an AMP cache, or None."""
+    host, path = parsed.hostname, parsed.pathname
+    if _AMP_CACHE_HOST.search(host) and _AMP_CACHE_PATH.match(path):
+        return "https://" + _AMP_CACHE_PATH.sub("", path) + parsed.search
+    if _GOOGLE_HOST.match(host) and _GOOGLE_AMP_PATH.match(path):
+        return "https://" + _GOOGLE_AMP_PATH.sub("", path) + parsed.search
+    return None

@@ -19,7 +19,7 @@ from scraper import errors
 from scraper.bulk.model import JobPage, OutputPosition, PageOutcome
 from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.store.sqlite.database import transaction
-from scraper.urls import cache_key, host_of, parse_address
+from scraper.urls import host_of, parse_address, request_key
 
 FRONTIER_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
@@ -163,7 +163,7 @@ class Frontier:
 
     def _make_row(self, line: ListLine, host_ids: dict[str, int]) -> tuple[int, str, str | None, str | None]:
         page = _parse_line(line)
-        key = cache_key(page.url) if not page.problem else page.url
+        key = request_key(page.url) if not page.problem else page.url
         # An address without a scheme is stored as it is: it stands for several URLs.
         url = line.text if page.other_url else page.url
         if page.host not in host_ids:

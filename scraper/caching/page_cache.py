@@ -11,7 +11,7 @@ from scraper.caching.read_through import StoreLookup
 from scraper.model import CachedPageSummary, PageHits, Reading
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, PageEntry, PageStore
-from scraper.urls import cache_key
+from scraper.urls import request_key
 
 HOUR_S = 3_600.0
 NOT_MODIFIED = 304
@@ -97,7 +97,7 @@ def build_conditions(stale: Reading) -> tuple[tuple[str, str], ...]:
 def revalidate(stale: Reading, snapshot: Snapshot) -> Reading | None:
     """Return the reading as of now if the site answered that it has not changed, else None."""
     # A redirect may have led to another page, which is unchanged for itself only.
-    if snapshot.status != NOT_MODIFIED or cache_key(stale.url) != cache_key(snapshot.url):
+    if snapshot.status != NOT_MODIFIED or request_key(stale.url) != request_key(snapshot.url):
         return None
     # RFC 9111, 4.3.4: the headers of the response update those of the stored one.
     return replace(add_validators(stale, snapshot.headers), retrieved_at=datetime.now(UTC))

@@ -14,7 +14,7 @@ from scraper import errors
 from scraper.caching.single_flight import CANCEL_LIMIT_S
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.model import Reading
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import host_of, parse_target, request_key
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ async def read_all(
             keys.append(url)
             outcomes[url] = error
         else:
-            keys.append(cache_key(target))
+            keys.append(request_key(target))
             targets.setdefault(keys[-1], target)
     slots, done = asyncio.Semaphore(concurrency), itertools.count(1)
 

@@ -27,7 +27,7 @@ from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings
 from scraper.store.login_profiles import PROFILE_NAME_PATTERN, LoginProfiles, ProfileKeyError, ProfileNotReadableError
 from scraper.store.record_logs import RecordsUnavailableError
-from scraper.urls import cache_key, parse_address, parse_target
+from scraper.urls import parse_address, parse_target, request_key
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
     other_urls: dict[str, str] = {}
     for at, step in enumerate(steps):
         if step.verb == "open":
-            url, other = map(cache_key, parse_address(step.text.strip('"')))
+            url, other = map(request_key, parse_address(step.text.strip('"')))
             steps[at] = replace(step, text=url)
             if other:
                 other_urls[url] = other
@@ -105,7 +105,7 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
 
 
 def _canonical(url: str) -> str:
-    return cache_key(parse_target(url.strip('"')))
+    return request_key(parse_target(url.strip('"')))
 
 
 class BrowseRunner:

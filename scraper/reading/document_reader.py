@@ -38,7 +38,7 @@ from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.text.markdown_headings import find_headings
 from scraper.text.sanitize import clean_line
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import host_of, parse_target, request_key
 from scraper.values.text import format_clock
 
 _DEFAULT_PAGES = 1_000
@@ -127,7 +127,7 @@ class DocumentReader:
         self, request: DocumentRequest, deadline: Deadline, progress: ProgressCallback | None
     ) -> Reading:
         target = parse_target(request.source)
-        request = replace(request, source=cache_key(find_watch_url(target) or target))
+        request = replace(request, source=request_key(find_watch_url(target) or target))
         load = LoadRequest(
             request,
             run=lambda stale: self._load(request, deadline, progress or ignore_progress, stale),

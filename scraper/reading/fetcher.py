@@ -24,7 +24,7 @@ from scraper.reading.documents.parser import DocumentParser
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
@@ -96,7 +96,7 @@ class Fetcher:
         deadline = Deadline.within(request.deadline_s)
         target = parse_target(request.url)
         job = VisitJob(
-            cache_key(target), request.render, request.principal, batch=request.batch, is_bulk=request.is_bulk
+            request_key(target), request.render, request.principal, batch=request.batch, is_bulk=request.is_bulk
         )
         load = LoadRequest(
             job,
@@ -142,7 +142,7 @@ class Fetcher:
             ScraperError: The page cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        job = VisitJob(cache_key(parse_target(url)), render, principal)
+        job = VisitJob(request_key(parse_target(url)), render, principal)
         result = await self.visitor.visit(job, deadline, ignore_progress)
         try:
             return await self._workers.run(

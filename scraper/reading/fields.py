@@ -19,7 +19,7 @@ from scraper.reading import visit_outcome
 from scraper.reading.response_reader import run_in_worker
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool
 
 MAX_RECIPES = 200
@@ -152,7 +152,7 @@ class FieldReader:
     ) -> tuple[Snapshot, tuple[str, ...]] | errors.ScraperError:
         """Return the rendered page with warnings, or an error."""
         try:
-            job = VisitJob(cache_key(parse_target(url)), "browser", principal)
+            job = VisitJob(request_key(parse_target(url)), "browser", principal)
             try:
                 async with asyncio.timeout(deadline.left_s(reserve_s=_RESERVE_S)):
                     result = await self._visitor.visit(job, deadline, progress)

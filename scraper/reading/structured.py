@@ -17,7 +17,7 @@ from scraper.reading import visit_outcome
 from scraper.reading.response_reader import VisitResult, run_in_worker
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
 from scraper.settings import Settings
-from scraper.urls import cache_key, host_of, parse_target
+from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class StructuredReader:
             ScraperError: The page cannot be read; the message says why and what to do.
         """
         deadline = Deadline.within(deadline_s)
-        job = VisitJob(cache_key(parse_target(url)), "browser", principal, json_responses=True)
+        job = VisitJob(request_key(parse_target(url)), "browser", principal, json_responses=True)
         load: LoadRequest[StructuredData] = LoadRequest(
             job, run=lambda _: self._load(job, deadline, progress or ignore_progress), label=job.host
         )

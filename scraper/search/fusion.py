@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from scraper.search.query_terms import extract_content_words, title_key
-from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url_dedup_key
 from scraper.text.likeness import jaccard
 from scraper.text.terms import unique_terms
+from scraper.urls import host_key, result_key
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
@@ -40,8 +40,14 @@ _LONG_TITLE = 25
 """Letters. An equal title of at least this length on another host is the same story; "JavaScript Tutorial" is not."""
 _MIN_WORDS = 8
 """Words. Shorter snippets are similar by chance."""
+_NEWS_WRAPPER = re.compile(r"^https://news\.google\.com/(?:rss/)?(?:articles|read)/")
 _EDITION = re.compile(r"\d+(?:\.\d+)+|(?<![\d.,])(?:19|20)\d\d(?![\d,])")
 """Versions and years: manuals of two versions and reports of two years are otherwise similar."""
+
+
+def is_google_news_redirect(url: str) -> bool:
+    """Return True for a redirect URL of Google News: only a browser can find its target."""
+    return _NEWS_WRAPPER.match(url) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +186,11 @@ def _group_by_page(rankings: Sequence[EngineRanking]) -> list[list[tuple[str, En
     # A wrapped URL does not identify the page; title and publisher do.
     ranked = [(ranking.engine, row) for ranking in rankings for row in ranking.results]
     by_title = {
-        _publisher_key(row, row.url): url_dedup_key(row.url)
-        for _, row in ranked
-        if not is_google_news_redirect(row.url)
+        _publisher_key(row, row.url): result_key(row.url) for _, row in ranked if not is_google_news_redirect(row.url)
     }
     spellings: dict[tuple[str, str], str] = {}
     for engine, row in ranked:
-        key = row.key or url_dedup_key(row.url)
+        key = row.key or result_key(row.url)
         if is_google_news_redirect(row.url):
             key = _publisher_key(row, row.source_url or row.source or row.url)
             key = by_title.get(key, key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,8 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.page_ranking import split_stems
-from scraper.site.url_normalization import find_language, is_action, is_file, page_key, parse_language
-from scraper.site.url_patterns import find_section, is_looping
+from scraper.site.url_patterns import find_language, find_section, is_looping, parse_language
+from scraper.urls import page_key
 
 _OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
@@ -116,6 +117,19 @@ _MAX_CROSS_LINKS = 0.02
 """Largest share of links of an endless section that lead to pages which another page named first."""
 
 
+_FILE = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|avif|svg|ico|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|webm|ogg|wav|avi|mov|zip|gz|tgz|bz2|xz|"
+    r"7z|rar|exe|dmg|iso|apk|deb|rpm|jar|whl|wasm|ics|asc|sig|sha256|torrent|xml|rss|atom)$",
+    re.IGNORECASE,
+)
+_ACTION = re.compile(
+    r"(?:^|/)(?:login|log-in|signin|sign-in|signup|register|logout|logoff|cart|basket|checkout|wp-login|wp-admin|"
+    r"password|trackback|xmlrpc|cgi-bin)(?:/|\.|$)|add[-_]to[-_](?:cart|wishlist)|"
+    r"[?&](?:action|do)=(?:edit|history|login|reply|print)|"
+    r"[?&](?:replytocom|share|print|add-to-cart|oldid|diff|printable)=",
+    re.IGNORECASE,
+)
+
 FORBIDDEN = "forbidden by robots.txt"
 """Reason of excluded URLs."""
 
@@ -160,6 +174,17 @@ class CrawlScope:
         is_included = not self.include or any(fnmatch.fnmatchcase(path, pattern) for pattern in self.include)
         is_excluded = any(fnmatch.fnmatchcase(path, pattern) for pattern in self.exclude)
         return path.startswith(self.folder) and is_included and not is_excluded
+
+
+def is_file(url: str) -> bool:
+    """Return True if the path has the suffix of a file that is not a page: an image, archive, style sheet or feed."""
+    return _FILE.search(ada_url.URL(url).pathname) is not None
+
+
+def is_action(url: str) -> bool:
+    """Return True if the URL signs in, buys, edits or prints instead of showing a page."""
+    parsed = ada_url.URL(url)
+    return _ACTION.search(f"{parsed.pathname}{parsed.search}") is not None
 
 
 def find_folder(start: str, final_url: str, links: Iterable[Outlink]) -> str:

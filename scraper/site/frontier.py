@@ -21,8 +21,8 @@ from scraper.site.model import ExcludedUrls
 from scraper.site.url_equivalence import DuplicateDetector
 from scraper.site.url_kind_table import UrlKindTable
 from scraper.site.url_kinds import CrawlCandidate
-from scraper.site.url_normalization import page_key, site_host
 from scraper.site.url_patterns import find_section
+from scraper.urls import page_key, site_host
 
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""

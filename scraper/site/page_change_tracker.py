@@ -27,9 +27,8 @@ from scraper.site.model import PageChange
 from scraper.site.page_blocks import shares_blocks
 from scraper.site.page_changes import PageComparison, compare_pages
 from scraper.site.site_discovery import build_missing_url
-from scraper.site.url_normalization import page_key
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
-from scraper.urls import parse_target
+from scraper.urls import page_key, parse_target
 
 MAX_VERSIONS = 20
 _MAX_VERSION_BYTES = 1_000_000

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import ada_url
 
 from scraper.site.model import SitePage
-from scraper.site.url_normalization import find_language
+from scraper.site.url_patterns import find_language
 from scraper.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 
 _SATURATION = 0.6

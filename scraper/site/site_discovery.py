@@ -19,7 +19,7 @@ from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.model import ExcludedUrls
 from scraper.site.site_reader import SiteReader
-from scraper.site.url_normalization import site_host
+from scraper.urls import site_host
 
 MAX_LIST_FILES = 200
 """Sitemaps and feeds of a site that are requested."""

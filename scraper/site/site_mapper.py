@@ -17,13 +17,12 @@ from scraper.extract.sitemaps import MAX_ENTRIES
 from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_scope import FORBIDDEN, ExclusionCounter, find_folder
+from scraper.site.crawl_scope import FORBIDDEN, ExclusionCounter, find_folder, is_action, is_file
 from scraper.site.model import SiteMap, SitePage
 from scraper.site.site_discovery import SitemapReader, load_site_robots
 from scraper.site.site_reader import SiteReader
-from scraper.site.url_normalization import is_action, is_file, page_key, site_host
 from scraper.site.web_site_reader import WebSiteReader
-from scraper.urls import host_of, parse_target
+from scraper.urls import host_of, page_key, parse_target, site_host
 from scraper.workers import WorkerPool
 
 _RESERVE_S = 1.0

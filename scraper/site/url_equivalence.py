@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_normalization import page_key
 from scraper.site.url_patterns import PathWords, SessionIdSegments, is_number, path_shape
 from scraper.text.likeness import SketchIndex
+from scraper.urls import page_key
 
 _COPY = 0.85
 """Similarity of texts from 0 to 1; more similar pages are copies."""

@@ -1,4 +1,4 @@
-"""Find the pattern of a URL, and learn which URL differences do not matter on a site."""
+"""Find the pattern and the language of a URL, and learn which URL differences do not matter on a site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from scraper.site.url_normalization import CACHED_URLS
+import ada_url
+
+from scraper.urls import CACHED_URLS
 
 _NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
@@ -27,6 +29,12 @@ _MIN_WORD = 3
 
 _MAX_WORDS = 8
 """Different words at one path position; more of them are replaced by one placeholder."""
+_LANGUAGES = frozenset(
+    "ar az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt "
+    "lv mk ml mn mr ms my nb ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh".split()
+)
+_LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:[-_](?:[a-z]{2}|hans|hant))?", re.IGNORECASE)
+_LANGUAGE_PARAMETERS = frozenset({"lang", "hl", "locale", "language"})
 
 
 @lru_cache(CACHED_URLS)
@@ -89,6 +97,23 @@ def find_section(key: str) -> str:
     path, mark, _ = key.partition("?")
     parts = path.split("/")
     return parts[1] + mark if len(parts) > 2 or mark else ""
+
+
+def find_language(url: str) -> str:
+    """Return the language code in the first two folders, first host label or a parameter of a URL, or ""."""
+    parsed = ada_url.URL(url)
+    values = (value for name, value in parse_qsl(parsed.search.removeprefix("?")) if name in _LANGUAGE_PARAMETERS)
+    for part in (*parsed.pathname.split("/")[1:3], parsed.hostname.split(".")[0], *values):
+        if code := parse_language(part):
+            return code
+    return ""
+
+
+def parse_language(text: str) -> str:
+    """Return the code of a language tag such as `pt-BR`, or "" if the text is none."""
+    found = _LANGUAGE_TAG.fullmatch(text)
+    code = found.group(1).lower() if found else ""
+    return code if code in _LANGUAGES else ""
 
 
 class PathWords:

@@ -53,7 +53,7 @@ class PageQueries:
     """Return numbers above `after` and their pages, in order; None for an unreadable page."""
 
 
-def page_key(entry: PageEntry) -> tuple[CacheScope, str, str]:
+def entry_key(entry: PageEntry) -> tuple[CacheScope, str, str]:
     """Return the key under which a page is stored; a later reading with the same key replaces it."""
     return entry.scope, entry.key, entry.reading.method
 
@@ -97,7 +97,7 @@ class WriteBehindPageStore(PageStore, ABC):
     def put(self, entry: PageEntry) -> None:
         """Queue a page for writing and return immediately."""
         document = entry.reading.document
-        self._queue.put(entry, len(document.text) + len(document.markdown), page_key(entry))
+        self._queue.put(entry, len(document.text) + len(document.markdown), entry_key(entry))
 
     async def flush(self) -> None:
         """Wait until all queued pages are written or lost, or an attempt to write them has failed."""

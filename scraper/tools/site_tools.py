@@ -18,7 +18,7 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.model import CrawlRequest
 from scraper.site.page_ranking import rank_pages
-from scraper.site.url_normalization import find_language
+from scraper.site.url_patterns import find_language
 from scraper.tools.model import (
     FORMAT,
     Parameter,

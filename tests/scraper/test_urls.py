@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scraper.errors import InvalidUrlError
-from scraper.urls import cache_key, host_of, parse_target, same_site
+from scraper.urls import host_of, parse_target, request_key, same_site
 
 
 def refusal(text: str) -> str:
@@ -165,11 +165,11 @@ def test_accepted_urls_are_canonical_http_without_user_or_control_characters(tex
     assert parse_target(url) == url
 
 
-def test_the_cache_key_drops_the_fragment_unless_a_script_routes_by_it() -> None:
-    assert cache_key("https://example.com/a#b") == "https://example.com/a"
-    assert cache_key("https://example.com/a?b#") == "https://example.com/a?b"
-    assert cache_key("https://example.com/#!/inbox") == "https://example.com/#!/inbox"
-    assert cache_key("https://example.com/#/about") == "https://example.com/#/about"
+def test_the_request_key_drops_the_fragment_unless_a_script_routes_by_it() -> None:
+    assert request_key("https://example.com/a#b") == "https://example.com/a"
+    assert request_key("https://example.com/a?b#") == "https://example.com/a?b"
+    assert request_key("https://example.com/#!/inbox") == "https://example.com/#!/inbox"
+    assert request_key("https://example.com/#/about") == "https://example.com/#/about"
 
 
 def test_the_host_is_lower_case_without_port_and_dot() -> None:

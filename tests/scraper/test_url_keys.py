@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url_dedup_key
+from scraper.search.fusion import is_google_news_redirect
+from scraper.urls import host_key, page_key, request_key, result_key
 
 
 @pytest.mark.parametrize(
@@ -27,10 +30,11 @@ from scraper.search.url_dedup_keys import host_key, is_google_news_redirect, url
         ("https://example.com/a#part", "https://example.com/a#:~:text=words"),
         ("https://bücher.example/a", "https://xn--bcher-kva.example/a"),
         ("https://www.youtube.com/watch?v=x&si=y", "https://youtube.com/watch?v=x"),
+        ("https://example.com/a;jsessionid=12AB?b=1&amp;amp;_ga=2", "https://example.com/a?b=1"),
     ],
 )
 def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
-    assert url_dedup_key(one) == url_dedup_key(other)
+    assert result_key(one) == result_key(other)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +53,12 @@ def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
     ],
 )
 def test_different_pages_have_different_keys(one: str, other: str) -> None:
-    assert url_dedup_key(one) != url_dedup_key(other)
+    assert result_key(one) != result_key(other)
 
 
 def test_a_text_that_is_not_a_url_is_its_own_key() -> None:
-    assert url_dedup_key(" mailto:a@b.example ") == "mailto:a@b.example"
-    assert url_dedup_key("no address") == "no address"
+    assert result_key(" mailto:a@b.example ") == "mailto:a@b.example"
+    assert result_key("no address") == "no address"
     assert host_key("no address") == ""
 
 
@@ -71,7 +75,15 @@ def test_only_google_news_redirects_are_wrapped() -> None:
     assert not is_google_news_redirect("https://example.com/rss/articles/CBMiAA")
 
 
+@given(st.text(alphabet="abz/.%2F~-éA?&=#:!@", max_size=60), st.text(alphabet="abz/.%2F~-éA?&=#:!@", max_size=60))
+def test_a_stronger_key_makes_equal_what_a_weaker_one_makes_equal(one: str, other: str) -> None:
+    urls = [f"https://example.com/{path}" for path in (one, other, f"{one}?utm_source=a", f"/{one}#a")]
+    keys = [(request_key(url), page_key(url), result_key(url)) for url in urls]
+    for (weaker, stronger), pair in itertools.product(((0, 1), (1, 2)), itertools.combinations(keys, 2)):
+        assert pair[0][weaker] != pair[1][weaker] or pair[0][stronger] == pair[1][stronger]
+
+
 @given(st.text(alphabet="abz/.%2F~-éA?&=#:@", max_size=60))
 def test_canonicalization_is_idempotent(path: str) -> None:
-    key = url_dedup_key(f"https://example.com/{path}")
-    assert url_dedup_key(f"https://{key}") == key
+    key = result_key(f"https://example.com/{path}")
+    assert result_key(f"https://{key}") == key

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.site.url_normalization import find_language, is_action, is_file, page_key
+from scraper.site.crawl_scope import is_action, is_file
+from scraper.site.url_patterns import find_language
+from scraper.urls import page_key
 
 
 @pytest.mark.parametrize(
