@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from scraper.documents.embedded import EmbeddedFile, read_embedded
+from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.safe_zip import ZipParts
-from scraper.documents.tables import pipe_table
 from scraper.errors import MalformedDocumentError, ScraperError
 from scraper.text.sanitize import clean_line
 

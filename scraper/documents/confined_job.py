@@ -23,7 +23,7 @@ _PDFIUM_ENCODINGS = ("ascii", "cp1252", "latin_1", "utf_8", "utf_16_le")
 _STANDARD_MODULES = ("base64", "contextvars", "heapq", "locale", "logging", "platform", "string")
 """Modules that the standard library imports inside of functions, such as heapq in `Counter.most_common`."""
 
-_RENDERER = "scraper.documents.pdf.page_image"
+_RENDERER = "scraper.documents.pdf.pdfium_text"
 _DETAIL_CHARS = 2_000
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.ooxml_parts import find_related_parts, iter_sheet_parts
 from scraper.documents.safe_zip import ZipParts
-from scraper.documents.tables import pipe_table
 from scraper.errors import ScraperError
 from scraper.html.dom.xpath import Element
 

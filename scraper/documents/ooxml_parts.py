@@ -1,8 +1,7 @@
-"""Find parts of Office Open XML files by their relations, and write their links."""
+"""Find parts of Office Open XML files by their relations."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from scraper.documents.safe_zip import ZipParts
@@ -11,8 +10,6 @@ from scraper.html.dom.xpath import Element
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _WORKBOOK = "xl/workbook.xml"
-_WEB_ADDRESS = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
-_ESCAPES = str.maketrans({" ": "%20", "|": "%7C", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
 
 
 def iter_sheet_parts(parts: ZipParts) -> Iterator[tuple[str, str]]:
@@ -57,13 +54,3 @@ def _relations(parts: ZipParts, part: str) -> list[Element]:
 
 def _target(parts: ZipParts, part: str, relation: Element) -> str:
     return parts.resolve(part, str(relation.get("Target", "")))
-
-
-def write_link(text: str, url: str) -> str:
-    """Return a text as a link to a web or mail address; unchanged if it is empty or the address itself."""
-    address = url.translate(_ESCAPES)
-    is_same = text.translate(_ESCAPES).rstrip("/") in (address.rstrip("/"), address.removeprefix("mailto:"))
-    if not text or is_same or not _WEB_ADDRESS.fullmatch(address):
-        return text
-    label = text.replace("[", "\\[").replace("]", "\\]")
-    return f"[{label}]({address})"

@@ -12,14 +12,14 @@ from typing import Any
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
+from scraper.documents.markdown_writing import format_regions, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_charts import read_charts
-from scraper.documents.ooxml_parts import iter_sheet_parts, write_link
+from scraper.documents.ooxml_parts import iter_sheet_parts
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts
 from scraper.documents.sheet_cells import column_number, read_padded_styles, read_sheet_links, write_as_text
 from scraper.documents.sheet_comments import read_sheet_comments
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.documents.tables import format_regions
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 
 _MAX_CELLS = 5_000_000

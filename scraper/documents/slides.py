@@ -20,11 +20,11 @@ from scraper.documents.completeness import (
     find_missing_lines,
     is_incomplete,
 )
+from scraper.documents.markdown_writing import pipe_table, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_charts import format_chart
-from scraper.documents.ooxml_parts import find_related_parts, write_link
+from scraper.documents.ooxml_parts import find_related_parts
 from scraper.documents.safe_zip import ZipParts
-from scraper.documents.tables import pipe_table
 from scraper.errors import MalformedDocumentError
 from scraper.text.sanitize import clean_line
 

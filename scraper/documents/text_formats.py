@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from browsers.http.charset import decode
+from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_markup import convert_html
-from scraper.documents.tables import pipe_table
 from scraper.documents.text_decoding import decode_text
 from scraper.errors import NoContentError
 from scraper.extract.code.fences import fence, format_json

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from scraper.documents.completeness import add_missing_lines
+from scraper.documents.markdown_writing import format_regions
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.odf import xml_names as ns
 from scraper.documents.odf.blocks import OdfBlockWriter, join_lists
@@ -17,7 +18,6 @@ from scraper.documents.odf.xml_names import get_attribute
 from scraper.documents.office_markup import html_to_markdown
 from scraper.documents.safe_zip import ZipParts, first_text
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.documents.tables import format_regions
 from scraper.errors import EncryptedDocumentError
 from scraper.html.dom.xpath import Element, text_of
 

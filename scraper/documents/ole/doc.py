@@ -7,9 +7,9 @@ import struct
 from collections.abc import Iterator
 from itertools import accumulate
 
+from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.ole.compound_file import CompoundFile
-from scraper.documents.tables import pipe_table
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError, UnsupportedTypeError
 
 _MAIN = "WordDocument"

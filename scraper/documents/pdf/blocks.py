@@ -1,14 +1,17 @@
-"""Build blocks from rows: paragraphs, list items, code and headings, also across page breaks."""
+"""Build blocks from rows, also across page breaks: paragraphs, list items, code, headings; write them as Markdown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
+from scraper.documents.markdown_writing import escape_text, pipe_table
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow
-from scraper.documents.pdf.text_assembly import group_adjacent, split_mark, text_of_row
+from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
+from scraper.extract.code.fences import fence
 
 _LARGER = 0.9
 """Points of font size by which a heading differs from the text after it."""
@@ -21,7 +24,7 @@ _LEADER = re.compile(r"(?<![.\u2026\u00b7])(?<![.\u2026\u00b7]\s)(?:\s?[.\u2026\
 """Leader dots before a page number."""
 _CAPITALS = re.compile(r"(?:[IVX]{1,5}|\d{1,2})\.\s+(?:[^\W\d_]++[\s,:&-]*+)++$")
 _MAX_CAPITALS = 100
-_ENDS = re.compile(r"[.!?:;\"\u201d\u3002]$")
+_ENDS = tuple('.!?:;"\u201d\u3002')
 
 
 def build_blocks(rows: Sequence[LayoutRow]) -> Iterator[LayoutBlock]:
@@ -49,29 +52,33 @@ def _leading(rows: Sequence[LayoutRow]) -> float:
 
 def _starts_block(group: Sequence[LayoutRow], row: LayoutRow, left: float, right: float, leading: float) -> bool:
     """Return True if a row begins a new block; `leading` is the line distance per font size."""
-    above = group[-1]
-    step = leading * row.size
-    distance = row.y0 - above.y0
+    above, step = group[-1], leading * row.size
+    distance, is_far = row.y0 - above.y0, row.y0 - above.y0 > _LOOSE * step + 1.0
     text, first = text_of_row(row), text_of_row(group[0])
     if _is_capital_heading(first):
-        return not text.isupper() or distance > _LOOSE * step + 1.0
+        return not text.isupper() or is_far
     if _is_capital_heading(text):
         return True
     if row.mono and above.mono:
         return distance > 1.6 * step or distance < 0
     if row.mono != above.mono or abs(row.size - above.size) > _LARGER or row.bold != above.bold or distance < 0:
         return True
-    if distance > _LOOSE * step + 1.0 and distance > 1.3 * row.size:
+    if is_far and distance > 1.3 * row.size:
         return True
     text_above = first if len(group) == 1 else text_of_row(above)
     if _LEADER.search(text_above) or split_mark(text)[0] is not None:
         return True
-    ended = _ENDS.search(text_above) is not None
+    ended = text_above.endswith(_ENDS)
     if ended and above.x1 < right - (1 - _SHORT) * (right - left) and distance > 1.08 * step:
         return True
-    if split_mark(first)[0] is not None:  # In a list.
+    return _is_indented(group, row, left, ended=ended, in_list=split_mark(first)[0] is not None)
+
+
+def _is_indented(group: Sequence[LayoutRow], row: LayoutRow, left: float, *, ended: bool, in_list: bool) -> bool:
+    """Return True if the left edge of a row is that of a new paragraph or list item; `ended` if a sentence ended."""
+    if in_list:
         return row.x0 < group[0].x0 - 1 or (row.x0 <= group[0].x0 + 1 and ended and len(group) > 1)
-    return ended and row.x0 - above.x0 > _INDENT * row.size and above.x0 - left < 2
+    return ended and row.x0 - group[-1].x0 > _INDENT * row.size and group[-1].x0 - left < 2
 
 
 def _is_capital_heading(text: str) -> bool:
@@ -129,16 +136,15 @@ def unmark_monospaced_prose(pages: Sequence[LayoutPage]) -> list[LayoutPage]:
     mono = sum(len(run.text) for page in pages for run in page.runs if run.mono)
     if mono <= _MOSTLY_MONO * letters:
         return list(pages)
-    return [page if _is_code_page(page) else _without_mono(page) for page in pages]
+    return [
+        page if _is_code_page(page) else replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
+        for page in pages
+    ]
 
 
 def _is_code_page(page: LayoutPage) -> bool:
     lines = [run.text for run in page.runs if run.mono]
     return sum(_CODE_SIGN.search(line) is not None for line in lines) > _CODE_SHARE * len(lines)
-
-
-def _without_mono(page: LayoutPage) -> LayoutPage:
-    return replace(page, runs=tuple(run._replace(mono=False) for run in page.runs))
 
 
 _HEADING_SIZE_RATIO = 0.9
@@ -152,7 +158,8 @@ _FORMULA = re.compile(r"\$[^$]+\$|(?=[^=]*=)(?:[^\W\d_]{0,2}[\W\d_])*[^\W\d_]{0,
 _STARTS = re.compile(r"[\d\W]*[^\W\d_]")
 _SECTION = re.compile(r"(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+(?=[^\W\d_]\S*(?:\s\S+){0,9}$)(?=[^a-z])")
 """Section number and a short title, alone on a line."""
-_SENTENCE_END = re.compile(r"[.,;:]$")
+_SENTENCE_ENDS = (".", ",", ";", ":")
+_PROSE = (BlockKind.TEXT, BlockKind.ITEM)
 
 
 def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[LayoutBlock]:
@@ -166,27 +173,25 @@ def mark_headings(blocks: Sequence[LayoutBlock], body_size: float) -> list[Layou
 
 def _mark_heading(block: LayoutBlock, levels: dict[float, int], body_size: float, below: int) -> LayoutBlock:
     text = " ".join(block.lines)
-    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or not _STARTS.match(text) or _FORMULA.fullmatch(text):
+    if block.kind not in _PROSE or not _STARTS.match(text) or _FORMULA.fullmatch(text):
         return block
     if _is_large(block, body_size):
         return _as_heading(block, levels[block.size])
-    is_short_bold = block.bold and len(block.lines) <= 2 and 2 < len(text) <= _MAX_BOLD_CHARS
-    starts_heading = text[:1].isupper() or text[:1].isdigit() or not text[:1].isascii() or not text[:1].isalpha()
-    is_sentence = _SENTENCE_END.search(text) is not None
-    if (
-        is_short_bold
-        and starts_heading
-        and block.size >= body_size - 0.6
-        and not is_sentence
-        and not _CAPTION.match(text)
-    ):
-        return _as_heading(block, below)
-    if block.kind in (BlockKind.TEXT, BlockKind.ITEM) and _is_capital_heading(f"{block.label} {text}".strip()):
+    if _is_bold_heading(block, text, body_size) or _is_capital_heading(f"{block.label} {text}".strip()):
         return _as_heading(block, below)
     numbered = _SECTION.match(text)
-    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not is_sentence:
+    if numbered and len(block.lines) == 1 and block.kind is BlockKind.TEXT and not text.endswith(_SENTENCE_ENDS):
         return _as_heading(block, min(below + numbered[1].count(".") - 1, 6))
     return block
+
+
+def _is_bold_heading(block: LayoutBlock, text: str, body_size: float) -> bool:
+    """Return True for short bold text that is neither a sentence nor a caption."""
+    if not block.bold or len(block.lines) > 2 or not 2 < len(text) <= _MAX_BOLD_CHARS:
+        return False
+    if block.size < body_size - 0.6 or text.endswith(_SENTENCE_ENDS) or _CAPTION.match(text):
+        return False
+    return not ("a" <= text[0] <= "z")
 
 
 def _as_heading(block: LayoutBlock, level: int) -> LayoutBlock:
@@ -252,9 +257,47 @@ def join_split_words(pages: Sequence[list[LayoutBlock]]) -> list[list[LayoutBloc
 
 def _is_unfinished(block: LayoutBlock, following: LayoutBlock) -> bool:
     """Return True if the paragraph's last line is incomplete and the next block continues it."""
-    if block.kind not in (BlockKind.TEXT, BlockKind.ITEM) or following.kind is not BlockKind.TEXT:
+    if block.kind not in _PROSE or following.kind is not BlockKind.TEXT:
         return False
     if abs(block.size - following.size) > 0.6 or block.bold != following.bold:
         return False
     end, start = block.lines[-1][-1:], following.lines[0][:1]
     return start.islower() and end not in ".!?:" and len(block.lines) + len(following.lines) > 2
+
+
+def write_markdown(blocks: Sequence[LayoutBlock], vocabulary: frozenset[str]) -> str:
+    """Return the blocks as Markdown, with nested lists.
+
+    `vocabulary` has the words of the document, to decide about hyphens at line ends.
+    """
+    texts = ((block.kind is BlockKind.ITEM, text) for block in blocks if (text := _format_block(block, vocabulary)))
+    groups = groupby(texts, key=itemgetter(0))
+    return "\n\n".join(("\n" if is_list else "\n\n").join(text for _, text in group) for is_list, group in groups)
+
+
+def _format_block(block: LayoutBlock, vocabulary: frozenset[str]) -> str:
+    if block.kind is BlockKind.TABLE:
+        return pipe_table(block.table)
+    if block.kind is BlockKind.CODE:
+        return fence("\n".join(block.lines), "")
+    text = join_lines(block.lines, vocabulary)
+    if not text:
+        return ""
+    if block.kind is BlockKind.HEADING:
+        return f"{'#' * block.level} {text}"
+    if block.kind is BlockKind.ITEM:
+        return f"{'  ' * block.level}{_item_mark(block)} {text}"
+    return escape_text(text)
+
+
+def _item_mark(block: LayoutBlock) -> str:
+    """Return a bullet, or the number if Markdown supports it.
+
+    Numbers from 100 on are usually numbers of exercises or sections of a law, not of list items.
+    """
+    if not block.label:
+        return "-"
+    number, end = block.label[:-1], block.label[-1]
+    if number.isdecimal() and len(number) > 2 and end in ".)":
+        return f"**{block.label}**"
+    return block.label if number.isdecimal() and end == "." else f"- {block.label}"

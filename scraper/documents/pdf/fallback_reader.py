@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pypdf
 import pypdf.errors
 
+from scraper.documents.markdown_writing import join_pages
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.pdf.markdown_writer import join_pages
 from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
 
 _MAX_PAGES = 300

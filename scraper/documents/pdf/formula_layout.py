@@ -105,8 +105,7 @@ def _build_rows(runs: Sequence[TextRun], across: Sequence[RulingLine]) -> list[l
 
 def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
     """Return the parts with those above and below a bar as one fraction, if it has both."""
-    inside = [part for part in parts if part.box.x0 >= bar.start - 2 and part.box.x1 <= bar.end + 2]
-    inside = [part for part in inside if abs(part.box.middle - bar.at) <= _BAR_DISTANCE * part.box.size]
+    inside = [part for part in parts if _is_at_bar(part.box, bar)]
     sides = [part for part in inside if part.box.middle < bar.at], [part for part in inside if part.box.middle > bar.at]
     if not all(sides):
         return parts
@@ -122,6 +121,11 @@ def _build_fraction(parts: list[_Part], bar: RulingLine) -> list[_Part]:
     return sorted(
         [*(part for part in parts if part not in inside), _Part(box, tex, runs)], key=lambda part: part.box.x0
     )
+
+
+def _is_at_bar(box: TextRun, bar: RulingLine) -> bool:
+    is_inside = box.x0 >= bar.start - 2 and box.x1 <= bar.end + 2
+    return is_inside and abs(box.middle - bar.at) <= _BAR_DISTANCE * box.size
 
 
 def _attach_scripts(parts: list[_Part]) -> list[_Part]:

@@ -40,25 +40,23 @@ def remove_headers_and_footers(
     cleaned: list[LayoutPage] = []
     removed: dict[int, str] = {}
     for page in pages:
-        rows = _marginal_rows(page)
-        runs: set[TextRun] = set()
+        dropped: set[TextRun] = set()
         first: set[TextRun] = set()
-        for row in rows:
+        for row in _marginal_rows(page):
             keys = running.intersection(_row_keys(row))
-            if _is_page_number(row, page, len(pages)) or (keys and not keys.isdisjoint(shown)):
-                runs.update(row.runs)
+            if _is_page_number(row, page, len(pages)) or not keys.isdisjoint(shown):
+                dropped.update(row.runs)
             elif keys:
                 first.update(row.runs)
             shown |= keys
-        if not runs and not first:
+        if not dropped and not first:
             cleaned.append(page)
             continue
-        rest = tuple(_as_body(run, body_size) if run in first else run for run in page.runs if run not in runs)
-        if runs and any(any(map(str.isalnum, run.text)) for run in rest):
-            removed[page.number] = " ".join(run.text for run in page.runs if run in runs)
-            cleaned.append(replace(page, runs=rest))
-        else:
-            cleaned.append(replace(page, runs=rest) if first and not runs else page)
+        rest = tuple(_as_body(run, body_size) if run in first else run for run in page.runs if run not in dropped)
+        has_text = any(any(map(str.isalnum, run.text)) for run in rest)
+        if dropped and has_text:
+            removed[page.number] = " ".join(run.text for run in page.runs if run in dropped)
+        cleaned.append(replace(page, runs=rest) if has_text or not dropped else page)
     return cleaned, removed
 
 

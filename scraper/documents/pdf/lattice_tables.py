@@ -75,9 +75,10 @@ def find_grids(page: LayoutPage) -> list[LatticeGrid]:
     """
     grids: list[LatticeGrid] = []
     used: set[TextRun] = set()
-    lattices = _find_lattices(page.across, page.down)
-    if page.box_across:
-        lattices += _find_lattices(sorted(page.across + page.box_across), sorted(page.down + page.box_down))
+    across, down, box_across, box_down = page.lines
+    lattices = _find_lattices(across, down)
+    if box_across:
+        lattices += _find_lattices(sorted(across + box_across), sorted(down + box_down))
     for lattice in lattices:
         grid = _build_grid(lattice, [run for run in page.runs if run not in used and lattice.contains(run)])
         if grid is not None:

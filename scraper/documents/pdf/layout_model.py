@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import enum
+import math
+import re
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+Span = tuple[float, float]
+"""Start and end of an interval, in points."""
 
 
 class TextRun(NamedTuple):
@@ -26,7 +31,7 @@ class TextRun(NamedTuple):
     """Marked content ID, if the file is tagged."""
     block: int = -1
     """Index of the table that this run stands for while the page is put in reading order; -1 for text."""
-    words: tuple[tuple[float, float], ...] = ()
+    words: tuple[Span, ...] = ()
     """Left and right edge of each word, if they are known."""
     is_math: bool = False
     """True if the font is made for formulas."""
@@ -43,6 +48,21 @@ class RulingLine(NamedTuple):
     at: float
     start: float
     end: float
+
+
+_Rules = tuple[RulingLine, ...]
+
+
+class RulingLines(NamedTuple):
+    """Drawn lines, and the edges of boxes, each sorted by position."""
+
+    across: _Rules = ()
+    """Horizontal lines."""
+    down: _Rules = ()
+    """Vertical lines."""
+    box_across: _Rules = ()
+    """Upper and lower edges of boxes: frames and cell shading."""
+    box_down: _Rules = ()
 
 
 class LayoutRow:
@@ -108,9 +128,6 @@ class TagNode:
     """Replacement text for its characters."""
 
 
-_Lines = tuple[RulingLine, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class LayoutPage:
     """Content of one page."""
@@ -119,14 +136,8 @@ class LayoutPage:
     width: float
     height: float
     runs: tuple[TextRun, ...]
-    across: tuple[RulingLine, ...] = ()
-    """Horizontal lines."""
-    down: tuple[RulingLine, ...] = ()
-    """Vertical lines."""
+    lines: RulingLines
     tags: tuple[TagNode, ...] = ()
-    box_across: tuple[RulingLine, ...] = ()
-    """Upper and lower edges of boxes: frames and cell shading."""
-    box_down: tuple[RulingLine, ...] = ()
     rotated_runs: tuple[TextRun, ...] = ()
     """Runs that are rotated against the page. Each box is one font size wide, around the text's lower end."""
 
@@ -142,7 +153,7 @@ def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
             return height - y1, x0, height - y0, x1
         return width - x1, height - y1, width - x0, height - y0
 
-    def lines(across: _Lines, down: _Lines) -> tuple[_Lines, _Lines]:
+    def lines(across: _Rules, down: _Rules) -> tuple[_Rules, _Rules]:
         ends = [box(rule.start, rule.at, rule.end, rule.at) for rule in across]
         ends += [box(rule.at, rule.start, rule.at, rule.end) for rule in down]
         level = {RulingLine(y0, x0, x1) for x0, y0, x1, y1 in ends if y1 - y0 < x1 - x0}
@@ -153,11 +164,52 @@ def rotate_page(page: LayoutPage, angle: int) -> LayoutPage:
     for run in page.runs:
         x0, y0, x1, y1 = box(run.x0, run.y0, run.x1, run.y1)
         runs.append(run._replace(x0=x0, y0=y0, x1=x1, y1=y1))
-    across, down = lines(page.across, page.down)
-    box_across, box_down = lines(page.box_across, page.box_down)
+    rotated = RulingLines(*lines(*page.lines[:2]), *lines(*page.lines[2:]))
     if angle % 180:
         width, height = height, width
-    return replace(
-        page, width=width, height=height, runs=tuple(runs), across=across, down=down,
-        box_across=box_across, box_down=box_down,
-    )  # fmt: skip
+    return replace(page, width=width, height=height, runs=tuple(runs), lines=rotated)
+
+
+_MAX_LINES = 4_000
+"""Lines and shapes. A page with more of them is a map or a drawing without tables."""
+_MAX_LINE_WIDTH = 2.5
+"""Points. A filled box that is no thicker is a line."""
+_MIN_BOX_SIDE = 6.0
+_TYPED_LINE = re.compile(r"\s*[-=_\u2014\u2500]{8,}\s*")
+
+
+def extract_typed_lines(runs: tuple[TextRun, ...]) -> tuple[tuple[TextRun, ...], _Rules]:
+    """Split text runs into text and lines typed as `--------`, `========` or `________`; return both."""
+    lines = {run for run in runs if _TYPED_LINE.fullmatch(run.text)}
+    if not lines:
+        return runs, ()
+    texts = tuple(run for run in runs if run not in lines)
+    return texts, tuple(RulingLine(run.middle, run.x0, run.x1) for run in lines)
+
+
+def find_lines(drawing: Any, width: float, height: float) -> RulingLines:
+    """Return horizontal and vertical lines, and the edges of boxes small enough for a table.
+
+    The result is empty if the page has more than `_MAX_LINES` shapes and lines.
+    """
+    shapes, strokes = (drawing.shapes, drawing.lines) if drawing is not None else ([], [])
+    if len(shapes) + len(strokes) > _MAX_LINES:
+        return RulingLines()
+    found = [(*sorted((line.x1, line.x2)), *sorted((line.y1, line.y2)), True) for line in strokes]
+    for shape in shapes:
+        if shape.stroke or shape.fill:
+            box = shape.bbox
+            found.append((box.x, box.x + box.width, box.y, box.y + box.height, shape.has_curve))
+    across, down, box_across, box_down = lines = [set[RulingLine]() for _ in range(4)]
+    for x0, x1, y0, y1, is_curve in found:
+        w, h = x1 - x0, y1 - y0
+        if not all(map(math.isfinite, (x0, x1, y0, y1))):
+            continue
+        if h <= _MAX_LINE_WIDTH < w:
+            across.add(RulingLine((y0 + y1) / 2, x0, x1))
+        elif w <= _MAX_LINE_WIDTH < h:
+            down.add(RulingLine((x0 + x1) / 2, y0, y1))
+        elif not is_curve and _MIN_BOX_SIDE < w < width * 0.97 and _MIN_BOX_SIDE < h < height * 0.9:
+            box_across.update(RulingLine(y, x0, x1) for y in (y0, y1))
+            box_down.update(RulingLine(x, y0, y1) for x in (x0, x1))
+    return RulingLines(*(tuple(sorted(rules)) for rules in lines))

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from scraper.documents.model import ParseRequest
-from scraper.documents.pdf.boxes import Box
 from scraper.documents.pdf.formula_layout import write_formulas
-from scraper.documents.pdf.layout_model import LayoutPage, TagNode, TextRun, rotate_page
+from scraper.documents.pdf.item_corrections import separate_words, write_superscripts
+from scraper.documents.pdf.layout_model import (
+    LayoutPage,
+    Span,
+    TagNode,
+    TextRun,
+    extract_typed_lines,
+    find_lines,
+    rotate_page,
+)
 from scraper.documents.pdf.liteparse_items import PdfItem, PdfWord, parse_pdf, read_items
-from scraper.documents.pdf.metadata_and_forms import XFA_FORMS, choose_metadata, format_form
+from scraper.documents.pdf.page_objects import Box
 from scraper.documents.pdf.pdfium_text import PageText, read_document
-from scraper.documents.pdf.ruling_lines import extract_typed_lines, find_lines
-from scraper.documents.pdf.superscripts import write_superscripts
 from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
-from scraper.documents.pdf.word_spacing import separate_words
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
+from scraper.text.sanitize import clean_line
 
 _MAX_RUNS = 400_000
 """Runs of all pages; a page of prose has a hundred."""
@@ -72,8 +79,33 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         MalformedDocumentError: PDFium cannot read it.
     """
     data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
+    result = _parse(data, request)
+    native_pages = result.pages  # Each access copies all pages.
+    texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
+    remaining_runs = _MAX_RUNS
+    pages = []
+    for page in native_pages:
+        items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
+        pages.append(_convert_page(page, items[:remaining_runs]))
+        remaining_runs -= len(pages[-1].runs)
+    meta = result.doc_meta
+    title, author = _choose_metadata(declared, meta.xmp or "" if meta else "")
+    return PdfContent(
+        tuple(pages),
+        result.total_pages or len(native_pages),
+        title=title,
+        author=author,
+        encrypted=bool(meta and meta.is_encrypted),
+        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
+        forms={page.page_num: _format_form(fields) for page in native_pages if (fields := page.form_fields)},
+        is_xfa_form=result.form_type in _XFA_FORMS,
+        texts=texts,
+    )
+
+
+def _parse(data: bytes, request: ParseRequest) -> Any:
     try:
-        result = parse_pdf(request, data)
+        return parse_pdf(request, data)
     except Exception as error:  # liteparse raises errors of many kinds.
         if "password" not in str(error).lower():
             raise MalformedDocumentError(
@@ -84,34 +116,15 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         raise EncryptedDocumentError(
             f"The PDF is locked and asks for {password}.", next_step="Give `password`, or look for another copy."
         ) from None
-    native_pages = result.pages  # Each access copies all pages.
-    texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
-    remaining_runs = _MAX_RUNS
-    pages = []
-    for page in native_pages:
-        text = texts.get(page.page_num)
-        items = read_items(page)
-        if text is not None and text.hidden:
-            items = [item for one in items for item in _remove_hidden(one, text)]
-        if text is not None and text.glyphs:
-            items = separate_words(items, text.glyphs)
-        if text is not None and text.superscripts:
-            items = write_superscripts(items, text.superscripts)
-        pages.append(_convert_page(page, items[:remaining_runs]))
-        remaining_runs -= len(pages[-1].runs)
-    meta = result.doc_meta
-    title, author = choose_metadata(declared, meta.xmp or "" if meta else "")
-    return PdfContent(
-        tuple(pages),
-        result.total_pages or len(native_pages),
-        title=title,
-        author=author,
-        encrypted=bool(meta and meta.is_encrypted),
-        failed_pages=tuple(sorted({int(failure.page_num) for failure in result.page_errors or ()})),
-        forms={page.page_num: format_form(fields) for page in native_pages if (fields := page.form_fields)},
-        is_xfa_form=result.form_type in XFA_FORMS,
-        texts=texts,
-    )
+
+
+def _correct_items(items: list[PdfItem], text: PageText) -> list[PdfItem]:
+    """Return the items of a page without hidden words, with separated words and raised numbers."""
+    if text.hidden:
+        items = [item for one in items for item in _remove_hidden(one, text)]
+    if text.glyphs:
+        items = separate_words(items, text.glyphs)
+    return write_superscripts(items, text.superscripts) if text.superscripts else items
 
 
 def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
@@ -120,7 +133,7 @@ def _remove_hidden(item: PdfItem, page: PageText) -> Iterator[PdfItem]:
     def is_hidden(piece: PdfItem | PdfWord) -> bool:
         box = Box(piece.x, piece.y, piece.x + piece.width, piece.y + piece.height)
         hidden = sum(box.overlap(other) for other in page.hidden)
-        return hidden > _MIN_HIDDEN_SHARE * box.overlap(box) and hidden > sum(map(box.overlap, page.visible))
+        return hidden > _MIN_HIDDEN_SHARE * box.area and hidden > sum(map(box.overlap, page.visible))
 
     kept = [word for word in item.words if not is_hidden(word)]
     if len(kept) == len(item.words):
@@ -139,10 +152,8 @@ def _convert_page(page: Any, items: Sequence[PdfItem]) -> LayoutPage:
     )
     lines = find_lines(page.vector_graphics, width, height)
     runs, across = write_formulas(texts, lines.across), tuple(sorted((*lines.across, *typed)))
-    rotated, tags = _find_rotated_runs(items, angle), _read_tags(page.structure_tree)
-    converted = LayoutPage(
-        page.page_num, width, height, runs, across, lines.down, tags, lines.box_across, lines.box_down, rotated
-    )
+    tags, rotated = _read_tags(page.structure_tree), _find_rotated_runs(items, angle)
+    converted = LayoutPage(page.page_num, width, height, runs, lines._replace(across=across), tags, rotated)
     return rotate_page(converted, angle) if angle else converted
 
 
@@ -208,7 +219,7 @@ def _find_rotated_runs(items: Sequence[PdfItem], angle: int) -> tuple[TextRun, .
     return tuple(run for _, run in sorted(found, key=lambda one: one[0])[:_MAX_ROTATED_RUNS])
 
 
-def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[tuple[float, float], ...]]]:
+def _split_item(item: PdfItem, size: float) -> Iterator[tuple[str, float, float, tuple[Span, ...]]]:
     """Yield text, ends and words of an item, split where its words are so far apart that they may be cells."""
     words = item.words if abs(item.rotation) <= _MAX_SLANT else ()
     ends = tuple([(word.x, word.x + word.width) for word in words])
@@ -268,3 +279,77 @@ def _find_text_angle(items: Sequence[PdfItem]) -> int:
     for rotation, count in by_rotation.items():
         characters[round(rotation / 90) * 90 % 360 if math.isfinite(rotation) else 0] += count
     return characters.most_common(1)[0][0] if characters else 0
+
+
+_XMP_FACT = re.compile(r"<dc:(title|creator)>(?:(?!</dc:).){0,200}?<rdf:li[^>]*>([^<]{1,1000})<", re.DOTALL)
+_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint) - ")
+_NO_TITLE = re.compile(
+    r"(?:untitled|title|powerpoint presentation|document\d*|slide \d+|print"
+    r"|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf|cdr))",
+    re.IGNORECASE,
+)
+"""Titles that programs set: file names and placeholders."""
+
+
+def _choose_metadata(declared: Mapping[str, str], xmp: str) -> tuple[str | None, str | None]:
+    """Return title and author of XMP, else of the document information dictionary."""
+    title = _PROGRAM.sub("", declared.get("Title", "")).strip()
+    found = {name: html.unescape(text).strip() for name, text in reversed(_XMP_FACT.findall(xmp))}
+    title = found.get("title") or ("" if _NO_TITLE.fullmatch(title) else title)
+    return title or None, found.get("creator") or declared.get("Author") or None
+
+
+_XFA_FORMS = frozenset({2, 3})
+"""Form types (PDFium's FPDF_GetFormType) whose content is Adobe's XML (XFA) instead of the pages."""
+
+_MAX_FIELDS = 500
+_MAX_NAME_CHARS, _MAX_VALUE_CHARS = 120, 1_000
+_PASSWORD_FLAG = 1 << 13
+"""Flag of a password field, whose text is never shown: PDF 32000-1, 12.7.4.3."""
+_UNCHECKED = "[ ]"
+
+
+def _format_form(fields: Iterable[Any]) -> str:
+    """Return the form fields of a page (from liteparse) as a list; empty if none is filled."""
+    found: dict[str, str] = {}
+    empty: set[str] = set()
+    has_input = False
+    for one in fields:
+        name, value = _field_name(one), _field_value(one)
+        if value is None or len(found) >= _MAX_FIELDS:
+            continue
+        has_input = has_input or value not in ("", _UNCHECKED)
+        if not value:
+            empty.add(name)
+        elif found.setdefault(name, value) != value and value not in found[name].split(", "):
+            found[name] += f", {value}"
+    if not has_input:
+        return ""
+    lines = ["Filled in on this form:", "", *(f"- {name}: {value}" for name, value in found.items())]
+    if count := len(empty - set(found)):
+        lines.append(f"- ({count} more {'field is' if count == 1 else 'fields are'} empty)")
+    return "\n".join(lines)
+
+
+def _field_name(field: Any) -> str:
+    """Return the label of a field: its tooltip, or the last part of its path."""
+    label = clean_line(str(field.alternate_name or ""), _MAX_NAME_CHARS)
+    return label or clean_line(str(field.name or "").rpartition(".")[2], _MAX_NAME_CHARS) or "(without a name)"
+
+
+def _field_value(field: Any) -> str | None:
+    """Return the value of a field; empty for no value, None for a field that cannot be filled in."""
+    value = str(field.value or "")
+    match field.field_type:
+        case "checkbox":
+            return "[x]" if field.checked else _UNCHECKED
+        case "radio":
+            value = str(field.export_value or value) if field.checked else ""
+        case "combobox" | "listbox":
+            value = ", ".join(map(str, field.selected_options or ())) or value
+        case "text":
+            if value and int(field.field_flags or 0) & _PASSWORD_FLAG:
+                return "(hidden)"
+        case _:
+            return None
+    return clean_line(value, _MAX_VALUE_CHARS)

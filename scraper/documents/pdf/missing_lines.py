@@ -18,9 +18,9 @@ from scraper.documents.completeness import (
     is_incomplete,
     total_letters,
 )
+from scraper.documents.markdown_writing import escape_text
 from scraper.documents.model import HIDDEN_TEXT_WARNING, ParseRequest
 from scraper.documents.pdf import pdfium_text
-from scraper.documents.pdf.markdown_writer import escape_text
 from scraper.documents.pdf.pdfium_text import PageText
 from scraper.documents.pdf.text_assembly import join_lines
 

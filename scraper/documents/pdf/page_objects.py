@@ -1,4 +1,4 @@
-"""Read PDF page objects: boxes, text modes and colors in batches, and single properties; compare colors.
+"""Boxes and page objects of PDFium: boxes, text modes and colors in batches, single properties, and colors compared.
 
 A document of a hundred pages has 50,000 objects. `map` calls a function of the library in half of the time that a
 loop takes.
@@ -11,10 +11,10 @@ import math
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
-from scraper.documents.pdf.boxes import Box, TransformMatrix, intersect, scale, transform
+from scraper.documents.pdf.pdfium import pdfium
 
 TEXT, PATH, IMAGE, SHADING, FORM = 1, 2, 3, 4, 5
 """Types of page objects (fpdf_edit.h)."""
@@ -22,15 +22,95 @@ NO_TEXT = -1
 """Text rendering mode of an object that is not text."""
 OPAQUE = 255
 _MARK_BYTES, _LAYER_MARK = 64, "OC\0".encode("utf-16-le")
-BATCH_OBJECTS = 512
+_BATCH_OBJECTS = 512
 """Objects per batch."""
-_SIDES = 4
-_VALUE_BYTES = 4
+_SIDES = _VALUE_BYTES = 4
 _MAX_RECTANGLE_SEGMENTS, _MAX_CLIP_PATHS, _MAX_CLIP_SEGMENTS = 6, 8, 50
+_SLACK = 1.0
+"""Points by which a covered box may extend beyond the covering one."""
+
+
+class Box(NamedTuple):
+    """Rectangle in points. In PDFium the origin is the bottom left of the page, in `PageText` the top left."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @classmethod
+    def around(cls, points: Iterable[tuple[float, float]]) -> Box:
+        """Return the smallest box that holds some points."""
+        xs, ys = zip(*points, strict=True)
+        return cls(min(xs), min(ys), max(xs), max(ys))
+
+    @property
+    def area(self) -> float:
+        """Area in square points; 0 for a box without width or height."""
+        return self.overlap(self)
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """Center of the box."""
+        x0, y0, x1, y1 = self
+        return (x0 + x1) / 2, (y0 + y1) / 2
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return True if the point is inside."""
+        x0, y0, x1, y1 = self
+        return x0 <= x <= x1 and y0 <= y <= y1
+
+    def covers(self, other: Box) -> bool:
+        """Return True if the other box is inside, with a little slack."""
+        return (
+            self.x0 - _SLACK <= other.x0 and other.x1 <= self.x1 + _SLACK
+            and self.y0 - _SLACK <= other.y0 and other.y1 <= self.y1 + _SLACK
+        )  # fmt: skip
+
+    def overlap(self, other: Box) -> float:
+        """Return the area that both share."""
+        x0, y0, x1, y1 = self
+        left, bottom, right, top = other
+        # Comparisons take a third of the time of `min` and `max`, for the same result.
+        width = (right if right < x1 else x1) - (left if left > x0 else x0)
+        height = (top if top < y1 else y1) - (bottom if bottom > y0 else y0)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def grow(self, points: float) -> Box:
+        """Return a box that is larger on each side."""
+        return Box(self.x0 - points, self.y0 - points, self.x1 + points, self.y1 + points)
+
+    def intersect(self, other: Box) -> Box:
+        """Return the part that both boxes share; its sides are in reverse order if they share none."""
+        return Box(max(self.x0, other.x0), max(self.y0, other.y0), min(self.x1, other.x1), min(self.y1, other.y1))
+
+
+class TransformMatrix(ctypes.Structure):
+    """Transformation of a form (FS_MATRIX): x' = ax + cy + e, y' = bx + dy + f."""
+
+    _fields_ = tuple((name, ctypes.c_float) for name in "abcdef")
+
+    @property
+    def scale(self) -> float:
+        """Factor by which it enlarges, along the axis that it enlarges more."""
+        return max(math.hypot(self.a, self.b), math.hypot(self.c, self.d))
+
+
+Matrices = tuple[TransformMatrix, ...]
+"""Matrices of the forms that hold an object, from the innermost outwards."""
+
+
+def transform(box: Box, matrices: Matrices) -> Box:
+    """Return the bounding box of a transformed box."""
+    for m in matrices:
+        corners = ((x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1))
+        box = Box.around((m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f) for x, y in corners)
+    return box
+
 
 Fill = tuple[int, int, int, int]
 """Red, green, blue and opacity."""
-SimpleObject = tuple[int, tuple[float, float, float, float], int, tuple[TransformMatrix, ...]]
+SimpleObject = tuple[int, tuple[float, float, float, float], int, Matrices]
 """Handle, box, order and matrices of an object: the first fields of `PageObject`."""
 Fields = tuple[int, int, tuple[float, float, float, float] | None, Fill | None]
 """Handle, text rendering mode, left, bottom, right and top, and fill color."""
@@ -43,40 +123,11 @@ class PageObject(NamedTuple):
     handle: int
     box: Box
     order: int
-    matrices: tuple[TransformMatrix, ...] = ()
-    """Matrices of the forms that hold it, from the innermost outwards."""
+    matrices: Matrices = ()
     mode: int = NO_TEXT
     """Text rendering mode."""
     fill: Fill | None = None
     """Color of the fill; None for patterns."""
-
-
-def declare_functions(library: ctypes.CDLL) -> None:
-    """Declare the ctypes signatures of the PDFium functions that this module calls."""
-    pointer, number = ctypes.c_void_p, ctypes.c_int
-    values = [pointer] * 4
-    for name in (
-        "FPDFPage_CountObjects", "FPDFFormObj_CountObjects", "FPDFPageObj_GetType", "FPDFTextObj_GetTextRenderMode",
-        "FPDFPath_CountSegments", "FPDFPageObj_CountMarks", "FPDFPageObj_GetClipPath", "FPDFClipPath_CountPaths",
-    ):  # fmt: skip
-        getattr(library, name).argtypes = [pointer]
-    library.FPDFPageObj_GetClipPath.restype = pointer
-    for name in ("FPDFPage_GetObject", "FPDFFormObj_GetObject"):
-        getattr(library, name).argtypes = [pointer, ctypes.c_ulong]
-        getattr(library, name).restype = pointer
-    library.FPDFPageObj_GetBounds.argtypes = [pointer, *values]
-    library.FPDFPageObj_GetFillColor.argtypes = [pointer, *values]
-    library.FPDFPageObj_GetMatrix.argtypes = [pointer, ctypes.POINTER(TransformMatrix)]
-    library.FPDFTextObj_GetFontSize.argtypes = [pointer, ctypes.POINTER(ctypes.c_float)]
-    library.FPDFPath_GetDrawMode.argtypes = [pointer, ctypes.POINTER(number), ctypes.POINTER(number)]
-    library.FPDFClipPath_CountPathSegments.argtypes = [pointer, number]
-    library.FPDFClipPath_GetPathSegment.argtypes = [pointer, number, number]
-    library.FPDFClipPath_GetPathSegment.restype = pointer
-    library.FPDFPathSegment_GetPoint.argtypes = [pointer, *values[:2]]
-    library.FPDFPageObj_GetMark.argtypes = [pointer, ctypes.c_ulong]
-    library.FPDFPageObj_GetMark.restype = pointer
-    library.FPDFImageObj_GetImagePixelSize.argtypes = [pointer, *values[:2]]
-    library.FPDFPageObjMark_GetName.argtypes = [pointer, pointer, ctypes.c_ulong, pointer]
 
 
 class _Slots:
@@ -84,9 +135,9 @@ class _Slots:
 
     def __init__(self, kind: type[ctypes._SimpleCData[Any]], code: str) -> None:
         """Reserve memory for four values of this type per object; `code` is the type in the notation of `struct`."""
-        self.values = (kind * (_SIDES * BATCH_OBJECTS))()
+        self.values = (kind * (_SIDES * _BATCH_OBJECTS))()
         self._quadruple = struct.Struct(f"={_SIDES}{code}")
-        places = range(0, BATCH_OBJECTS * _SIDES * _VALUE_BYTES, _SIDES * _VALUE_BYTES)
+        places = range(0, _BATCH_OBJECTS * _SIDES * _VALUE_BYTES, _SIDES * _VALUE_BYTES)
         self.references = [
             [ctypes.byref(self.values, place + _VALUE_BYTES * side) for place in places] for side in range(_SIDES)
         ]
@@ -106,54 +157,61 @@ def _slots() -> tuple[_Slots, _Slots]:
     return _Slots(ctypes.c_float, "f"), _Slots(ctypes.c_uint, "I")
 
 
-def read_batch(library: ctypes.CDLL, prefix: str, parent: int, start: int, end: int) -> Iterator[Fields]:
-    """Return up to `BATCH_OBJECTS` objects of a page (FPDFPage) or form (FPDFFormObj); missing values are None."""
-    boxes, colors = _slots()
-    handles = list(map(getattr(library, f"{prefix}_GetObject"), repeat(parent), range(start, end)))
+def read_objects(prefix: str, parent: int, count: int) -> Iterator[Fields]:
+    """Return the first objects of a page (FPDFPage) or form (FPDFFormObj), read in batches; missing values are None."""
+    starts = range(0, count, _BATCH_OBJECTS)
+    return chain.from_iterable(
+        _read_batch(prefix, parent, range(start, min(count, start + _BATCH_OBJECTS))) for start in starts
+    )
+
+
+def _read_batch(prefix: str, parent: int, numbers: range) -> Iterator[Fields]:
+    library, (boxes, colors) = pdfium(), _slots()
+    handles = list(map(getattr(library, f"{prefix}_GetObject"), repeat(parent), numbers))
     modes = list(map(library.FPDFTextObj_GetTextRenderMode, handles))
     has_box = list(map(library.FPDFPageObj_GetBounds, handles, *boxes.references))
     has_color = list(map(library.FPDFPageObj_GetFillColor, handles, *colors.references))
     return zip(handles, modes, boxes.read(has_box), colors.read(has_color), strict=True)
 
 
-def read_matrix(library: ctypes.CDLL, handle: int) -> TransformMatrix:
+def read_matrix(handle: int) -> TransformMatrix:
     """Return the matrix of an object."""
     matrix = TransformMatrix()
-    library.FPDFPageObj_GetMatrix(handle, ctypes.byref(matrix))
+    pdfium().FPDFPageObj_GetMatrix(handle, ctypes.byref(matrix))
     return matrix
 
 
-def font_size(library: ctypes.CDLL, handle: int, matrices: tuple[TransformMatrix, ...]) -> float:
+def font_size(handle: int, matrices: Matrices) -> float:
     """Return the size of a text's font on the page in points; 0 if unknown."""
     size = ctypes.c_float()
-    if not library.FPDFTextObj_GetFontSize(handle, ctypes.byref(size)):
+    if not pdfium().FPDFTextObj_GetFontSize(handle, ctypes.byref(size)):
         return 0.0
-    own = read_matrix(library, handle)
-    return abs(size.value) * max(math.hypot(own.a, own.b), math.hypot(own.c, own.d)) * scale(matrices)
+    return abs(size.value) * read_matrix(handle).scale * math.prod(matrix.scale for matrix in matrices)
 
 
-def pixel_count(library: ctypes.CDLL, image: PageObject) -> int:
+def pixel_count(image: PageObject) -> int:
     """Return the number of pixels of an image."""
     width, height = ctypes.c_uint(), ctypes.c_uint()
-    library.FPDFImageObj_GetImagePixelSize(image.handle, ctypes.byref(width), ctypes.byref(height))
+    pdfium().FPDFImageObj_GetImagePixelSize(image.handle, ctypes.byref(width), ctypes.byref(height))
     return width.value * height.value
 
 
-def is_filled(library: ctypes.CDLL, path: PageObject) -> bool:
+def is_filled(path: PageObject) -> bool:
     """Return True if the inside of a path is painted."""
     fill = ctypes.c_int()
-    library.FPDFPath_GetDrawMode(path.handle, ctypes.byref(fill), ctypes.byref(ctypes.c_int()))
+    pdfium().FPDFPath_GetDrawMode(path.handle, ctypes.byref(fill), ctypes.byref(ctypes.c_int()))
     return fill.value != 0
 
 
-def is_rectangle(library: ctypes.CDLL, path: PageObject) -> bool:
+def is_rectangle(path: PageObject) -> bool:
     """Return True for a path with as few segments as a rectangle."""
-    segments: int = library.FPDFPath_CountSegments(path.handle)
+    segments: int = pdfium().FPDFPath_CountSegments(path.handle)
     return 4 <= segments <= _MAX_RECTANGLE_SEGMENTS
 
 
-def clip_box(library: ctypes.CDLL, one: PageObject) -> Box | None:
+def clip_box(one: PageObject) -> Box | None:
     """Return the box of the page in which an object is painted; None if nothing clips it."""
+    library = pdfium()
     clip = library.FPDFPageObj_GetClipPath(one.handle)
     count = library.FPDFClipPath_CountPaths(clip) if clip else 0
     box: Box | None = None
@@ -165,14 +223,14 @@ def clip_box(library: ctypes.CDLL, one: PageObject) -> Box | None:
             if segment and library.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
                 points.append((x.value, y.value))
         if points:
-            xs, ys = zip(*points, strict=True)
-            part = transform(Box(min(xs), min(ys), max(xs), max(ys)), one.matrices)
-            box = part if box is None else intersect(box, part)
+            part = transform(Box.around(points), one.matrices)
+            box = part if box is None else box.intersect(part)
     return box
 
 
-def group_by_layer(library: ctypes.CDLL, texts: Iterable[PageObject]) -> dict[int, list[PageObject]]:
+def group_by_layer(texts: Iterable[PageObject]) -> dict[int, list[PageObject]]:
     """Return the text of optional content (layers), by the handle of its mark."""
+    library = pdfium()
     is_layer: dict[int, bool] = {}
     layers: dict[int, list[PageObject]] = {}
     name = ctypes.create_string_buffer(_MARK_BYTES)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from types import ModuleType
 
+from scraper.documents.markdown_writing import join_pages
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.pdf import liteparse_items, liteparse_loader, pdfium_text
+from scraper.documents.pdf import table_headers_and_footers as outer_rows
 from scraper.documents.pdf.blocks import (
     build_blocks,
     join_paragraphs,
@@ -19,21 +21,16 @@ from scraper.documents.pdf.blocks import (
     join_tables,
     mark_headings,
     unmark_monospaced_prose,
+    write_markdown,
 )
 from scraper.documents.pdf.headers_and_footers import remove_headers_and_footers
 from scraper.documents.pdf.lattice_tables import LatticeGrid, find_grids
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow, TextRun
-from scraper.documents.pdf.markdown_writer import join_pages, write_markdown
 from scraper.documents.pdf.missing_lines import complete_pages
 from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
-from scraper.documents.pdf.table_headers_and_footers import (
-    add_rotated_headers,
-    find_footers_below,
-    find_headers_above,
-    find_rotated_headers,
-)
+from scraper.documents.pdf.table_headers_and_footers import Table
 from scraper.documents.pdf.text_assembly import group_rows, is_right_to_left, join_drop_capitals
 
 _MIN_PAGE_CHARS = 20
@@ -45,8 +42,7 @@ _VOCABULARY_PAGES = 300
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load PDFium, and the fallback reader if `more_care` is requested."""
-    liteparse_items.warm_up()
-    pdfium_text.load_library()
+    pdfium_text.warm_up()
     if request is not None and request.more_care:
         _load_fallback_reader().warm_up()
 
@@ -65,17 +61,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     if rtl_pages and request.more_care:
         lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
         pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
-    body_size = _body_size(pages)
-    pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
-    pages, removed = remove_headers_and_footers(pages, body_size)
-    pages = unmark_monospaced_prose(pages)
-    vocabulary = _vocabulary(pages)
-    blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
-    marked = iter(mark_headings([block for page in blocks for block in page], body_size))
-    texts = []
-    for page, page_blocks in zip(pages, blocks, strict=True):
-        text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
-        texts.append((page.number, "\n\n".join(filter(None, (text, source.forms.get(page.number))))))
+    texts, removed = _write_pages(pages, source.forms)
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
     ocr_pages = liteparse_items.find_image_pages(data, bare, request.password) if bare else ()
     unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
@@ -91,6 +77,25 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         deserves_more_care=bool(rtl_pages or completed.has_loss or unread) and not request.more_care,
         warnings=(*_warnings(source, request), *completed.warnings),
     )
+
+
+def _write_pages(pages: Sequence[LayoutPage], forms: Mapping[int, str]) -> tuple[list[tuple[int, str]], dict[int, str]]:
+    """Return the Markdown of each page with its form, and the removed headers and footers by page."""
+    sizes: Counter[float] = Counter()
+    for run in (run for page in pages for run in page.runs):
+        sizes[run.size] += len(run.text)
+    body_size = sizes.most_common(1)[0][0] if sizes else 10.0
+    pages = [replace(page, runs=join_drop_capitals(page.runs, body_size)) for page in pages]
+    pages, removed = remove_headers_and_footers(pages, body_size)
+    pages = unmark_monospaced_prose(pages)
+    vocabulary = _vocabulary(pages)
+    blocks = join_split_words(join_tables([list(_blocks(page)) for page in pages]))
+    marked = iter(mark_headings([block for page in blocks for block in page], body_size))
+    texts = []
+    for page, page_blocks in zip(pages, blocks, strict=True):
+        text = write_markdown(list(islice(marked, len(page_blocks))), vocabulary)
+        texts.append((page.number, "\n\n".join(filter(None, (text, forms.get(page.number))))))
+    return texts, removed
 
 
 def _load_fallback_reader() -> ModuleType:
@@ -127,9 +132,14 @@ def _blocks(page: LayoutPage) -> Iterator[LayoutBlock]:
 
 def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: LayoutPage) -> Iterator[LayoutBlock]:
     """Yield the blocks of one flow: drawn tables at their positions, tables by alignment, paragraphs."""
+
+    def add_headers(grid: LatticeGrid, rows_above: Sequence[LayoutRow]) -> tuple[Table, int]:
+        edges = (grid.y0, grid.first_y1)
+        return outer_rows.add_headers(grid.rows, grid.columns, edges, rows_above, page.rotated_runs)
+
     piece: list[LayoutRow] = []
     above: LatticeGrid | None = None
-    table: list[tuple[str, ...]] = []
+    table: Table = ()
     for row in rows:
         indexes = [run.block for run in row.runs if run.block >= 0]
         if not indexes:
@@ -139,50 +149,34 @@ def _flow_blocks(rows: Sequence[LayoutRow], grids: Sequence[LatticeGrid], page: 
         if beside:
             piece.append(LayoutRow(beside))
         piece = yield from _add_footers(table, above, piece)
-        table, header_count = _add_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece, page)
+        table, header_count = add_headers(grids[indexes[0]], [] if beside or len(indexes) > 1 else piece)
         yield from _text_blocks(piece[: len(piece) - header_count], page)
         for grid_index in indexes[1:]:
-            yield LayoutBlock(BlockKind.TABLE, table=tuple(table))
-            table, _ = _add_headers(grids[grid_index], [], page)
+            yield LayoutBlock(BlockKind.TABLE, table=table)
+            table, _ = add_headers(grids[grid_index], [])
         piece, above = [], grids[indexes[-1]]
     piece = yield from _add_footers(table, above, piece)
     yield from _text_blocks(piece, page)
 
 
 def _add_footers(
-    table: list[tuple[str, ...]], grid: LatticeGrid | None, below: list[LayoutRow]
+    table: Table, grid: LatticeGrid | None, below: list[LayoutRow]
 ) -> Generator[LayoutBlock, None, list[LayoutRow]]:
     """Yield a drawn table with the sums below its frame; return the remaining rows."""
     if grid is None:
         return below
-    footers = find_footers_below(below, grid.columns, grid.y1)
-    yield LayoutBlock(BlockKind.TABLE, table=(*table, *map(tuple, footers)))
+    footers = outer_rows.find_footers_below(below, grid.columns, grid.y1)
+    yield LayoutBlock(BlockKind.TABLE, table=(*table, *footers))
     return below[len(footers) :]
-
-
-def _add_headers(grid: LatticeGrid, above: Sequence[LayoutRow], page: LayoutPage) -> tuple[list[tuple[str, ...]], int]:
-    """Return a drawn table with the headers above its frame, and the number of rows these took."""
-    rotated = find_rotated_headers(page.rotated_runs, grid.columns, grid.y0, grid.first_y1)
-    table, rotated = add_rotated_headers(grid.rows, rotated, grid.y0)
-    headers, count = find_headers_above(above, grid.columns, grid.y0, rotated)
-    return [*map(tuple, headers), *table], count
 
 
 def _text_blocks(rows: Sequence[LayoutRow], page: LayoutPage) -> Iterator[LayoutBlock]:
     at = 0
-    for table in find_tables(rows, page.across, page.rotated_runs):
+    for table in find_tables(rows, page.lines.across, page.rotated_runs):
         yield from build_blocks(rows[at : table.start])
         yield LayoutBlock(BlockKind.TABLE, table=table.rows)
         at = table.end
     yield from build_blocks(rows[at:])
-
-
-def _body_size(pages: Sequence[LayoutPage]) -> float:
-    sizes: Counter[float] = Counter()
-    for page in pages:
-        for run in page.runs:
-            sizes[run.size] += len(run.text)
-    return sizes.most_common(1)[0][0] if sizes else 10.0
 
 
 def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:

@@ -9,10 +9,8 @@ from functools import cache
 from itertools import pairwise
 from statistics import fmean
 
-from scraper.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.documents.pdf.layout_model import LayoutRow, Span, TextRun
 from scraper.documents.pdf.text_assembly import group_rows, is_label, is_right_to_left, text_of_row
-
-_Span = tuple[float, float]
 
 _MIN_GUTTER = 5.5
 _GUTTER_SHARE = 0.75
@@ -53,41 +51,45 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
     if not runs:
         return
     rows = group_rows(runs)
-    left, right = min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1
-    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0] if runs else 10.0
+    page = (min(run.x0 for run in runs) - 1, max(run.x1 for run in runs) + 1)
+    size = Counter(run.size for run in runs for _ in run.text.split()).most_common(1)[0][0]
     gutter = max(_MIN_GUTTER, _GUTTER_SHARE * size * (_FIXED_WIDTH_FACTOR if _is_fixed_width(runs) else 1))
-    free = [_free_spans(row, (left, right)) for row in rows]
+    free = [_free_spans(row, page) for row in rows]
     single: list[LayoutRow] = []
     start = 0
 
     @cache
-    def find_band(at: int) -> tuple[int, list[_Span]]:
+    def find_band(at: int) -> tuple[int, list[Span]]:
         return _find_band(rows, free, at, gutter)
 
     while start < len(rows):
-        if _is_title(rows[start], rows[start - 1] if start and single else None, size, right - left):
+        if _is_title(rows[start], rows[start - 1] if start and single else None, size, page[1] - page[0]):
             single.append(rows[start])
             start += 1
             continue
-        skipped = _count_rows_above_columns(find_band, len(rows), start)
-        single += rows[start : start + skipped]
-        start += skipped
-        end, cuts = find_band(start)
-        columns = _find_columns(rows[start:end], cuts) if cuts and depth < _MAX_DEPTH else []
-        if not columns and len(cuts) == 1 and depth < _MAX_DEPTH:
-            first, end, columns = _find_halves(rows, start, end, cuts[0], (left, right))
-            single += rows[start:first]
+        top = start + _count_rows_above_columns(find_band, len(rows), start)
+        end, cuts = find_band(top)
+        first, end, columns = _split_band(rows, top, end, cuts if depth < _MAX_DEPTH else (), page)
+        single += rows[start : first if columns else end]
         if columns:
             if single:
                 yield single
                 single = []
             for column in _reading_order(columns):
                 yield from split_flows(column, depth + 1)
-        else:
-            single += rows[start:end]
         start = end
     if single:
         yield single
+
+
+def _split_band(
+    rows: Sequence[LayoutRow], start: int, end: int, cuts: Sequence[Span], page: Span
+) -> tuple[int, int, list[list[TextRun]]]:
+    """Return the first row, the end and the columns of the rows that share free strips; no columns for one flow."""
+    columns = _find_columns(rows[start:end], cuts) if cuts else []
+    if not columns and len(cuts) == 1:
+        return _find_halves(rows, start, end, cuts[0], page)
+    return start, end, columns
 
 
 def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
@@ -96,7 +98,7 @@ def _is_fixed_width(runs: Sequence[TextRun]) -> bool:
 
 
 def _find_halves(
-    rows: Sequence[LayoutRow], start: int, end: int, cut: _Span, page: _Span
+    rows: Sequence[LayoutRow], start: int, end: int, cut: Span, page: Span
 ) -> tuple[int, int, list[list[TextRun]]]:
     """Return the first row, the end and the columns of short lines in two halves, such as a list of names.
 
@@ -165,8 +167,8 @@ def _breaks_back(groups: Sequence[Sequence[TextRun]]) -> bool:
 
 
 def _find_band(
-    rows: Sequence[LayoutRow], free: Sequence[list[_Span]], start: int, gutter: float
-) -> tuple[int, list[_Span]]:
+    rows: Sequence[LayoutRow], free: Sequence[list[Span]], start: int, gutter: float
+) -> tuple[int, list[Span]]:
     """Return the end of the rows from `start` that share free strips between text, and these strips."""
     common = free[start]
     left, right = rows[start].x0, rows[start].x1
@@ -181,7 +183,7 @@ def _find_band(
     return end, [span for span in common if span[1] - span[0] >= gutter and _separates_text(span, band)]
 
 
-def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[_Span]]], count: int, start: int) -> int:
+def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[Span]]], count: int, start: int) -> int:
     """Return the number of rows above the columns.
 
     A short title shares chance gaps with the first lines below it.
@@ -196,13 +198,13 @@ def _count_rows_above_columns(find_band: Callable[[int], tuple[int, list[_Span]]
     return 0
 
 
-def _separates_text(span: _Span, rows: Sequence[LayoutRow]) -> bool:
+def _separates_text(span: Span, rows: Sequence[LayoutRow]) -> bool:
     """Return True if there is text on both sides of a strip."""
     before = any(run.x1 <= span[0] + 1 for row in rows for run in row.runs)
     return before and any(run.x0 >= span[1] - 1 for row in rows for run in row.runs)
 
 
-def _free_spans(row: LayoutRow, page: _Span) -> list[_Span]:
+def _free_spans(row: LayoutRow, page: Span) -> list[Span]:
     spans, at = [], page[0]
     for run in row.runs:
         if run.x0 > at:
@@ -213,7 +215,7 @@ def _free_spans(row: LayoutRow, page: _Span) -> list[_Span]:
     return spans
 
 
-def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -> list[_Span]:
+def _intersect(one: Sequence[Span], other: Sequence[Span], min_width: float) -> list[Span]:
     overlaps = []
     for a, b in one:
         for c, d in other:
@@ -223,7 +225,7 @@ def _intersect(one: Sequence[_Span], other: Sequence[_Span], min_width: float) -
     return overlaps
 
 
-def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[Span]) -> list[list[TextRun]]:
     """Return the columns of text between free strips; empty if the strips separate cells of tables or list labels.
 
     If they separate both, as on a page with a table in a column, one strip is between columns.
@@ -238,7 +240,7 @@ def _find_columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list
     return []
 
 
-def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[TextRun]]:
+def _columns(rows: Sequence[LayoutRow], cuts: Sequence[Span]) -> list[list[TextRun]]:
     columns: list[list[TextRun]] = [[] for _ in range(len(cuts) + 1)]
     for row in rows:
         for run in row.runs:
@@ -248,7 +250,7 @@ def _columns(rows: Sequence[LayoutRow], cuts: Sequence[_Span]) -> list[list[Text
 
 def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -> bool:
     """Return True if columns contain prose instead of table cells or list labels."""
-    if len(rows) < _MIN_ROWS or any(not column for column in columns):
+    if len(rows) < _MIN_ROWS or not all(columns):
         return False
     lines = [group_rows(column) for column in columns]
     if len(lines) == 2 and all(is_label(text_of_row(line)) for line in lines[0]):
@@ -259,14 +261,17 @@ def _is_prose(rows: Sequence[LayoutRow], columns: Sequence[Sequence[TextRun]]) -
         return False
     texts = [text_of_row(line) for column in lines for line in column]
     words = fmean(max(len(text.split()), len(text) // 6) for text in texts)
-    widths = [max(line.x1 for line in column) - min(line.x0 for line in column) for column in lines]
-    full_lines = fmean(
-        line.x1 - line.x0 > _FULL_LINE * width for column, width in zip(lines, widths, strict=True) for line in column
-    )
+    full_lines = sum(map(len, map(_full_lines, lines))) / len(texts)
     is_narrow = words >= _WORDS_A_NARROW_LINE and full_lines >= _NARROW_FULL_SHARE
     if is_narrow and min(map(len, lines)) >= _MIN_NARROW_LINES:
         return True
     return words >= _WORDS_A_LINE and full_lines > _FULL_SHARE
+
+
+def _full_lines(column: Sequence[LayoutRow]) -> list[LayoutRow]:
+    """Return the lines that are nearly as long as the longest."""
+    width = max(line.x1 for line in column) - min(line.x0 for line in column)
+    return [line for line in column if line.x1 - line.x0 > _FULL_LINE * width]
 
 
 def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
@@ -277,9 +282,7 @@ def _are_independent_columns(columns: Sequence[Sequence[LayoutRow]]) -> bool:
 
 
 def _has_prose(column: Sequence[LayoutRow]) -> bool:
-    width = max(line.x1 for line in column) - min(line.x0 for line in column)
-    full = (line for line in column if line.x1 - line.x0 > _FULL_LINE * width)
-    prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in full)
+    prose = sum(len(_WORD.findall(text_of_row(line))) >= _OWN_WORDS for line in _full_lines(column))
     return prose >= max(_MIN_PROSE_LINES, _PROSE_SHARE * len(column))
 
 
@@ -288,15 +291,17 @@ def _are_names_of_rows(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> 
     words = fmean(len(text_of_row(line).split()) for line in one)
     if words > _WORDS_OF_NAMES or len(one) > len(other):
         return False
-    middles = [line.runs[0].middle for line in other]
-    beside = sum(any(abs(line.runs[0].middle - middle) <= _SAME_LINE * line.size for middle in middles) for line in one)
-    return beside >= _NAMED_SHARE * len(one)
+    return _count_beside(one, other) >= _NAMED_SHARE * len(one)
 
 
 def _stands_alone(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> bool:
-    beside = [line.runs[0].middle for line in other]
-    alone = sum(all(abs(line.runs[0].middle - middle) > _SAME_LINE * line.size for middle in beside) for line in one)
-    return len(one) >= _MIN_OWN_LINES and alone >= _OWN_SHARE * len(one)
+    return len(one) >= _MIN_OWN_LINES and len(one) - _count_beside(one, other) >= _OWN_SHARE * len(one)
+
+
+def _count_beside(one: Sequence[LayoutRow], other: Sequence[LayoutRow]) -> int:
+    """Return the number of lines of a column that are beside one of the other column."""
+    middles = [line.runs[0].middle for line in other]
+    return sum(any(abs(line.runs[0].middle - middle) <= _SAME_LINE * line.size for middle in middles) for line in one)
 
 
 def _reading_order(columns: list[list[TextRun]]) -> list[list[TextRun]]:

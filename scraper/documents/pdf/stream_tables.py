@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, TextRun
-from scraper.documents.pdf.narrow_table_columns import find_ruled_regions, split_at_strips, split_spanning_cells
+from scraper.documents.pdf import table_regions
+from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
 from scraper.documents.pdf.table_cells import (
     RowSegment,
     SegmentedRow,
+    find_free_strips,
     find_wrapped_lines,
     is_number,
     merge_lines,
     split_row,
 )
-from scraper.documents.pdf.table_headers_and_footers import (
-    add_rotated_headers,
-    find_headers_above,
-    find_rotated_headers,
-)
-from scraper.documents.pdf.table_rows import find_table_end
-
-_Span = tuple[float, float]
+from scraper.documents.pdf.table_headers_and_footers import Table, add_headers
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
 _WORDS_OF_PROSE = 9
@@ -39,8 +33,6 @@ _NARROW_GAP = 0.5
 """Multiple of the font size. Such gaps count only if they lie one below another in several rows."""
 _MIN_NARROW_ROWS = 4
 _FULL_ROWS = 0.75
-_DOTS_AT_END = re.compile(r"(?<![\s.])[\s.]++$")
-_LEADER = re.compile(r"(?:\.\s?){3}$")
 
 
 class StreamTable(NamedTuple):
@@ -48,14 +40,14 @@ class StreamTable(NamedTuple):
 
     start: int
     end: int
-    rows: tuple[tuple[str, ...], ...]
+    rows: Table
 
 
 def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RulingLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
-    regions = find_ruled_regions(rows, across)
+    regions = table_regions.find_ruled_regions(rows, across)
     if not regions and all(len(row.runs) == 1 for row in rows):
         return []
     wide = [split_row(row) for row in rows]
@@ -73,11 +65,10 @@ def find_tables(
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
-        columns = _columns(lines[at:end])
-        top = lines[at].y0
-        table, rotated = add_rotated_headers(table, find_rotated_headers(rotated_runs, columns, top, lines[at].y1), top)
-        headers, count = find_headers_above(rows[found[-1].end if found else 0 : at], columns, top, rotated)
-        found.append(StreamTable(at - count, end, (*map(tuple, headers), *table)))
+        above = rows[found[-1].end if found else 0 : at]
+        edges = (lines[at].y0, lines[at].y1)
+        table, count = add_headers(table, _columns(lines[at:end]), edges, above, rotated_runs)
+        found.append(StreamTable(at - count, end, table))
         at = end
     return found
 
@@ -88,10 +79,10 @@ def _find_ruled_table(
     start: int,
     ends: Sequence[int],
     across: Sequence[RulingLine],
-) -> tuple[Sequence[SegmentedRow], int, tuple[tuple[str, ...], ...] | None]:
+) -> tuple[Sequence[SegmentedRow], int, Table | None]:
     """Return the lines and cells of a table between rules, if its words are in columns that wide gaps do not show."""
     for end in ends:
-        lines = split_at_strips(rows[start:end])
+        lines = table_regions.split_at_strips(rows[start:end])
         if lines and len(_columns(lines)) > len(_columns(wide[start:end])):
             table = _table(lines, across)
             if table is not None:
@@ -106,7 +97,7 @@ def _find_candidate(
 
     Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
     """
-    end, narrow_end = (find_table_end(lines, start, across) for lines in (wide, narrow))
+    end, narrow_end = (table_regions.find_table_end(lines, start, across) for lines in (wide, narrow))
     if max(end, narrow_end) - start < _MIN_NARROW_ROWS:
         return wide, end
     columns = len(_columns(wide[start:end]))
@@ -128,12 +119,12 @@ def _is_surely_table(lines: Sequence[SegmentedRow]) -> bool:
     return any(sum(map(is_number, cells)) >= _FULL_ROWS * len(cells) for cells in zip(*grid, strict=True))
 
 
-def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> tuple[tuple[str, ...], ...] | None:
+def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table | None:
     columns = _columns(lines)
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
-    cells = split_spanning_cells([_place_segments(line, columns) for line in lines], columns)
+    cells = table_regions.split_spanning_cells([_place_segments(line, columns) for line in lines], columns)
     grid = [list(map(_text_of_cell, row)) for row in cells]
     if _is_prose(lines, grid):
         return None
@@ -164,7 +155,7 @@ def _is_near_text(line: SegmentedRow, other: SegmentedRow) -> bool:
     return apart < 0.6 * line.size and abs(line.size - other.size) < 0.6
 
 
-def _columns(lines: Sequence[SegmentedRow]) -> list[_Span]:
+def _columns(lines: Sequence[SegmentedRow]) -> list[Span]:
     """Return the columns, separated by strips that hardly any row crosses."""
     counts = [len(line.segments) for line in lines if len(line.segments) > 1]
     if not counts:
@@ -172,36 +163,17 @@ def _columns(lines: Sequence[SegmentedRow]) -> list[_Span]:
     usual = median(counts)
     body = [line for line in lines if len(line.segments) >= max(2, 0.6 * usual)]
     allowed = int(_TOLERANCE * len(body)) if len(body) >= 6 else 0
-    edges = sorted(
-        [(segment.x0, 1) for line in body for segment in line.segments]
-        + [(segment.x1, -1) for line in body for segment in line.segments]
-    )
-    strips, depth, opened = [], 0, None
-    for x, step in edges:
-        depth += step
-        if depth <= allowed and opened is None and step < 0:
-            opened = x
-        elif depth > allowed and opened is not None:
-            if x - opened >= 1.0:
-                strips.append((opened, x))
-            opened = None
-    strips = [strip for strip in strips if _separates_text(strip, body)]
-    bounds = [min(line.x0 for line in lines) - 1, *((a + b) / 2 for a, b in strips)]
-    return list(zip(bounds, [*bounds[1:], max(line.x1 for line in lines) + 1], strict=True))
+    spans = ((segment.x0, segment.x1) for line in body for segment in line.segments)
+    middles = [(start + end) / 2 for start, end in find_free_strips(spans, 1.0, allowed)]
+    inner = [middle for middle in middles if sum(_has_text_on_both_sides(line, middle) for line in body) >= 2]
+    return list(pairwise((min(line.x0 for line in lines) - 1, *inner, max(line.x1 for line in lines) + 1)))
 
 
-def _separates_text(strip: _Span, body: Sequence[SegmentedRow]) -> bool:
-    """Return True if at least two rows have text on both sides."""
-    middle = (strip[0] + strip[1]) / 2
-    both = sum(
-        any(segment.x1 <= middle for segment in line.segments)
-        and any(segment.x0 >= middle for segment in line.segments)
-        for line in body
-    )
-    return both >= 2
+def _has_text_on_both_sides(line: SegmentedRow, middle: float) -> bool:
+    return any(one.x1 <= middle for one in line.segments) and any(one.x0 >= middle for one in line.segments)
 
 
-def _place_segments(line: SegmentedRow, columns: Sequence[_Span]) -> list[list[RowSegment]]:
+def _place_segments(line: SegmentedRow, columns: Sequence[Span]) -> list[list[RowSegment]]:
     """Return the segments of a row by column; a spanning text is in its first column."""
     cells: list[list[RowSegment]] = [[] for _ in columns]
     for segment in line.segments:
@@ -211,15 +183,16 @@ def _place_segments(line: SegmentedRow, columns: Sequence[_Span]) -> list[list[R
 
 
 def _text_of_cell(cell: Sequence[RowSegment]) -> str:
-    return _remove_leader_dots(" ".join(piece.text for piece in cell))
+    return remove_leader_dots(" ".join(piece.text for piece in cell))
 
 
-def _remove_leader_dots(text: str) -> str:
-    end = _DOTS_AT_END.search(text)
-    return text[: end.start()] if end and _LEADER.search(end[0]) else text
+def remove_leader_dots(text: str) -> str:
+    """Return a text without the three or more dots at its end."""
+    rest = text.rstrip(" .")
+    return rest if text.count(".", len(rest)) > 2 else text
 
 
-def _place_segment(segment: RowSegment, columns: Sequence[_Span]) -> Iterator[tuple[RowSegment, int]]:
+def _place_segment(segment: RowSegment, columns: Sequence[Span]) -> Iterator[tuple[RowSegment, int]]:
     """Yield a segment in its main column; split it at gaps if its runs belong to several columns."""
     inside = [_overlap(segment, column) / max(1.0, segment.x1 - segment.x0) for column in columns]
     touched_columns = [column_index for column_index, share in enumerate(inside) if share > 0.1]
@@ -227,13 +200,13 @@ def _place_segment(segment: RowSegment, columns: Sequence[_Span]) -> Iterator[tu
         by_run = [max(range(len(columns)), key=lambda at: _overlap(run, columns[at])) for run in segment.runs]
         for column_index in sorted(set(by_run)):
             runs = tuple(run for run, own in zip(segment.runs, by_run, strict=True) if own == column_index)
-            yield RowSegment(runs, runs[0].x0, max(run.x1 for run in runs)), column_index
+            yield RowSegment.of(runs), column_index
         return
     best = max(range(len(columns)), key=inside.__getitem__)
     yield segment, touched_columns[0] if len(touched_columns) > 1 and inside[best] < 0.7 else best
 
 
-def _overlap(part: RowSegment | TextRun, column: _Span) -> float:
+def _overlap(part: RowSegment | TextRun, column: Span) -> float:
     return max(0.0, min(part.x1, column[1]) - max(part.x0, column[0]))
 
 

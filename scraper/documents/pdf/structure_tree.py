@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from scraper.documents.pdf.blocks import format_code, is_code
@@ -115,7 +115,7 @@ class _TagReader:
                 yield from self.blocks(item, depth)
 
     def _item(self, node: TagNode, depth: int) -> Iterator[LayoutBlock]:
-        inner = [list_ for list_ in _iter_descendants(node) if list_.kind in ("L", "Table")]
+        inner = [one for one in _iter_nodes(node.children, ("L", "Table")) if one.kind in ("L", "Table")]
         labels = [child for child in node.children if child.kind == "Lbl"]
         label = "".join(run.text for child in labels for run in self._runs(child)).strip()
         rows = _rows(self._runs(node, without=[*inner, *labels]))
@@ -191,10 +191,12 @@ def _find_owners(tags: Sequence[TagNode], tagged: dict[int, list[TextRun]]) -> d
     return owners
 
 
-def _iter_nodes(nodes: Sequence[TagNode]) -> Iterator[TagNode]:
+def _iter_nodes(nodes: Sequence[TagNode], closed: Container[str] = ()) -> Iterator[TagNode]:
+    """Yield elements with all that is in them; do not descend into the `closed` kinds."""
     for node in nodes:
         yield node
-        yield from _iter_nodes(node.children)
+        if node.kind not in closed:
+            yield from _iter_nodes(node.children, closed)
 
 
 def _rows(runs: Sequence[TextRun]) -> list[LayoutRow]:
@@ -215,14 +217,6 @@ def _table_rows(node: TagNode) -> Iterator[TagNode]:
 
 def _is_block(node: TagNode) -> bool:
     return node.kind in ("Table", "L", "P", "Code") or node.kind in _HEADINGS
-
-
-def _iter_descendants(node: TagNode) -> Iterator[TagNode]:
-    """Yield the elements inside of one, without descending into lists and tables."""
-    for child in node.children:
-        yield child
-        if child.kind not in ("L", "Table"):
-            yield from _iter_descendants(child)
 
 
 class TaggedCell(NamedTuple):

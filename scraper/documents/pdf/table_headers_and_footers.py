@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from scraper.documents.pdf.layout_model import LayoutRow, TextRun
+from scraper.documents.pdf.layout_model import LayoutRow, Span, TextRun
 from scraper.documents.pdf.table_cells import RowSegment, SegmentedRow, split_row
 
-_Span = tuple[float, float]
-_Table = tuple[tuple[str, ...], ...]
+Table = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RotatedHeader:
+class _RotatedHeader(NamedTuple):
     """Texts of rotated column headers by column, and their vertical range."""
 
     cells: tuple[str, ...]
@@ -36,13 +34,26 @@ _MIN_SUM_SHARE = 0.6
 """Ratio of columns with numbers in a row of sums."""
 
 
-def find_headers_above(
-    rows: Sequence[LayoutRow], columns: Sequence[_Span], top: float, rotated: RotatedHeader | None = None
-) -> tuple[list[list[str]], int]:
-    """Return the headers above a table by column, and the number of rows they take.
+def add_headers(
+    table: Table, columns: Sequence[Span], edges: Span, above: Sequence[LayoutRow], rotated_runs: Sequence[TextRun]
+) -> tuple[Table, int]:
+    """Return a table with the headers above it, and the number of rows that these take.
 
-    `columns` are the left and right edges of the columns, `top` is the upper edge of the table.
+    `edges` are the upper edge of the table and the lower edge of its first row. Rotated headers in the first row are
+    merged into it.
     """
+    top, bottom = edges
+    rotated = _find_rotated_headers(rotated_runs, columns, top, bottom)
+    if rotated is not None and rotated.y1 > top + 1 and (merged := _merge_cells(table[0], rotated.cells)):
+        table, rotated = (tuple(merged), *table[1:]), None
+    headers, count = _find_headers_above(above, columns, top, rotated)
+    return (*map(tuple, headers), *table), count
+
+
+def _find_headers_above(
+    rows: Sequence[LayoutRow], columns: Sequence[Span], top: float, rotated: _RotatedHeader | None
+) -> tuple[list[list[str]], int]:
+    """Return the headers above a table by column, and the number of rows they take."""
     headers: list[list[str]] = []
     count = 0
     for row in reversed(rows[-_MAX_ROWS:]):
@@ -72,7 +83,7 @@ def _merge_cells(cells: Sequence[str], others: Sequence[str]) -> list[str] | Non
     return None if any(map(all, pairs)) else [cell or other for cell, other in pairs]
 
 
-def _row_cells(line: SegmentedRow, columns: Sequence[_Span]) -> list[str] | None:
+def _row_cells(line: SegmentedRow, columns: Sequence[Span]) -> list[str] | None:
     """Return the texts of a row by column, or None if it is not a row of the table."""
     texts = [segment.text for segment in line.segments]
     if len(texts) < 2 or _CAPTION.match(texts[0]) or any(len(text) > _MAX_HEADER_CHARS for text in texts):
@@ -88,14 +99,14 @@ def _row_cells(line: SegmentedRow, columns: Sequence[_Span]) -> list[str] | None
     return cells
 
 
-def _find_column(segment: RowSegment, columns: Sequence[_Span]) -> int:
+def _find_column(segment: RowSegment, columns: Sequence[Span]) -> int:
     """Return the column of a header; the first one if it spans several."""
     overlaps = [min(segment.x1, end) - max(segment.x0, start) for start, end in columns]
     covered = [at for at, (start, end) in enumerate(columns) if overlaps[at] > 0.5 * (end - start)]
     return covered[0] if len(covered) > 1 else overlaps.index(max(overlaps))
 
 
-def _spanned_columns(segments: Sequence[RowSegment], columns: Sequence[_Span]) -> list[int]:
+def _spanned_columns(segments: Sequence[RowSegment], columns: Sequence[Span]) -> list[int]:
     """Return the first column of each header if all of them are centered over several columns, else nothing."""
     if len(columns) < 2 * len(segments):
         return []
@@ -114,9 +125,9 @@ def _spanned_columns(segments: Sequence[RowSegment], columns: Sequence[_Span]) -
     return firsts
 
 
-def find_rotated_headers(
-    runs: Sequence[TextRun], columns: Sequence[_Span], top: float, bottom: float
-) -> RotatedHeader | None:
+def _find_rotated_headers(
+    runs: Sequence[TextRun], columns: Sequence[Span], top: float, bottom: float
+) -> _RotatedHeader | None:
     """Return the rotated headers above a table's first row or in it."""
     cells: list[list[str]] = [[] for _ in columns]
     y0, y1 = top, 0.0
@@ -130,25 +141,15 @@ def find_rotated_headers(
             y0, y1 = min(y0, run.y0), max(y1, run.y1)
     if sum(map(bool, cells)) < 2:
         return None
-    return RotatedHeader(tuple(" ".join(cell) for cell in cells), y0, y1)
+    return _RotatedHeader(tuple(" ".join(cell) for cell in cells), y0, y1)
 
 
-def add_rotated_headers(
-    table: _Table, rotated: RotatedHeader | None, top: float
-) -> tuple[_Table, RotatedHeader | None]:
-    """Merge rotated headers into the table's first row; return the table and the headers that remain."""
-    if rotated is None or rotated.y1 <= top + 1:
-        return table, rotated
-    merged = _merge_cells(table[0], rotated.cells)
-    return ((tuple(merged), *table[1:]), None) if merged else (table, rotated)
-
-
-def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bottom: float) -> list[list[str]]:
+def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[Span], bottom: float) -> list[tuple[str, ...]]:
     """Return the rows of sums directly below a table, split into its columns.
 
     `bottom` is the lower edge of the table.
     """
-    footers: list[list[str]] = []
+    footers: list[tuple[str, ...]] = []
     for row in rows[:_MAX_ROWS]:
         line = split_row(row)
         cells = _row_cells(line, columns)
@@ -157,6 +158,6 @@ def find_footers_below(rows: Sequence[LayoutRow], columns: Sequence[_Span], bott
         numbers = sum(any(map(str.isdigit, cell)) for cell in cells)
         if numbers < max(2, _MIN_SUM_SHARE * len(columns)):
             break
-        footers.append(cells)
+        footers.append(tuple(cells))
         bottom = line.y1
     return footers

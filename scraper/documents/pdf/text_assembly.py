@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import TypeVar
 
@@ -42,8 +42,7 @@ _SAME_ROW = 0.45
 SPACE = 0.12
 """Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_ENDS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]$")
-_STARTS_WITHOUTSPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
+_WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
 _HYPHENS = ("-", "\u2010", "\u00ad")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -83,15 +82,15 @@ def text_of_runs(runs: Sequence[TextRun]) -> str:
     """Return the text of runs of one line; mostly right-to-left text is joined from the right."""
     if len(runs) == 1:
         return " ".join(runs[0].text.split())
-    if is_right_to_left("".join(run.text for run in runs)):
-        return _join_right_to_left(runs)
+    from_right = is_right_to_left("".join(run.text for run in runs))
     pieces: list[str] = []
-    end = 0.0
-    for run in runs:
-        if pieces and run.x0 - end > SPACE * run.size and not pieces[-1].endswith(" "):
+    edge = 0.0
+    for run in _order_right_to_left(runs) if from_right else runs:
+        gap = max(edge - run.x1, run.x0 - edge) if from_right else run.x0 - edge
+        if pieces and gap > SPACE * run.size and not pieces[-1].endswith(" "):
             pieces.append(" ")
         pieces.append(run.text)
-        end = run.x1
+        edge = run.x0 if from_right else run.x1
     return " ".join("".join(pieces).split())
 
 
@@ -106,21 +105,11 @@ def _is_left_to_right(run: TextRun) -> bool:
     return not _RIGHT_TO_LEFT.search(run.text) and any(map(str.isalnum, run.text))
 
 
-def _join_right_to_left(runs: Sequence[TextRun]) -> str:
-    """Join runs from right to left; sequences of Latin words or numbers keep their direction."""
-    ordered: list[TextRun] = []
+def _order_right_to_left(runs: Sequence[TextRun]) -> Iterator[TextRun]:
+    """Yield runs from right to left; sequences of Latin words or numbers keep their direction."""
     for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=_is_left_to_right):
         stretch = list(group)
-        ordered += stretch[::-1] if is_left_to_right else stretch
-    pieces: list[str] = []
-    edge = 0.0
-    for run in ordered:
-        gap = max(edge - run.x1, run.x0 - edge) if pieces else 0.0
-        if pieces and gap > SPACE * run.size and not pieces[-1].endswith(" "):
-            pieces.append(" ")
-        pieces.append(run.text)
-        edge = run.x0
-    return " ".join("".join(pieces).split())
+        yield from reversed(stretch) if is_left_to_right else stretch
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:
@@ -134,7 +123,7 @@ def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -
             text = line
         elif text.endswith(_HYPHENS) and len(text) > 1 and text[-2].isalpha() and line[:1].islower():
             text = _join_word(text, line, vocabulary)
-        elif _ENDS_WITHOUTSPACE.search(text) and _STARTS_WITHOUTSPACE.match(line):
+        elif _WITHOUT_SPACE.match(text[-1]) and _WITHOUT_SPACE.match(line):
             text += line
         else:
             text = f"{text} {line}" if line else text
@@ -181,13 +170,12 @@ def _join_word(text: str, line: str, vocabulary: frozenset[str]) -> str:
     return text[:-1] + line
 
 
-_LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
-_ARABIC_FORMS = re.compile("[\ufb50-\ufdff\ufe70-\ufefc]")
+_PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb50-\ufdff\ufe70-\ufefc]")
 
 
 def normalize_ligatures(text: str) -> str:
     """Replace ligatures and Arabic presentation forms by plain letters."""
-    if _LIGATURES.search(text) or _ARABIC_FORMS.search(text):
+    if _PRESENTATION_FORMS.search(text):
         text = "".join(unicodedata.normalize("NFKC", letter) if letter >= "\ufb00" else letter for letter in text)
     return text.replace("\u00a0", " ")
 

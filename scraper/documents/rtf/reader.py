@@ -275,23 +275,25 @@ class _Reader:
                 if self._format.destination in _SHOWN and not self._format.hidden:
                     self._emit("<br>")
             case "f":
-                self._font = number or 0
-                if self._format.destination != "fonts":
-                    self._format.encoding = self._font_encodings.get(self._font, self._encoding)
-                    font_name = "".join(self._font_names.get(self._font, ()))
-                    self._format.mono = MONOSPACED_FONT.search(font_name) is not None
+                self._set_font(number or 0)
             case "fcharset":
-                if number and number in CHARSETS:  # 0 is the encoding of the file.
+                if number in CHARSETS:
                     self._font_encodings[self._font] = CHARSETS[number]
             case "ansicpg":
-                name = "gb18030" if number == 936 else f"cp{number}"
                 with contextlib.suppress(LookupError):
-                    codecs.lookup(name)
-                    self._encoding = self._format.encoding = name
+                    self._encoding = self._format.encoding = codecs.lookup(
+                        "gb18030" if number == 936 else f"cp{number}"
+                    ).name
             case _:
                 self._format.apply(word, number)
                 if word == "plain":
                     self._format.encoding = self._encoding
+
+    def _set_font(self, number: int) -> None:
+        self._font = number
+        if self._format.destination != "fonts":
+            self._format.encoding = self._font_encodings.get(number, self._encoding)
+            self._format.mono = MONOSPACED_FONT.search("".join(self._font_names.get(number, ()))) is not None
 
     # Text
 

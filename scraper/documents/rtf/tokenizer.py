@@ -73,11 +73,11 @@ TRANSPARENT = frozenset({"shpinst", "moMath", "moMathPara"})
 """Optional destinations whose text belongs to the document."""
 
 CHARSETS = {
-    0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253",
+    77: "mac_roman", 128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253",
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250",
 }  # fmt: skip
-"""Encodings by the font's `fcharset` number."""
+"""Encodings by the font's `fcharset` number; 0 is the encoding of the file."""
 
 CHARACTERS = {
     "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",

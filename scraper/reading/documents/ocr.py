@@ -21,8 +21,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import ParsedDocument
-from scraper.documents.pdf.markdown_writer import escape_text, join_pages
 from scraper.documents.pdf.text_assembly import join_lines
 from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.text.language import detect_language

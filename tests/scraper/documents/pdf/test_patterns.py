@@ -15,7 +15,7 @@ LONG = 100_000
     [("Chapter 1 . . . . .", "Chapter 1"), ("a...", "a"), ("e.g. .", "e.g. ."), ("....", ""), ("a. b", "a. b")],
 )
 def test_leader_dots_are_removed_from_cells(cell: str, left: str) -> None:
-    assert stream_tables._remove_leader_dots(cell) == left
+    assert stream_tables.remove_leader_dots(cell) == left
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_numbers_are_distinguished_from_words(cell: str, is_number: bool) -> Non
 def test_patterns_are_fast_for_hostile_lines(piece: str) -> None:
     text = f"{piece * (LONG // len(piece))}\0"
     with soon():
-        stream_tables._remove_leader_dots(text)
+        stream_tables.remove_leader_dots(text)
         blocks._LEADER.search(text)
         blocks._FORMULA.fullmatch(text)
         table_cells.is_number(text)

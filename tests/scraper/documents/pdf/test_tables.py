@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scraper.documents.pdf.layout_model import TextRun
-from scraper.documents.pdf.narrow_table_columns import split_spanning_cells
 from scraper.documents.pdf.table_cells import RowSegment
+from scraper.documents.pdf.table_regions import split_spanning_cells
 from scraper.documents.pdf.text_assembly import completes_number
 from tests.scraper.documents.builders import drawn_pdf, line, parse, text_at
 
