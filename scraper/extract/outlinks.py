@@ -13,6 +13,7 @@ from scraper.html.dom.xpath import Element, text_of
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line
+from scraper.words.matcher import WordPattern
 
 MAX_LINKS = 20_000
 """Different URLs of one page."""
@@ -24,7 +25,7 @@ _PARENTS = 12
 _FEED_TYPE = re.compile(r"application/(?:rss|atom|feed)\+(?:xml|json)", re.IGNORECASE)
 _NAVIGATION = re.compile(r"navigation|navbar|menu", re.IGNORECASE)
 _SIDE = re.compile(r"filter|facet|refine|sort|calendar|tag-?cloud|breadcrumb|share|social|pagination|pager", re.I)
-_NEXT = re.compile(r"\W*(?:next|older|more|weiter|suivant|siguiente|следующая|次|下一页|»|›|→|>)", re.IGNORECASE)
+_NEXT = WordPattern(r"\W*(?:{links.next}|{links.older}|[»›→>])")
 _NEXT_CHARS = 24
 _REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _REFRESH_LIMIT_S = 10.0

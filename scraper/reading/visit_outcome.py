@@ -16,6 +16,7 @@ from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 from scraper.values.text import format_duration
+from scraper.words.matcher import WordPattern
 
 PAUSE_S = 0.5
 """Seconds before a retry after a server error without Retry-After."""
@@ -28,11 +29,7 @@ _BROWSER_DEPENDENT = frozenset({"captcha", "challenge", "denied", "proof_of_work
 
 _SHORT_TEXT_CHARS = 400
 """Characters. A shorter page that was rendered without some third parties may lack content."""
-_AD_BLOCKER = re.compile(
-    r"\bad[- ]?block|werbeblocker|bloqueur de pub|bloqueador de (?:anuncio|publicidad)|blocco (?:della )?pubblicit|"
-    r"reklam engelle|blokowanie reklam|блокировщик|広告ブロック|广告拦截|廣告攔截",
-    re.IGNORECASE,
-)
+_AD_BLOCKER = WordPattern(r"\b{blocks.ad_blocker}")
 _AD_BLOCKER_CHARS = 3_000
 """Characters at the beginning of a text that are searched for a request to turn off an ad blocker."""
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from scraper.words.matcher import WordPattern
+
 _QUESTION_FORMS = (
     (
         "number",
         r"\bhow (?:many|much|old|long|far|often|large|big|high|tall|deep)\b"
         r"|\bwhat (?:percent|percentage|number|amount|proportion|rate|age|size|dose)\b"
-        r"|\b(?:wie ?viele?|wie hoch|wie lange|cu[aá]nt[oa]s?|combien|quant[ioe]s?|сколько|kaç|كم|πόσ\w+|câ[tțţ]\w*)\b"
-        r"|bao nhiêu|कितन|多少|几个",
+        r"|\b{search.how_many}\b",
     ),
     (
         "date",
         r"\b(?:when|what (?:year|date|day|month|century|time)|which year|in what year)\b"
-        r"|\b(?:wann|cu[aá]ndo|quand|quando|когда|ne zaman|متى|πότε|când|khi nào)\b|कब|何时|什么时候|哪一年",
+        r"|\b{search.when}\b",
     ),
     ("name", r"\b(?:who|whom|whose)\b"),
     ("place", r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|location|region)\b"),
@@ -24,7 +25,7 @@ _QUESTION_FORMS = (
     ("way", r"\bhow\b"),
     ("definition", r"\bwhat (?:is|are|does .{1,60} mean|was) (?:an? |the )?\w+\s*\w*\s*\?"),
 )
-_FORMS = tuple((name, re.compile(form)) for name, form in _QUESTION_FORMS)
+_FORMS = tuple((name, WordPattern(form, re.NOFLAG)) for name, form in _QUESTION_FORMS)
 
 _DIGIT = re.compile(r"\d")
 _NUMERAL = re.compile(

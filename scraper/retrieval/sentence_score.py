@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from scraper.retrieval.answer_types import find_answer_type, is_definition, rate
 from scraper.retrieval.sentence_index import FloatArray, SentenceIndex, inverse_frequencies
 from scraper.retrieval.sentences import Sentence
 from scraper.text.terms import ENGLISH_STOP_WORDS, is_ngram, split_terms, stem
+from scraper.words.matcher import Words, load_once
 
 _MAX_TERMS = 40
 """Terms of a question. Of a longer one, the rarest on the pages count."""
@@ -61,11 +60,13 @@ FEATURE_NAMES = (
 """Names of the columns of `compute_features`."""
 
 
-@cache
-def _stop_words() -> frozenset[str]:
-    """Return words of many languages that occur in questions on any topic."""
-    others = resources.files(__package__).joinpath("stop_words.txt").read_text(encoding="utf-8")
-    return ENGLISH_STOP_WORDS.union(split_terms(others))
+_STOP_WORDS = Words("stop_words.any_topic")
+
+
+@load_once
+def _stop_terms() -> frozenset[str]:
+    """Return the terms of words of many languages that occur in questions on any topic."""
+    return frozenset(split_terms(" ".join(_STOP_WORDS.all))) | ENGLISH_STOP_WORDS.all
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Question:
     def of(cls, text: str) -> Question:
         """Split a text into the terms of a question."""
         terms = tuple(split_terms(text))
-        return cls(text, terms, tuple(term for term in terms if term not in _stop_words()))
+        return cls(text, terms, tuple(term for term in terms if term not in _stop_terms()))
 
 
 def compute_features(index: SentenceIndex, question: Question) -> FloatArray:

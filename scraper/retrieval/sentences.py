@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from scraper.text.markdown_headings import find_headings
 from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, is_table_row
+from scraper.words.matcher import WordPattern
 
 MAX_CHARACTERS = 600
 """Characters of a unit. One sentence in a hundred is longer; it is split at a pause."""
@@ -26,11 +27,7 @@ _SENTENCE_END = re.compile(
     # Thai, Lao, Burmese and Khmer write a space only at the end of a phrase.
     rf"(?:(?<=\s)\s+|(?<=\u0e2f)\s{{2,}}|(?<=[{_UNSPACED}]\s)\s*(?=[{_UNSPACED}])))"
 )
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[“\"'])(?:[a-z]|e\.g|i\.e|u\.s|vs|etc|al|figs?|nos?|dr|mrs?|ms|prof|st|approx|ca|cf|jr|sr|vol|pp?"
-    r"|bzw|z\.b|nr|usw|bspw|d\.h|sog|art|ex|sra?|д|г|им|ул|т|руб|тыс|млн)\.$",
-    re.IGNORECASE,
-)
+_ABBREVIATION = WordPattern(r"(?:^|[\s(\[“\"'])(?:[a-z]|{search.abbreviation})\.$")
 """Ends of texts that are not the end of a sentence."""
 _LOWER = re.compile(r"[a-zß-öø-ÿа-яα-ω]")
 _MARKER = re.compile(r"[ \t>]*(?:[-*+|]|\d{1,9}[.)])\s")

@@ -18,6 +18,7 @@ from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
 from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.urls import join_url
+from scraper.words.matcher import WordPattern
 from scraper.workers import WorkerFailedError, WorkerPool
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,7 @@ _CLEARING_BLOCKS = (
     "script[src*='/cdn-cgi/challenge-platform/h/']"
 )
 """CSS selectors of block pages that clear by themselves; the browser evaluates them."""
-_REFUSE_LABEL = re.compile(
-    r"reject|decline|refuse|deny|necessary|essential|ablehnen|nur notwendige|refuser|rifiuta|rechazar|"
-    r"rejeitar|recusar|weiger|afwijzen|avvis|avvisa|afvis|odmítn|odrzuć|отклонить|отказ|拒否|拒绝|全部拒絕|거부",
-    re.IGNORECASE,
-)
+_REFUSE_LABEL = WordPattern("{blocks.refuse}")
 _CONSENT = re.compile(r"consent", re.IGNORECASE)
 
 _REASONS = frozenset(

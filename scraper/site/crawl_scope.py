@@ -18,23 +18,18 @@ from scraper.site.model import ExcludedUrls
 from scraper.site.page_ranking import split_stems
 from scraper.site.url_patterns import find_language, find_section, is_looping, parse_language
 from scraper.urls import page_key
+from scraper.words.matcher import load_once, read_topic
 
 _OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
 
 
-_NAMES = {
-    name: pair.partition(":")[0]
-    for pair in "ar:arabic,العربية bg:bulgarian,български ca:catalan,català cs:czech,čeština da:danish,dansk "
-    "de:german,deutsch el:greek,ελληνικά en:english es:spanish,español,castellano et:estonian,eesti fa:persian,فارسی "
-    "fi:finnish,suomi fr:french,français he:hebrew,עברית hr:croatian,hrvatski hu:hungarian,magyar id:indonesian "
-    "it:italian,italiano ja:japanese,日本語 ko:korean,한국어 lt:lithuanian,lietuvių lv:latvian,latviešu nb:norwegian "
-    "nl:dutch,nederlands no:norsk pl:polish,polski pt:portuguese,português ro:romanian,română ru:russian,русский "
-    "sk:slovak,slovenčina sl:slovenian,slovenščina sv:swedish,svenska th:thai,ไทย tr:turkish,türkçe "
-    "uk:ukrainian,українська vi:vietnamese zh:chinese,中文,简体中文,繁體中文".split()
-    for name in pair.partition(":")[2].split(",")
-}
-"""Code of a language by its name in English and in the language itself."""
+@load_once
+def _codes() -> dict[str, str]:
+    """Return the code of a language by its name in English and in the language itself."""
+    return {name: code for code, names in read_topic("language")["name"].items() for name in names}
+
+
 _MIN_CODES = 2
 """Links with codes as texts, such as `DE` and `FR`, that make a language menu: one alone may be a word (`IT`)."""
 
@@ -71,10 +66,10 @@ class SiteLanguages:
         found: dict[bool, set[str]] = {True: set(), False: set()}
         for link in page.outlinks.links:
             text = link.text.strip().casefold()
-            code = _NAMES.get(text) or parse_language(text)
+            code = _codes().get(text) or parse_language(text)
             with contextlib.suppress(ValueError):
                 if code and find_language(link.url) == code:
-                    found[text in _NAMES].add(code)
+                    found[text in _codes()].add(code)
         self._in_menu |= found[True] | (found[False] if len(found[False]) >= _MIN_CODES else set())
         self._in_menu.discard(self._own)
 

@@ -69,7 +69,7 @@ def _rank_source(page: SitePage) -> tuple[int, int]:
 
 def split_stems(text: str) -> Iterable[str]:
     """Return the stems of the words of a text, except stop words."""
-    return (stem(term) for term in split_terms(text) if term not in ENGLISH_STOP_WORDS)
+    return (stem(term) for term in split_terms(text) if term not in ENGLISH_STOP_WORDS.all)
 
 
 def url_words(url: str) -> str:

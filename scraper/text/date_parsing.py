@@ -7,12 +7,11 @@ import unicodedata
 from collections import defaultdict
 from datetime import UTC, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
-from functools import cache
 from itertools import chain, product
 from typing import NamedTuple
 
 from scraper.text.terms import fold_text
-from scraper.words.matcher import WordPattern, Words, read_topic
+from scraper.words.matcher import WordPattern, Words, load_once, read_topic
 
 _MONTHS = "january february march april may june july august september october november december".split()
 """Names of the lists of month names in `calendar` and of more spellings in `dates`."""
@@ -38,7 +37,7 @@ class MonthNames(NamedTuple):
     """Names without their last letters, which depend on the case."""
 
 
-@cache
+@load_once
 def read_month_names() -> MonthNames:
     """Return the names of months, also without accents. If languages share a name, the first of the table decides."""
     rows: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)

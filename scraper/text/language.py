@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from scraper.words.matcher import load_once, read_topic
+
 _MAX_CHARACTERS = 4_000
 _MIN_WORDS = 20
 _MIN_SHARE = 0.12
@@ -60,52 +62,15 @@ _PERSIAN = re.compile("[\u067e\u0686\u0698\u06af\u06cc]")
 _URDU = re.compile("[\u0679\u0688\u0691\u06ba\u06be\u06d2]")
 _MIN_OWN_LETTER_SHARE = 0.03
 
-_LATIN_WORDS = {
-    "en": "the and of to in is that for with are this was it you on your be as at from",
-    "de": "der die und das nicht ist mit den von auf ein eine für sich dem des zu im auch es",
-    "fr": "le les des et est une dans pour que qui sur pas du au la de en il ne par",
-    "es": "el los las que una por con para del se y en es como la de un su más lo",
-    "pt": "não uma os que com para dos da em do mais são por ao é o de as na um",
-    "it": "il che di una per della con non sono gli nel è del le la un si dei alla i",
-    "nl": "het een van de dat niet zijn met voor op te aan ook en in is die er bij",
-    "sv": "och att det som för är inte den med har av på en i till om ett kan de",
-    "no": "og det som ikke er på til har med av for en i at den de ble etter fra også",
-    "da": "og det ikke er på til har af med for en i at den de som blev efter fra også",
-    "fi": "ja on ei että se oli hän myös mutta kun ovat joka mukaan kuin sen niin ole",
-    "pl": "nie się na że do jest z w to jak po od i o dla za przez oraz są ale",
-    "cs": "se na je že to v s by jako ale který při a do si za k podle po o",
-    "sk": "sa na je že to v s by ako ale ktorý pri a do si za k podľa po o aj",
-    "hu": "a az és hogy nem is egy van meg ez volt de ha csak már még el azt",
-    "ro": "și în la nu este pe din să care mai de cu a o un că au pentru fi prin",
-    "tr": "ve bir bu için de da ile olarak çok daha olan gibi kadar sonra göre ama en ne",
-    "hr": "je i u na se da su za od što koji kao ne o s a bi iz koje biti",
-    "sl": "je in v na se da so za ki pa ni bi z po s kot tudi še ne iz",
-    "lt": "ir yra kad su į iš tai bet buvo nuo apie kaip po dėl ar jo už tik jau",
-    "lv": "un ir ka ar no par uz tas bija kas to gan bet kā lai pēc arī nav vai",
-    "et": "ja on ei et see oli ta ka kui mis oma aga ning või seda nii veel ole",
-    "vi": "và của là có cho không được một trong với những các người đã này khi để từ đến về",
-    "id": "yang dan di ini untuk dengan dari tidak pada adalah itu akan ke dalam juga oleh telah saat",
-    "ca": "el la els les i que amb per és una dels del de un en al ha més no com",
-    "eu": "eta da ez bat du dira baina ere izan duen zuen dute egin den dela",
-    "af": "die en van het is nie wat vir met om sy te dat in op 'n ook as hy",
-    "sq": "dhe në të e për me nga është që një i se si ka nuk më u do",
-    "is": "og að í á er sem það ekki til við um var hann af með fyrir en",
-    "tl": "ang ng sa na mga at ay si ni para ito hindi kung may ko",
-    "sw": "ya na wa kwa ni katika la za kuwa hiyo huo hii cha yake",
-}
-_CYRILLIC_WORDS = {
-    "ru": "и в не на что с как это по но из за от так он к для его о же был у",
-    "uk": "і в не на що з та як це до від за він у є й про для його а під",
-    "bg": "и в не на да се за от е са че по с това като ще до си той към",
-    "sr": "и у не на да је се за од су што који о са а као из то био",
-    "mk": "и во не на да се за од е што со ќе како ги го беше до по",
-    "be": "і ў не на што з як гэта па да у за ад для яго але ён",
-    "kk": "және бұл мен үшін деп да де бір болды осы ол туралы",
-}
-_COMMON_WORDS = {
-    script: {name: frozenset(words.split()) for name, words in languages.items()}
-    for script, languages in (("latin", _LATIN_WORDS), ("cyrillic", _CYRILLIC_WORDS))
-}
+_WORD_SCRIPTS = ("latin", "cyrillic")
+"""Scripts that many languages share, which are told apart by the words of these lists of the topic `language`."""
+
+
+@load_once
+def _common_words() -> dict[str, dict[str, frozenset[str]]]:
+    """Return the commonest words of each language by script."""
+    lists = read_topic("language")
+    return {script: {name: frozenset(words) for name, words in lists[script].items()} for script in _WORD_SCRIPTS}
 
 
 def choose_language(declared: str | None, text: str) -> str | None:
@@ -123,8 +88,8 @@ def detect_language(text: str, against: str | None = None) -> str | None:
     """
     text = text[:_MAX_CHARACTERS]
     script = _detect_script(text)
-    if script in _COMMON_WORDS:
-        return _detect_by_words(text.lower(), _COMMON_WORDS[script], against)
+    if script in _WORD_SCRIPTS:
+        return _detect_by_words(text.lower(), _common_words()[script], against)
     return script
 
 

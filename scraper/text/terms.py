@@ -7,19 +7,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from scraper.words.matcher import Words
+
 _STEM_LETTERS = 5
 """Letters. Words that share this prefix count as one. Cutting words at five letters does about as well as stemmers
 made for a language (McNamee, Nicholas and Mayfield 2009, on European languages)."""
 
-ENGLISH_STOP_WORDS = frozenset(
-    (
-        "a an the of in on at to for from by with and or is are was were be been being do does did can could will "
-        "would should may might must has have had it its this that these those there their they them he she his her "
-        "him we our us you your yours i me my mine as not no if than then so such what which who whom whose when "
-        "where why how about into over under between during after before any some all most more other also up out "
-        "much many"
-    ).split()
-)
+ENGLISH_STOP_WORDS = Words("stop_words.any_topic", language="en")
 """English words that occur in questions on any topic."""
 
 _MIN_PLURAL_STEM = 3

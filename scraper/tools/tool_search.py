@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from scraper.errors import InvalidArgumentError
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
 from scraper.text.sanitize import clean_line
-from scraper.text.terms import ENGLISH_STOP_WORDS, fold_text, inverse_document_frequency, split_terms, stem
+from scraper.text.terms import fold_text, inverse_document_frequency, split_terms, stem
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
+from scraper.words.matcher import Words
 
 if TYPE_CHECKING:
     from scraper.services import Services
@@ -36,9 +37,7 @@ ones ("serach", "reserch qustion") 0.2 and more."""
 _MIN_SHARE = 0.2
 """Minimum score of a result, relative to the best; lower scores are accidental."""
 
-_STOP_WORDS = ENGLISH_STOP_WORDS.union(
-    "get give help let like make need one please something tool tools trying use using want".split()
-)
+_STOP_WORDS = Words("stop_words.any_topic", "stop_words.request", language="en")
 """Words that occur in requests on any topic."""
 
 
@@ -55,7 +54,7 @@ class SearchableItem:
 
 def rank_items(query: str, items: Sequence[SearchableItem]) -> list[int]:
     """Return the indexes of the matching items, best first, in a deterministic order."""
-    content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS)
+    content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS.all)
     if not content:
         content = query
     word_scores = _scale(_word_scores(content, items))

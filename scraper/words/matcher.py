@@ -2,7 +2,8 @@ r"""Build regular expressions, sets and prefilters from the words of human langu
 
 A pattern names its words as `{topic.list}`: the words of the table `list` in the file `topic.toml`, in all languages.
 `\b` beside it holds only for words of scripts with spaces, since no space separates the others.
-In a word, `*` stands for the rest of a word, `#` for a number, `…` for up to 30 characters, and `'` for any apostrophe.
+In a word, `*` stands for the rest of a word, `#` for a number, `…` for up to 30 characters, `'` for any apostrophe, and
+`^` and `$` for the start and the end of the text.
 
 Tables are read when a pattern first needs them. `load_words` reads all that the imported modules need, before a process
 forks or loses its access to files.
@@ -16,9 +17,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import resources
+from typing import TypeVar
 
 _REFERENCE = re.compile(r"(\\b)?\{(\w+\.\w+)\}(\\b)?")
-_SIGNS = {"*": r"\w*", "#": r"\d+", "…": ".{0,30}?", "'": "['’]"}
+_SIGNS = {"*": r"\w*", "#": r"\d+", "…": ".{0,30}?", "'": "['’]", "^": r"^\W*", "$": r"\W*$"}
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 """Letters of Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean, which has spaces, but adds particles to words."""
 _SMALL_LETTERS = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for code in range(256))
@@ -26,15 +28,23 @@ _SMALL_LETTERS = bytes(code if ord("a") <= code <= ord("z") else ord(" ") for co
 expression."""
 _MAX_SEARCHED = 16
 """Words. So few are found by one search for each in less time than by splitting the text."""
-_PIECE = re.compile("[^*#…']+")
+_PIECE = re.compile("[^*#…'^$]+")
 
-_in_use: list[Words | WordPattern] = []
+_loaders: list[Callable[[], object]] = []
+T = TypeVar("T")
 
 
 def load_words() -> None:
     """Read the words of all patterns and sets of the imported modules, and compile them."""
-    for user in _in_use:
-        user.load()
+    for load in _loaders:
+        load()
+
+
+def load_once(function: Callable[[], T]) -> Callable[[], T]:
+    """Let `load_words` call a function without arguments, whose result is kept."""
+    kept = cache(function)
+    _loaders.append(kept)
+    return kept
 
 
 @cache
@@ -57,7 +67,7 @@ class Words:
         """Name the lists, such as `byline.by`."""
         self.names = names
         self._language = language
-        _in_use.append(self)
+        _loaders.append(self.load)
 
     @cached_property
     def all(self) -> frozenset[str]:
@@ -65,29 +75,38 @@ class Words:
         return frozenset(word for name in self.names for word in read_words(name, self._language))
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """The longest part in letters a to z of each word that has only ASCII characters and no ending `*`."""
+        words = (word for word in self.all if word.isascii() and "*" not in word)
+        return frozenset(max(word.encode().translate(_SMALL_LETTERS).split(), key=len).decode() for word in words)
+
+    @cached_property
     def _parts(self) -> tuple[frozenset[bytes], tuple[str, ...], tuple[str, ...]]:
         """Whole ASCII words, ASCII parts and other parts. Each text with one of the words has one of these."""
-        whole: set[bytes] = set()
-        parts: dict[bool, set[str]] = {True: set(), False: set()}
-        for word in self.all:
-            part = max(_PIECE.findall(word), key=len)
-            if word.isascii() and "*" not in word and len(self.all) > _MAX_SEARCHED:
-                whole.add(max(word.encode().translate(_SMALL_LETTERS).split(), key=len))
-            else:
-                parts[part.isascii()].add(part)
-        return frozenset(whole), tuple(parts[True]), tuple(parts[False])
+        are_many = len(self.all) > _MAX_SEARCHED
+        parts = {
+            max(_PIECE.findall(word), key=len)
+            for word in self.all
+            if not (are_many and word.isascii() and "*" not in word)
+        }
+        ascii_parts = tuple(part for part in parts if part.isascii())
+        return (
+            frozenset(key.encode() for key in self.keys) if are_many else frozenset(),
+            ascii_parts,
+            tuple(parts.difference(ascii_parts)),
+        )
 
     def may_be_in(self, lowered: str) -> bool:
         """Return False if a text in lower case contains none of the words as a whole word."""
         whole, ascii_parts, parts = self._parts
-        if not whole.isdisjoint(lowered.encode("utf-8", "replace").translate(_SMALL_LETTERS).split()):
+        if whole and not whole.isdisjoint(lowered.encode("utf-8", "replace").translate(_SMALL_LETTERS).split()):
             return True
         candidates = ascii_parts if lowered.isascii() else ascii_parts + parts
         return any(part in lowered for part in candidates)
 
     def load(self) -> None:
         """Read the words."""
-        assert self._parts
+        _ = self.all, self.keys, self._parts
 
 
 class WordPattern:
@@ -105,7 +124,7 @@ class WordPattern:
         self.template = template
         self._flags = flags
         self._required = required
-        _in_use.append(self)
+        _loaders.append(self.load)
 
     def __getattr__(self, name: str) -> object:
         """Compile the pattern when one of its methods is first needed; later calls take no detour."""
@@ -127,6 +146,7 @@ class WordPattern:
         return self.compiled.search(text) if self._required.may_be_in(text.lower()) else None
 
 
+@cache
 def expand(template: str) -> str:
     """Return the regular expression of a template, with the words in place of each `{topic.list}`."""
     return _REFERENCE.sub(

@@ -19,10 +19,11 @@ from scraper.engines.common.result_page import ResultPage, build_result_page
 from scraper.engines.common.result_rows import EngineRow, results_from_rows, unwrap_redirect
 from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
+from scraper.words.matcher import WordPattern, expand
 
 _MAX_SENTENCE = 300
 
-_NO_RESULTS = re.compile(
+_NO_RESULTS = WordPattern(
     r"""
     ^\W*(?:(?:oops|sorry|unfortunately|hmm|uh\s+oh)\W+)?(?:
     (?:there\s+(?:are|were)\s+)?no\s+(?:more\s+)?(?:\w+\s+)?
@@ -36,13 +37,7 @@ _NO_RESULTS = re.compile(
     | not\s+many\s+(?:great\s+)?matches\s+came\s+back
     | it\s+looks\s+like\s+there\s+are\s+no\s+.{0,20}\bmatches
     | there\s+are\s+no\s+results
-    | 抱歉，?\s*(?:没有|未)找到 | 很抱歉，没有找到 | 没有找到(?:该|相关|与|符合)
-    | 一致する(?:情報|ウェブページ|結果)は見つかりません | に一致する(?:情報|結果)
-    | keine\s+(?:ergebnisse|treffer|mit) | es\s+wurden\s+keine
-    | aucun\s+(?:résultat|document) | no\s+se\s+(?:han\s+)?encontr(?:ó|aron|ado)
-    | nenhum\s+resultado | não\s+encontramos | nessun\s+risultato | geen\s+resultaten
-    | brak\s+wyników | ничего\s+не\s+(?:нашл|найден) | по\s+(?:вашему\s+)?запросу\s+ничего | ничего\s+не\s+
-    | không\s+tìm\s+thấy | kết\s+quả\s+nào | sonuç\s+bulunamadı | 검색결과가\s+없
+    | {search.no_results}
     )
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -63,7 +58,7 @@ _RELAXED_QUERY_MESSAGE = re.compile(
 _MAX_LINES = 4_000
 
 
-def _has_message(page: ResultPage, pattern: re.Pattern[str]) -> bool:
+def _has_message(page: ResultPage, pattern: re.Pattern[str] | WordPattern) -> bool:
     if page.root is None:
         return False
     lines = islice(result_page.text_lines(page.root), _MAX_LINES)
@@ -96,7 +91,7 @@ def _matches(page: ResultPage, one: BlockSignature, urls: str) -> bool:
     evidence = page.evidence
     return (
         one.matches(evidence.ids, evidence.classes, evidence.addresses, [evidence.scripts], urls)
-        or bool(one.title and re.fullmatch(one.title, evidence.title, re.IGNORECASE))
+        or bool(one.title and re.fullmatch(expand(one.title), evidence.title, re.IGNORECASE))
         or (bool(one.names) and any(search_pattern(one.names, name) for name in evidence.ids | evidence.classes))
         or search_pattern(one.opening, evidence.opening)
     )

@@ -17,6 +17,7 @@ from scraper.engines.model import EngineResult
 from scraper.html.dom.xpath import Element, element_selector
 from scraper.text import date_parsing
 from scraper.urls import is_web_url, split_url
+from scraper.words.matcher import WordPattern
 
 _MAX_WRAPPINGS = 4
 _MAX_CHARS = 16_000
@@ -224,12 +225,7 @@ _AD_LINK = re.compile(
     r"//an\.yandex\.|adclick|/sponsored/click",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
-    r"(?:ads?|ad\s*·.*|sponsored(?:\s+(?:result|link)s?)?|advertisements?|anzeigen?|gesponsert|annonces?|"
-    r"sponsorisée?s?|anuncios?|patrocinad[oa]s?|publicidad|annunci[oi]?|sponsorizzat[oi]|advertentie|gesponsord|"
-    r"reklam[ay]?|sponsorowane|реклама|промо|广告|廣告|広告|スポンサー|광고|quảng cáo|được tài trợ)\W{0,3}",
-    re.IGNORECASE,
-)
+_LABEL = WordPattern(r"(?:ad\s*·.*|{search.advertisement})\W{0,3}")
 _MAX_LABEL = 30
 
 

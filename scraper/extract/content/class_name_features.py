@@ -9,6 +9,7 @@ from zlib import crc32
 
 from scraper.html.dom.tags import HEADINGS
 from scraper.text.word_patterns import compile_any_of
+from scraper.words.matcher import read_words
 
 TAGS = {
     tag: number
@@ -52,9 +53,7 @@ _SIDE_WORDS = (
     "breadcrumb popup modal sponsor recommend login signup toolbar copyright pagination header rail trending "
     r"more- tags?\b author byline meta toc"
 )
-_COMMENT_WORDS = (
-    "comment respond(?!er) reply replies disqus livefyre discussion kommentar comentario commentaire reactie"
-)
+_COMMENT_WORDS = "comment respond(?!er) reply replies disqus livefyre discussion"
 _TEASER_WORDS = (
     "related recommend trending popular most-?(?:read|view) teaser promo(?!t) sidebar widget outbrain taboola "
     "newsletter read-?(?:more|next|also) also-?(?:like|read) more-?(?:from|stories|news|articles|on|in)(?![a-z]) "
@@ -65,9 +64,14 @@ KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
 
-_ALL_WORDS = ((CONTENT, _CONTENT_WORDS), (SIDE, _SIDE_WORDS), (COMMENTS, _COMMENT_WORDS), (TEASERS, _TEASER_WORDS))
-_KIND_WORDS = tuple((bit, compile_any_of("|".join(words.split()))) for bit, words in _ALL_WORDS)
-_ANY_WORDS = compile_any_of("|".join(word for _, words in _ALL_WORDS for word in words.split()))
+_ALL_WORDS = (
+    (CONTENT, _CONTENT_WORDS.split()),
+    (SIDE, _SIDE_WORDS.split()),
+    (COMMENTS, [*_COMMENT_WORDS.split(), *read_words("posts.comment_class")]),
+    (TEASERS, _TEASER_WORDS.split()),
+)
+_KIND_WORDS = tuple((bit, compile_any_of("|".join(words))) for bit, words in _ALL_WORDS)
+_ANY_WORDS = compile_any_of("|".join(word for _, words in _ALL_WORDS for word in words))
 """Matches if one of `_KIND_WORDS` matches. Half of the class names contain none."""
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")

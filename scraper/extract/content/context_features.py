@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from scraper.extract.content.page_statistics import Columns, PageStatistics
+from scraper.words.matcher import WordPattern, Words
 
 _MAX_INDEX = 500
 _FAR = 99
@@ -93,59 +94,12 @@ def _neighbors(page: PageStatistics) -> Columns:
     return columns
 
 
-TOPICS = {
-    "comments": re.compile(
-        r"\b(?:comments?|leave a (?:reply|comment)|join the (?:conversation|discussion)|responses|discussion|"
-        r"kommentare?|kommentarer|commentaires?|comentarios?|comentários|commenti|reacties|komentarze|komentáře|"
-        r"комментари\w+|yorumlar|komentari)\b|评论|評論|留言|コメント|댓글|تعليقات",
-        re.IGNORECASE,
-    ),
-    "others": re.compile(
-        r"\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|be interested)|also (?:like|viewed|bought|read)|"
-        r"read (?:next|more|also)|more (?:from|on|in|stories|news|articles|like this|about)|popular|trending|"
-        r"most (?:read|viewed|popular)|latest|recent (?:posts|articles|news)|similar|up next|keep reading|"
-        r"don't miss|editor'?s picks|sponsored|frequently bought|customers|others?|top stories|"
-        r"mehr zum thema|das könnte|weitere|auch interessant|meistgelesen|lesen sie (?:auch|mehr)|verwandte|"
-        r"à lire|lire aussi|sur le même sujet|articles? (?:liés|similaires)|les plus lus|"
-        r"te puede interesar|más (?:leído|noticias|sobre)|lo más|relacionad[oa]s?|lee también|"
-        r"leggi anche|potrebbe interessarti|correlati|più letti|"
-        r"leia (?:também|mais)|veja também|mais lidas|lees ook|meer (?:over|nieuws)|les også|les mer|läs (?:också|mer)|"
-        r"zobacz także|czytaj (?:też|także|więcej)|polecane|najczęściej|čtěte také|související|"
-        r"читайте также|по теме|похожие|ilgili|bunlar da)\b|相关|相關|推荐|推薦|热门|関連|おすすめ|人気|ランキング",
-        re.IGNORECASE,
-    ),
-    "reviews": re.compile(
-        r"\b(?:reviews?|ratings?|testimonials?|bewertungen|avis|opiniones|reseñas|recensioni|avaliações|opinie|"
-        r"отзывы)\b|レビュー|评价",
-        re.IGNORECASE,
-    ),
-    "actions": re.compile(
-        r"\b(?:share|newsletter|subscribe|sign up|follow us|about the authors?|tags|categories|archives?|"
-        r"contact us|get in touch|login|teilen|partager|compartir|condividi|udostępnij|поделиться|tagged)\b|"
-        r"分享|シェア",
-        re.IGNORECASE,
-    ),
-}
-FIRST_WORDS = frozenset(
-    "about also archive archives article articles auch avis bewertungen bunlar categories comentario comentarios "
-    "comment commentaire commentaires commenti comments compartir condividi contact correlati customers discussion "
-    "don editor editors follow frequently get ilgili join keep komentari komentarze kommentar kommentare kommentarer "
-    "latest leave lees leggi leia les lesen lire login mais meer mehr meistgelesen more most newsletter opinie "
-    "opiniones other others partager polecane popular potrebbe rating ratings reacties read recensioni recent "
-    "recommended related relacionada relacionadas relacionado relacionados responses review reviews share sign "
-    "similar sponsored subscribe tagged tags te teilen testimonial testimonials top trending up verwandte weitere "
-    "yorumlar you".split()
-)
-"""First words. Every ASCII line that matches a topic contains one of them, so most lines are skipped."""
-
-_ANY = "|".join(words.pattern for words in TOPICS.values())
-_ANY_CASE = re.compile(_ANY, re.IGNORECASE)
-_LOWER_CASE = re.compile(_ANY)
+_TOPICS = {name: WordPattern(rf"\b{{headings.{name}}}\b") for name in ("comments", "others", "reviews", "actions")}
+_TOPIC_WORDS = Words(*(f"headings.{name}" for name in _TOPICS))
+_ANY = "|".join(pattern.template for pattern in _TOPICS.values())
+_ANY_CASE, _LOWER_CASE = WordPattern(_ANY), WordPattern(_ANY, re.NOFLAG)
 """Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a third of
 the time."""
-
-_ODD_CASE = re.compile("[\u0130\u0131\u017f\u1c80-\u1c88\u212a]")
-"""Letters that case-insensitive search equates with other letters, although `lower` does not convert them."""
 
 _MAX_WORDS = 9
 _MAX_CHARACTERS = 80
@@ -153,7 +107,7 @@ _MAX_TOPIC_DISTANCE = 300
 
 
 def compute_topic_columns(page: PageStatistics) -> Columns:
-    """Return for each topic in `TOPICS` the distance in blocks to the last line that mentions it, such as "comments".
+    """Return for each topic in `_TOPICS` the distance in blocks to the last line that mentions it, such as "comments".
 
     That line may be the block itself, with the distance 0; the maximum is 300. The columns `under_` contain True if no
     heading stands between that line and the block.
@@ -163,12 +117,12 @@ def compute_topic_columns(page: PageStatistics) -> Columns:
         for number, (text, words) in enumerate(zip(page.texts, page.words, strict=True))
         if len(text) <= _MAX_CHARACTERS
         and len(words) <= _MAX_WORDS
-        and not (text.isascii() and FIRST_WORDS.isdisjoint(words))
+        and not (text.isascii() and _TOPIC_WORDS.keys.isdisjoint(words))
     ]
     matches = _find_topic_lines(lines)
     last_heading = np.maximum.accumulate(np.where(page.heading, page.index, -1))
     columns: Columns = {}
-    for topic, expression in TOPICS.items():
+    for topic, expression in _TOPICS.items():
         places = np.full(page.n, -_MAX_TOPIC_DISTANCE)
         hits = [number for number, text in matches if expression.search(text)]
         places[hits] = hits
@@ -182,6 +136,6 @@ def _find_topic_lines(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the lines that match any topic. No expression matches across a line end."""
     joined = "\n".join(text for _, text in lines)
     starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))
-    odd = not joined.isascii() and _ODD_CASE.search(joined)
-    found = _ANY_CASE.finditer(joined) if odd else _LOWER_CASE.finditer(joined.lower())
+    lowered = joined.lower()
+    found = _LOWER_CASE.finditer(lowered) if len(lowered) == len(joined) else _ANY_CASE.finditer(joined)
     return [lines[place] for place in dict.fromkeys(bisect(starts, match.start()) - 1 for match in found)]

@@ -5,7 +5,6 @@ The model rates each of these blocks, taken alone, as unlikely content.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,21 +12,10 @@ import numpy as np
 from scraper.extract.content.class_name_features import AREAS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics
 from scraper.extract.content.section_rules import find_headings
+from scraper.words.matcher import WordPattern
 
-_FOOD = re.compile(
-    r"(?:recipe |the )?ingredients(?: list)?|nutrition(?:al)?(?: (?:information|facts|values?|data))?|"
-    r"zutaten|nährwerte(?: pro .{1,20})?|ingrédients|valeurs nutritionnelles|ingredientes|información nutricional|"
-    r"informação nutricional|ingredienti|valori nutrizionali|ingrediënten|voedingswaarden?|składniki|wartości odżywcze|"
-    r"ингредиенты|пищевая ценность|ingredienser|næringsinnhold|malzemeler|材料|栄養成分|配料|营养成分|재료|영양정보",
-    re.IGNORECASE,
-)
-_DEVICE = re.compile(
-    r"(?:tech(?:nical)?|product|full|key)?\s?(?:specs|specifications?)|technical (?:data|details|information)|"
-    r"technische (?:daten|details)|(?:caractéristiques|fiche) techniques?|especificaciones(?: técnicas)?|ficha técnica|"
-    r"especificações(?: técnicas)?|scheda tecnica|specifiche(?: tecniche)?|specificaties|specyfikacja|dane techniczne|"
-    r"(?:технические )?характеристики|specifikationer|teknik özellikler|仕様|规格参数",
-    re.IGNORECASE,
-)
+_FOOD = WordPattern(r"{headings.food}")
+_DEVICE = WordPattern(r"{headings.device}")
 """Headings of the technical data of a product."""
 
 _POSSIBLE = 0.1

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import Columns, PageStatistics
 from scraper.text.terms import split_words
+from scraper.words.matcher import Words
 
 _PROBE = 200
 """Characters at the start of a block in which character classes are counted."""
@@ -30,39 +31,8 @@ for _place, _kind in enumerate(_KINDS):
     _COUNTERS[(np.arange(len(_COUNTERS)) & _kind) > 0] += np.uint64(1 << _place * _COUNTER_BITS)
 """For each set of character classes, a 1 in the counter of each class. Four sums are computed as one, as none exceeds
 `_PROBE`."""
-_COMMON_WORDS = frozenset(
-    # Articles, pronouns, prepositions and auxiliaries: frequent in running text and rare in menus.
-    "the a an of to and in is are was for on with that this it as by be from at or you your we our not have "
-    "has can will their they i my but if which more all about when what how who one so there been were his her "
-    "he she its than into also do does "
-    "de la el en que y los las del un una por con para se no su es lo como más al "
-    "der die das und den dem des ein eine ist mit von zu im nicht auf für sich auch es sie wir als bei nach aus "
-    "le les et du une est dans pour qui sur pas par plus au ce il elle nous vous ne des "
-    "il di che e per non una sono della con più da nel ha "
-    "o os as um uma em não na no dos da mais foi ao "
-    "het een van en niet dat zijn op te voor met er aan "
-    "och att det som en på är av för inte till den jag har ett "
-    "og at på er til af ikke med der han jeg "
-    "w i z na do nie się że to jest jak po od dla przez "
-    "a v se na je že s z do to by ale jako "
-    "i u je na se da su za od što koji kao "
-    "ve bir bu da de için ile çok olarak ne gibi daha "
-    "a az és hogy nem is egy van meg ez "
-    "ja on ei se että oli hän mutta kun "
-    "și în la cu nu este pe din să care mai "
-    "и в не на я что он с как это по но к у из за от так же для было "
-    "і у на що з не до та як це від "
-    "και το να του η της με για που είναι στο από "
-    "في من على أن إلى هذا التي مع عن كان لا ما هو "
-    "של על את לא הוא זה עם כי גם היא "
-    "के में है की का से को और पर यह ने भी "
-    "và của là có cho không được một trong với người những các "
-    "yang dan di ini untuk dengan dari tidak pada adalah itu akan "
-    "der är vid um "
-    "的 了 是 在 不 有 我 他 这 和 也 就 都 說 说 们 們 這 "
-    "の は を に が と で も た て し な れ "
-    "ที่ และ ใน การ เป็น ของ มี ได้ ว่า ไม่".split()
-)
+_COMMON_WORDS = Words("language.common")
+"""Articles, pronouns, prepositions and auxiliaries: frequent in running text and rare in menus."""
 
 
 def compute_text_columns(page: PageStatistics) -> Columns:
@@ -135,7 +105,7 @@ def _word_columns(page: PageStatistics) -> Columns:
     description = set(split_words(page.description.description, by_character=True))
     common, in_title, in_description = (
         np.fromiter(map(words.__contains__, page.vocabulary), np.float64, len(page.vocabulary))
-        for words in (_COMMON_WORDS, title, description)
+        for words in (_COMMON_WORDS.all, title, description)
     )
     near, starts = page.word_at < _COMMON_PROBE, page.word_at < _TITLE_PROBE
     bits = len(page.vocabulary).bit_length()

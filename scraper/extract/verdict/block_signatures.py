@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
+from scraper.words.matcher import WordPattern, expand
+
 
 @dataclass(frozen=True, slots=True)
 class BlockSignature:
@@ -59,7 +61,7 @@ class BlockSignature:
 
 def search_pattern(pattern: str, text: str) -> bool:
     """Return True if a pattern is in a text; an empty pattern is in none."""
-    return bool(pattern and re.search(pattern, text, re.IGNORECASE | re.MULTILINE))
+    return bool(pattern and re.search(expand(pattern), text, re.IGNORECASE | re.MULTILINE))
 
 
 _SITEGROUND = r"/\.well-known/sgcaptcha"
@@ -141,7 +143,7 @@ SIGNATURES = (
         classes="CheckboxCaptcha AdvancedCaptcha SmartCaptcha-Overlay",
         addresses=r"/checkcaptcha\b|/captchapgrd",
         urls=r"/showcaptcha\b",
-        title=r"(?:are you not a robot|вы не робот|ой)\W*",
+        title=r"{blocks.robot_question}\W*",
     ),
     BlockSignature(
         "smart captcha",
@@ -175,19 +177,13 @@ SIGNATURES = (
         urls=r"/captcha(?:/|\?|$)",
         names=r"captcha",
         title=r"captcha(?: - .*)?|are you (?:a )?(?:robot|human|bot)\W*|verifying your? .{0,20}"
-        r"|(?:security|robot) (?:check|verification)|人机验证|安全验证",
+        r"|(?:security|robot) (?:check|verification)|{blocks.security_check}",
         opening=r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)"
         r"|verifying your (?:request|browser)|checking your browser|select all squares"
         r"|(?:has been|was) flagged as (?:being )?suspicious",
     ),
     BlockSignature(
-        "refusal by country",
-        "denied",
-        yields=True,
-        title=r"service unavailable",
-        opening=r"(?:is )?not (?:yet )?available in your (?:country|region)|"
-        r"n['’]est pas (?:encore )?disponible dans votre (?:pays|région)|"
-        r"(?:noch )?nicht in (?:deinem|ihrem) land verfügbar",
+        "refusal by country", "denied", yields=True, title=r"service unavailable", opening=r"{blocks.unavailable}"
     ),
     BlockSignature(
         "rate limit",
@@ -208,98 +204,16 @@ SIGNATURES = (
 )
 """Specific signatures first; the first match is used."""
 
-_PHRASES = r"""
-proof_of_work
-    making sure you['’]re not a bot
-    ^\W*pow captcha
-challenge
-    just a moment\.\.\.
-    ^\W*(?:one|un|einen|ein|um|een) (?:moment|momento|instant|augenblick)\W*$
-    checking (?:your browser|if the site connection is secure)
-    enable javascript and cookies to continue
-    attention required! \|
-    pardon our interruption
-    verifying (?:your browser|(?:that )?you are (?:a )?human)
-    ^\W*vercel security checkpoint
-    ^\W*client challenge\W*$
-    ^\W*one moment, please\b
-    your request is being verified
-    ^\W*(?:robot|browser) challenge screen
-captcha
-    (?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)
-    are you (?:not )?(?:a robot|a person|human)\?
-    ^\W*(?:robot|security) check\b
-    ^\W*(?:bot|human) verification\W*$
-    verifying that you are not a (?:ro)?bot
-    ^\W*captcha\W*$
-    press (?:&|and) hold
-    unusual traffic from your (?:computer )?network
-    complete the (?:security check|captcha)
-    solve the (?:challenge|captcha)
-    enter the characters you see
-    请完成.{0,8}验证
-    人机验证
-    安全验证
-    ロボットではありません
-    로봇이 아닙니다
-    вы не робот
-    no soy un robot
-    je ne suis pas un robot
-    ich bin kein roboter
-    non sono un robot
-    não (?:sou|é) um robô
-rate_limit
-    ^\W*(?:429\W+)?too many requests\W*$
-    ^\W*rate limit(?:ed| exceeded)?\b
-    ^\W*zu viele anfragen
-    ^\W*trop de requêtes
-    ^\W*demasiadas solicitudes
-denied
-    access (?:to this page |to this site )?(?:has been |is |was )?(?:denied|blocked|forbidden)
-    \b403 forbidden\b
-    you(?: have|['’]ve) been blocked
-    your request (?:has been |was )blocked
-    ^\W*the request is blocked\b
-    ^\W*request rejected\W*$
-    the requested url was rejected
-    your access to this site has been limited
-    not (?:yet )?available in your (?:country|region)
-    zugriff verweigert
-    accès (?:refusé|interdit)
-    accesso (?:negato|vietato)
-    dostęp zabroniony
-    erişim engellendi
-    acceso denegado
-    acesso negado
-    доступ (?:запрещ|огранич)
-    访问被拒绝
-    アクセスが拒否
-login
-    ^\W*(?:sign|log) ?in\b
-    (?:please|you (?:must|need to|have to)(?: be)?) (?:sign|log|logged) ?in\b
-    ^\W*(?:anmelden|connexion|iniciar sesión|войти|вход|登录|登入|ログイン|로그인)
-consent
-    ^\W*before you continue(?: to\b|\W*$)
-    ^\W*bevor sie .{0,30}fortfahren
-    ^\W*avant d['’]accéder à
-javascript
-    ^\W*(?:please )?(?:enable|turn on|activate) javascript\b
-    ^\W*javascript (?:is )?(?:required|disabled|not enabled)\b
-    ^\W*you need to enable javascript\b
-    ^\W*(?:bitte )?javascript aktivieren
-    ^\W*javascript ist (?:deaktiviert|erforderlich)
-    ^\W*(?:veuillez )?activer javascript\b
-    ^\W*(?:por favor,? )?(?:activ[ae]|habilit[ae]r?|ative) (?:el |o )?javascript\b
-    ^\W*(?:abilita|attiva)(?:re)? javascript\b
-    ^\W*(?:пожалуйста,? )?включите javascript
-    ^\W*(?:proszę )?włącz(?:yć)? javascript
-    ^\W*(?:请|請)?(?:启用|啟用|开启|開啟) ?javascript
-    ^\W*javascript ?を有効
-    ^\W*javascript ?(?:을|를) (?:활성화|사용)
-"""
+_ENGLISH_PHRASES = {
+    "captcha": r"(?:verify|confirm|prove)(?: that)? you(?: a|['’])re (?:a )?(?:human|not a (?:ro)?bot)",
+    "denied": r"access (?:to this page |to this site )?(?:has been |is |was )?(?:denied|blocked|forbidden)",
+    "login": r"(?:please|you (?:must|need to|have to)(?: be)?) (?:sign|log|logged) ?in\b",
+}
+"""Phrases with variants, beside those in the tables."""
+_REASONS = ("proof_of_work", "challenge", "captcha", "rate_limit", "denied", "login", "consent", "javascript")
 
-PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (reason, re.compile("|".join(map(str.strip, phrases.splitlines())), re.IGNORECASE))
-    for reason, phrases in re.findall(r"^(\w+)\n((?: {4}.*\n)+)", _PHRASES, re.MULTILINE)
+PHRASES = tuple(
+    (reason, WordPattern("|".join(filter(None, (f"{{blocks.{reason}}}\\b", _ENGLISH_PHRASES.get(reason))))))
+    for reason in _REASONS
 )
 """Reason and its phrases in title or headings, the strongest first."""

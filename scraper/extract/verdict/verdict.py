@@ -19,6 +19,7 @@ from scraper.html.page.page_tree import PageTree
 from scraper.model import Verdict, VerdictKind
 from scraper.text.terms import count_words
 from scraper.text.word_patterns import compile_any_of
+from scraper.words.matcher import WordPattern
 
 _THIN_WORDS = 40
 """Words. A page with fewer visible words has no content."""
@@ -187,7 +188,7 @@ def _match_phrases(snapshot: Snapshot, signals: PageSignals) -> str:
     return ""
 
 
-def _phrase_share(phrases: re.Pattern[str], text: str) -> float:
+def _phrase_share(phrases: WordPattern, text: str) -> float:
     """Return the share of a text that a phrase covers."""
     match = phrases.search(text)
     return len(match.group()) / len(text) if match else 0.0

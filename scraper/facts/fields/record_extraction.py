@@ -21,11 +21,10 @@ from scraper.html.dom.xpath import element_selector, text_of
 from scraper.html.page.page_tree import PageTree
 from scraper.text import sanitize
 from scraper.urls import join_url
+from scraper.words.matcher import WordPattern
 
 _LINKS = element_selector(".//a[@href]")
-_NEXT_WORDS = re.compile(
-    r"(?:next(?: page)?|weiter|nächste(?: seite)?|suivante?|siguiente|próxima|avanti|volgende)\W*|[›»→>]", re.I
-)
+_NEXT_WORDS = WordPattern(r"{links.next}\W*|[›»→>]")
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
 _EXAMPLE_LISTS = 20
 """Lists of a page that may contain an example."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import re
 from pathlib import Path
 
@@ -10,12 +12,16 @@ from babel import Locale, UnknownLocaleError
 
 import scraper
 from devtools import calendar_words
-from scraper.words.matcher import read_topic
+from scraper.words.matcher import WordPattern, Words, read_topic
 
 _PACKAGE = Path(scraper.__file__).parent
 _TOPICS = sorted(file.stem for file in (_PACKAGE / "words").glob("*.toml"))
-_MONTHS = {f"{topic}.{month}" for topic in ("calendar", "dates") for month in calendar_words.MONTHS}
-_UNITS = {f"dates.{unit}" for unit in "second minute hour day week month year".split()}
+_READ_BY_LANGUAGE = {
+    *(f"{topic}.{month}" for topic in ("calendar", "dates") for month in calendar_words.MONTHS),
+    "language.latin",
+    "language.cyrillic",
+    "language.name",
+}
 
 
 @pytest.mark.parametrize("topic", _TOPICS)
@@ -28,12 +34,21 @@ def test_each_list_has_different_words_by_known_languages(topic: str) -> None:
 
 
 def test_each_list_is_used_and_each_used_list_exists() -> None:
-    sources = "".join(file.read_text(encoding="utf-8") for file in _PACKAGE.rglob("*.py"))
     lists = {f"{topic}.{table}" for topic in _TOPICS for table in read_topic(topic)}
+    modules = [".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts) for file in _PACKAGE.rglob("*.py")]
+    for module in modules:
+        if not module.endswith("__main__"):
+            importlib.import_module(module)
+    gc.unfreeze()
+    users = [one for one in gc.get_objects() if isinstance(one, Words | WordPattern)]
+    templates = [one.template if isinstance(one, WordPattern) else f"{{{'}{'.join(one.names)}}}" for one in users]
+    sources = "".join(file.read_text(encoding="utf-8") for file in _PACKAGE.rglob("*.py"))
 
-    named = set(re.findall(rf"[\"{{]((?:{'|'.join(_TOPICS)})\.\w+)[\"}}]", sources)) | _MONTHS | _UNITS
+    used = {name for template in templates for name in re.findall(r"\{(\w+\.\w+)\}", template)}
+    named = set(re.findall(r"read_words\(\"([\w.]+)|\{(\w+\.\w+)\}", sources))
 
-    assert named == lists
+    assert used <= lists
+    assert lists <= used | {name for pair in named for name in pair} | _READ_BY_LANGUAGE
 
 
 def test_the_names_of_months_and_days_are_those_of_the_cldr() -> None:
@@ -42,6 +57,6 @@ def test_the_names_of_months_and_days_are_those_of_the_cldr() -> None:
 
 def _is_language(code: str) -> bool:
     try:
-        return Locale.parse(code).language == code
+        return bool(Locale.parse(code))
     except (ValueError, UnknownLocaleError):
         return False
