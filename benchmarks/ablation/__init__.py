@@ -1,1 +1,1 @@
-"""Costs of the stages of the reader, and changes of all figures without one rule."""
+"""Costs of the stages of the reader, and the change of all figures while one rule is switched off."""

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Answer:
 
 async def measure_completeness(read: Callable[[Path], Awaitable[Answer]], files: list[Path]) -> Figures:
     """Count wrong empty answers and losses without a report, over all PDF and office files."""
-    expected = await asyncio.to_thread(lambda: dict(_count_letters(files)))
+    expected = await asyncio.to_thread(count_letters, files)
     semaphore = asyncio.Semaphore(_AT_ONCE)
 
     async def answer(file: Path) -> Answer:
@@ -92,12 +92,11 @@ def countable_files(corpus: Path) -> list[Path]:
     return sorted(file for file in corpus.rglob("*") if file.suffix.lower() in letters.SUFFIXES and file.is_file())
 
 
-def _count_letters(files: list[Path]) -> Iterator[tuple[Path, Counter[str]]]:
-    """Yield the letters of each file, counted in a limited process each."""
+def count_letters(files: list[Path]) -> dict[Path, Counter[str]]:
+    """Return the letters of each file, counted in a limited process each."""
     command = [sys.executable, "-m", "benchmarks.documents.letters"]
     done = subprocess.run(
         command, input="\n".join(map(str, files)), capture_output=True, text=True, timeout=_LIMIT_S, check=True
     )
-    for line in done.stdout.splitlines():
-        answer = json.loads(line)
-        yield Path(answer["path"]), Counter(answer["letters"])
+    answers = map(json.loads, done.stdout.splitlines())
+    return {Path(answer["path"]): Counter(answer["letters"]) for answer in answers}

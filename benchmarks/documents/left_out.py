@@ -79,7 +79,7 @@ _Values = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class GoldTask:
     """A file of a set, with its gold text or facts."""
 
     set_name: str
@@ -105,7 +105,7 @@ def measure_left_out(corpus: Path, produced: Sequence[sets.Gold]) -> Figures:
         corpus: Folder of the documents.
         produced: Further files with their gold text, as another set.
     """
-    tasks = [*_tasks(corpus), *(_Task("random", one.file, one.gold) for one in produced)]
+    tasks = [*gold_tasks(corpus), *(GoldTask("random", one.file, one.gold) for one in produced)]
     names = [rule.name for rule in RULES]
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as processes:
         variants = [(), *((name,) for name in names)]
@@ -124,19 +124,20 @@ def measure_left_out(corpus: Path, produced: Sequence[sets.Gold]) -> Figures:
     return figures
 
 
-def _tasks(corpus: Path) -> Iterator[_Task]:
+def gold_tasks(corpus: Path) -> Iterator[GoldTask]:
+    """Yield the PDF files of all sets with their gold."""
     for name, folder in (("made", "pdf-made"), ("docling", "pdf-docling")):
-        yield from (_Task(name, pair.file, pair.gold) for pair in sets.with_gold(corpus / folder))
+        yield from (GoldTask(name, pair.file, pair.gold) for pair in sets.with_gold(corpus / folder))
     for pair in sets.icdar(corpus / "pdf-tables-icdar2013"):
         if xml_relations(pair.gold):
-            yield _Task("icdar", pair.file, pair.gold)
+            yield GoldTask("icdar", pair.file, pair.gold)
     facts: dict[Path, list[tuple[tuple[str, Any], ...]]] = defaultdict(list)
     for file, fact in sets.facts_in(corpus / "pdf-facts"):
         facts[file].append(tuple(fact.items()))
-    yield from (_Task("facts", file, facts=tuple(each)) for file, each in facts.items())
+    yield from (GoldTask("facts", file, facts=tuple(each)) for file, each in facts.items())
 
 
-def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_Values]:
+def _score_variants(variants: Sequence[tuple[str, ...]], task: GoldTask) -> list[_Values]:
     """Return the scores of a file for each variant, which is the rules that are switched off."""
     data = task.file.read_bytes()
     rules = {rule.name: rule for rule in RULES}
@@ -147,11 +148,12 @@ def _score_variants(variants: Sequence[tuple[str, ...]], task: _Task) -> list[_V
                 for name in off:
                     rule = rules[name]
                     patches.enter_context(mock.patch.object(rule.module, rule.attribute, rule.off))
-                found.append(task.score(_read(data, task.file.name)))
+                found.append(task.score(read_pdf(data, task.file.name)))
     return found
 
 
-def _read(data: bytes, name: str) -> str:
+def read_pdf(data: bytes, name: str) -> str:
+    """Return the Markdown of a PDF file in this process; empty if it cannot be read."""
     try:
         parsed = reader.read(data, ParseRequest(name=name))
         if parsed.deserves_more_care:

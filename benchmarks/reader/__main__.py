@@ -13,17 +13,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
-import re
 import statistics
 import time
-import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.common.single_thread import restart_single_threaded
+from benchmarks.reader.page_scores import foreign_counts, is_news, news_counts
 from benchmarks.reader.peers import PEERS, peer_answers
 from benchmarks.reader.unseen_models import UnseenModels
 from benchmarks.training.pages import Sample, samples
@@ -36,13 +35,6 @@ from scraper.workers.child import COLLECT_AFTER
 _QUICK = 8
 """With `--quick`, every eighth page is read."""
 
-_NEWS = "fundus"
-"""Part of the origin name of news: the project whose parser tests they are."""
-
-_CHARACTER_LANGUAGES = frozenset("zh ja th my km lo wuu yue".split())
-_WHITE = re.compile(r"\s+")
-_WORDS = re.compile(r"\w+")
-_RUN = 4
 _GOALS = (
     Goal("wcxb.f1", at_least=0.876),
     Goal("lang.f1", at_least=0.96),
@@ -85,11 +77,8 @@ async def measure(options: Options) -> Figures:
 
 
 def _news(corpora: Path) -> Iterator[Sample]:
-    """Yield news in languages with spaces between words: without spaces, four "words" would be a paragraph."""
     for source in ("extra-pages", "pages-lang"):
-        for sample in samples(corpora, source):
-            if _NEWS in sample.origin and sample.gold and sample.language not in _CHARACTER_LANGUAGES:
-                yield sample
+        yield from filter(is_news, samples(corpora, source))
 
 
 def _ours(sets: _Sets, models: UnseenModels) -> Figures:
@@ -155,49 +144,24 @@ def _score(
 
 
 def _foreign_scores(foreign: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
-    scores, found, missed, leaked, kept_out = [], 0, 0, 0, 0
-    for sample, answer in zip(foreign, answers, strict=True):
-        if sample.gold:
-            scores.append(_bag_f1(answer.text, sample.gold, sample.language))
-            continue
-        text = _squash(answer.text)
-        expected = [_squash(phrase) in text for phrase in sample.wanted]
-        excluded = [_squash(phrase) in text for phrase in sample.unwanted]
-        found, missed = found + sum(expected), missed + len(expected) - sum(expected)
-        leaked, kept_out = leaked + sum(excluded), kept_out + len(excluded) - sum(excluded)
-    return {
-        "lang.f1": statistics.mean(scores),
-        "lang.phrases": 2 * found / max(2 * found + missed + leaked, 1),
-        "lang.kept_out": kept_out / max(kept_out + leaked, 1),
-    }
+    return _ratios(foreign_counts(sample, answer.text) for sample, answer in zip(foreign, answers, strict=True))
 
 
 def _news_scores(news: Sequence[Sample], answers: Sequence[_Answer]) -> Figures:
     """Score like the Article Extraction Benchmark: runs of four words, F1 of the mean precision and recall."""
-    precision, recall = [], []
-    for sample, answer in zip(news, answers, strict=True):
-        ours, theirs = _shingles(answer.text), _shingles(sample.gold)
-        shared = (ours & theirs).total()
-        precision.append(shared / max(ours.total(), 1))
-        recall.append(shared / max(theirs.total(), 1))
-    p, r = statistics.mean(precision), statistics.mean(recall)
-    return {"news.f1": 2 * p * r / max(p + r, 1e-9), "news.precision": p, "news.recall": r}
+    found = _ratios(news_counts(sample, answer.text) for sample, answer in zip(news, answers, strict=True))
+    p, r = found["news.precision"], found["news.recall"]
+    return {"news.f1": 2 * p * r / max(p + r, 1e-9)} | found
 
 
-def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    """Return the runs of four words; a shorter text is one run."""
-    words = _WORDS.findall(text)
-    return Counter(tuple(words[at : at + _RUN]) for at in range(max(1, len(words) - _RUN + 1)))
-
-
-def _bag_f1(text: str, gold: str, language: str) -> float:
-    pattern = r"\w" if language in _CHARACTER_LANGUAGES else r"\w+"
-    ours, theirs = (Counter(re.findall(pattern, unicodedata.normalize("NFKC", each).lower())) for each in (text, gold))
-    return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
-
-
-def _squash(text: str) -> str:
-    return _WHITE.sub("", unicodedata.normalize("NFKC", text)).lower()
+def _ratios(counts: Iterable[Mapping[str, tuple[float, float]]]) -> Figures:
+    """Return the ratio of the summed numerators and denominators of each figure."""
+    sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in counts:
+        for name, (above, below) in one.items():
+            sums[name][0] += above
+            sums[name][1] += below
+    return {name: above / max(below, 1) for name, (above, below) in sums.items()}
 
 
 def _cpu(ms: Sequence[float]) -> Mapping[str, float]:
