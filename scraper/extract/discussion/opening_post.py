@@ -29,20 +29,24 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
     for element in inside:
         known.update(takewhile(lambda one: one not in known, (element, *element.iterancestors())))
     before = list(takewhile(lambda label: inside.isdisjoint((label.element, *label.element.iterancestors())), labels))
-    authors = [label for label in before if not label.is_date and _class_key(label) == author_key]
-    dates = [label for label in before if label.is_date and _class_key(label) == date_key]
-    if len(authors) != 1 or len(dates) != 1:
+    keys = {False: author_key, True: date_key}
+    matching = [label for label in before if _class_key(label) == keys[label.is_date]]
+    if sorted(label.is_date for label in matching) != [False, True]:
         return None
+    author, date = sorted(matching, key=lambda label: label.is_date)
     first = replies[0]
-    if first.author and first.date and (authors[0].text, dates[0].text) == (first.author.text, first.date.text):
+    if first.author and first.date and (author.text, date.text) == (first.author.text, first.date.text):
         return None  # the header of the page, which names the author of the first post
-    around = list(takewhile(lambda one: one not in known and one.tag != "body", authors[0].element.iterancestors()))
-    is_named = not any(map(_is_article, around)) and any(
-        _TOPIC_NAME.search(f"{one.get('class')} {one.get('id')}") for one in around
-    )
-    if not is_named or around[-1] not in dates[0].element.iterancestors():
+    around = list(takewhile(lambda one: one not in known and one.tag != "body", author.element.iterancestors()))
+    if not _is_topic(around) or around[-1] not in date.element.iterancestors():
         return None
-    return PostContainer(around[-1], authors[0], dates[0], replies[0].shape, [dates[0].element])
+    return PostContainer(around[-1], author, date, first.shape, [date.element])
+
+
+def _is_topic(around: Sequence[Element]) -> bool:
+    """Return True if one of the elements is named as a topic and none is an article."""
+    names = (f"{one.get('class')} {one.get('id')}" for one in around)
+    return not any(map(_is_article, around)) and any(map(_TOPIC_NAME.search, names))
 
 
 def _class_key(label: AuthorDateLabel) -> tuple[str, ...]:

@@ -217,16 +217,12 @@ def copy_body(elements: Sequence[Element]) -> Element:
 
     Quotations become `blockquote`, headings `h4` to `h6`. `elements` must not contain other posts.
     """
-    if len(elements) == 1:
-        body = copy.deepcopy(elements[0])
-        body.tail = None
-        if body.tag not in ("pre", "table", "ul", "ol"):
-            body.tag = "div"
-            wrapped = body
-        else:
-            wrapped = _wrap([body])
-    else:
-        wrapped = _wrap([copy.deepcopy(element) for element in elements])
+    copies = [copy.deepcopy(element) for element in elements]
+    is_block = len(copies) == 1 and copies[0].tag not in ("pre", "table", "ul", "ol")
+    wrapped = copies[0] if is_block else _wrap(copies)
+    wrapped.tag = "div"
+    if len(copies) == 1:
+        copies[0].tail = None
     for element in list(wrapped.iter()):
         around = element.getparent()
         if element is wrapped or around is None:
@@ -236,28 +232,39 @@ def copy_body(elements: Sequence[Element]) -> Element:
             continue
         if element.tag == "td" and around.tag != "tr":
             element.tag = "div"  # the row is the text of the post
-        name = element.get("class")
-        is_removed = (
-            element.tag in _BUTTONS
-            or (element.tag in ("a", "span") and _is_control(element))
-            or (name and _REMOVED_NAME.search(name[:_MAX_NAME].lower()))
-        )
-        if is_removed or (element.tag in ("div", "span", "p") and _RULE.match(element.text or "")):
+        if _is_no_text(element):
             remove(element)
-        elif element.tag in HEADINGS:
-            element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
-        elif element.tag == "blockquote" and _is_post_text(element):
-            element.tag = "div"  # the whole text of a post in vBulletin 4
-        elif element.tag != "blockquote" and is_quote(element):
-            if element.find(".//blockquote") is None:
-                element.tag = "blockquote"
-        elif element.tag == "pre" and element.text:
-            element.text = MAIL_SIGNATURE.sub("\n", element.text)
-        elif element.tag in ("p", "i", "em"):
-            _convert_marked_quote(element)
-        elif element.tag == "div" or (element.tag == "td" and "quote" in classes_of(element)):
-            _convert_quote_table(element)
+        else:
+            _convert_element(element)
     return wrapped
+
+
+def _is_no_text(element: Element) -> bool:
+    """Return True for buttons, links such as "Reply", elements named as controls, and signatures below a line."""
+    tag, name = element.tag, (element.get("class") or "")[:_MAX_NAME].lower()
+    return (
+        tag in _BUTTONS
+        or (tag in ("a", "span") and _is_control(element))
+        or _REMOVED_NAME.search(name) is not None
+        or (tag in ("div", "span", "p") and _RULE.match(element.text or "") is not None)
+    )
+
+
+def _convert_element(element: Element) -> None:
+    """Change the tag of an element into that of its meaning: a quotation, a lower heading or a block."""
+    if element.tag in HEADINGS:
+        element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
+    elif element.tag == "blockquote" and _is_post_text(element):
+        element.tag = "div"  # the whole text of a post in vBulletin 4
+    elif element.tag != "blockquote" and is_quote(element):
+        if element.find(".//blockquote") is None:
+            element.tag = "blockquote"
+    elif element.tag == "pre" and element.text:
+        element.text = MAIL_SIGNATURE.sub("\n", element.text)
+    elif element.tag in ("p", "i", "em"):
+        _convert_marked_quote(element)
+    elif element.tag == "div" or (element.tag == "td" and "quote" in classes_of(element)):
+        _convert_quote_table(element)
 
 
 def _convert_marked_quote(element: Element) -> None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, takewhile
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
 from scraper.extract.discussion.author_names import read_signing_word
+from scraper.extract.discussion.post_shapes import TYPED_POST, Shape, group_by_shape, type_of
 from scraper.extract.discussion.related_cards import RelatedCards, are_priced
 from scraper.html.dom.xpath import Element, depth_of, text_of
-from scraper.words.matcher import WordPattern
 
-_MAX_WIDE = 150
-"""Labels. An element with more of them contains a thread, and so do its ancestors."""
-_MAX_TOKENS = 8
-_MAX_ANCESTORS = 60
 _MAX_ROUNDS = 4
 _MIN_GOOD = 0.5
 """Share of the elements of one shape that have an author and a date."""
@@ -35,24 +31,7 @@ _TIE = 0.9
 _MAX_REMARK = 1_000
 """Characters of a page's only comment on a post."""
 
-_DIGITS = re.compile(r"\d+")
-_POST_NAME = WordPattern(
-    r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
-    r"discussion|{posts.class})"
-)
-"""Shapes whose names suggest posts."""
-_REPLY_NAME = re.compile(
-    r"comment|repl(?:y|ies)|answer|review|question|message|note|msg|mail|@Comment|@Answer", re.IGNORECASE
-)
 _PART_NAME = re.compile("question|answer")
-_POST_TYPES = frozenset(
-    {"@Question", "@Answer", "@Comment", "@UserComments", "@DiscussionForumPosting", "@SocialMediaPosting", "@Review"}
-)
-"""Shapes declared as posts; a single element of them is enough."""
-_POST_TAG = re.compile(r"[a-z]+-post")
-"""Custom element of an opening post."""
-_TYPED_POST = "@Post"
-"""Common shape of all elements with one of these types, because a question and its answers have different shapes."""
 _MIN_TYPED = 0.6
 """Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
 
@@ -71,38 +50,65 @@ class PostContainer:
 
 
 @dataclass
-class _Shape:
-    """Elements that share a tag and a class, an id without numbers, or a type, with the labels nearest to each."""
+class _Search:
+    """Posts found so far, the elements of their labels, and what the judgment of shapes keeps."""
 
-    name: str
-    members: dict[Element, list[AuthorDateLabel]] = field(default_factory=dict)
+    cards: RelatedCards
+    found: dict[Element, PostContainer] = field(default_factory=dict)
+    used: set[Element] = field(default_factory=set)
+    lengths: dict[Element, int] = field(default_factory=dict)
+    """Characters of the elements of posts."""
 
-    @cached_property
-    def is_single(self) -> bool:
-        """Return True if a single element may be a post."""
-        return self.name in _POST_TYPES or self.name == _TYPED_POST or _POST_TAG.fullmatch(self.name) is not None
-
-    @cached_property
-    def is_reply(self) -> bool:
-        """Return True if the name is one of answers, comments and the like."""
-        return self.is_single or _REPLY_NAME.search(self.name) is not None
-
-    @cached_property
-    def is_post(self) -> bool:
-        """Return True if the name suggests posts."""
-        return _POST_NAME.search(self.name) is not None
+    def find_unused(self, shape: Shape) -> dict[Element, list[AuthorDateLabel]]:
+        """Return the elements of a shape that are no posts yet, with their labels that no post has yet."""
+        unused = (
+            (element, [label for label in labels if label.element not in self.used])
+            for element, labels in shape.members.items()
+            if element not in self.found
+        )
+        return {element: labels for element, labels in unused if labels}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class _Candidate:
-    shape: _Shape
-    containers: list[PostContainer]
-    value: float
+    """Elements of a shape that may be posts, and what decides it."""
+
+    shape: Shape
+    search: _Search
+    containers: Sequence[PostContainer]
+    size: int
+    """Elements with unused labels, including those with the labels of several posts."""
+    least: int
+    is_undated: bool
+
+    @cached_property
+    def elements(self) -> list[Element]:
+        """Elements of the posts."""
+        return [one.element for one in self.containers]
+
+    @cached_property
+    def complete(self) -> list[Element]:
+        """Elements with an author and a date."""
+        return [one.element for one in self.containers if one.author and one.date]
+
+    @cached_property
+    def authors(self) -> list[str]:
+        """Names of the authors, one for each post that has one."""
+        return [one.author.text for one in self.containers if one.author]
+
+    @cached_property
+    def characters(self) -> int:
+        """Characters of the posts that count: without dates all, else those with author and date."""
+        lengths, counted = self.search.lengths, self.elements if self.is_undated else self.complete
+        if any(element not in lengths for element in counted):
+            own = _own_lengths(self.shape.members)
+            lengths.update((element, own[element]) for element in counted if element not in lengths)
+        return sum(min(lengths[element], _FULL) for element in counted)
 
     @property
-    def elements(self) -> set[Element]:
-        """Elements of the posts."""
-        return {one.element for one in self.containers}
+    def value(self) -> float:
+        """Characters, which count more if the name of the shape suggests posts."""
+        return self.characters * (1.5 if self.shape.is_post else 1.0)
 
 
 def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostContainer]:
@@ -110,33 +116,16 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
 
     `url` is that of the page: elements that mainly link to other pages are teasers, not posts.
     """
-    shapes = _distinct(_group_by_shape(labels))
-    cards = RelatedCards(url)
-    found: dict[Element, PostContainer] = {}
-    used: set[Element] = set()
-    lengths: dict[Element, int] = {}
-    for number in range(_MAX_ROUNDS):
-        candidates = []
-        seen: set[tuple[Element, ...]] = set()
-        for shape in shapes:
-            candidate = _judge(shape, used, found, lengths, cards, is_first=number == 0)
-            if candidate is not None:
-                members = tuple(one.element for one in candidate.containers)
-                if members not in seen:
-                    seen.add(members)
-                    candidates.append(candidate)
+    shapes = group_by_shape(labels)
+    search = _Search(RelatedCards(url))
+    found, used = search.found, search.used
+    for _ in range(_MAX_ROUNDS):
+        candidates: dict[tuple[Element, ...], _Candidate] = {}
+        for candidate in filter(None, (_judge(shape, search) for shape in shapes)):
+            candidates.setdefault(tuple(candidate.elements), candidate)
         if not candidates:
             break
-        best = max(candidates, key=lambda one: one.value)
-        typed = next((one for one in candidates if one.shape.name == _TYPED_POST), None)
-        is_typed = typed is not None and _prevails(typed, best, candidates)
-        best = typed if typed is not None and is_typed else best
-        # Of shapes that hold nearly the same, the outermost comes first.
-        best = min(
-            (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
-            key=lambda one: (is_typed and one is not best, depth_of(one.containers[0].element)),
-        )
-        for container in best.containers:
+        for container in _choose(list(candidates.values())).containers:
             found[container.element] = container
             used.update(label.element for label in (container.author, container.date) if label is not None)
             used.update(container.stamps)
@@ -146,11 +135,24 @@ def find_containers(labels: Sequence[AuthorDateLabel], url: str) -> list[PostCon
     return [found[element] for element in elements if element in found]
 
 
+def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
+    """Return the best candidate; of those that hold nearly the same, the outermost."""
+    best = max(candidates, key=lambda one: one.value)
+    typed = next((one for one in candidates if one.shape.name == TYPED_POST), None)
+    if typed is not None and not _prevails(typed, best, candidates):
+        typed = None
+    best = typed or best
+    return min(
+        (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
+        key=lambda one: (typed is not None and one is not best, depth_of(one.elements[0])),
+    )
+
+
 def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
     """Return True if declared posts hold most of the text and no shape contains them all."""
-    elements = typed.elements
+    elements = set(typed.elements)
     return typed.value >= _MIN_TYPED * best.value and not any(
-        elements <= one.elements for one in candidates if one.shape.name[0] != "@"
+        elements.issubset(one.elements) for one in candidates if one.shape.name[0] != "@"
     )
 
 
@@ -160,138 +162,69 @@ def _covers(outer: _Candidate, inner: _Candidate) -> bool:
         return True
     if abs(len(outer.containers) - len(inner.containers)) > 0.1 * len(inner.containers):
         return False
-    outers, sample = outer.elements, inner.containers[:5]
-    return all(any(around in outers for around in islice(one.element.iterancestors(), 12)) for one in sample)
+    outers = set(outer.elements)
+    return all(not outers.isdisjoint(islice(one.iterancestors(), 12)) for one in inner.elements[:5])
 
 
-def _group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[_Shape]:
-    shapes: dict[str, _Shape] = {}
-    tokens: dict[Element, list[str]] = {}
-    totals: Counter[Element] = Counter()
-    for label in labels:
-        nearest: set[str] = set()
-        around: Element | None = label.element
-        for _ in range(_MAX_ANCESTORS):
-            if around is None or around.tag == "body":
-                break
-            totals[around] += 1
-            if totals[around] > _MAX_WIDE:
-                break
-            names = tokens.get(around)
-            if names is None:
-                names = tokens[around] = _tokens(around)
-            for name in names:
-                if name not in nearest:
-                    nearest.add(name)
-                    shape = shapes.get(name)
-                    if shape is None:
-                        shape = shapes[name] = _Shape(name)
-                    shape.members.setdefault(around, []).append(label)
-            around = around.getparent()
-    return list(shapes.values())
+_REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
+    "few posts": lambda one: len(one.containers) < one.least,
+    "wrappers": lambda one: one.size - len(one.containers) > _MAX_WRAPPERS * one.size,
+    "few names, and no dates": lambda one: (
+        one.is_undated and (len(one.containers) <= _MIN_NAMES or len(set(one.authors)) < _MIN_NAMES)
+    ),
+    "cards, and no dates": lambda one: (
+        one.is_undated and (one.search.cards.are_teasers(one.elements) or are_priced(one.elements))
+    ),
+    "few labels": lambda one: (
+        len(one.complete) < max(one.least, _MIN_GOOD * one.size)
+        and not (one.shape.is_post and len(one.authors) >= _MIN_NAMED * one.size)
+    ),
+    "parts of posts": lambda one: (
+        not _may_follow(one.shape, one.search.found) or _are_parts(one.containers, one.search.found)
+    ),
+    "cards beside the text": lambda one: (
+        not one.shape.is_reply and one.search.cards.are_beside(one.elements, may_be_all=one.shape.is_post)
+    ),
+    "little text": lambda one: one.characters < _MIN_CHARACTERS * len(one.containers),
+    "teasers": lambda one: not one.shape.is_reply and one.search.cards.are_teasers(one.elements),
+}
+"""By what the elements are instead of posts, or lack: the test. Cheap tests come first."""
 
 
-def _distinct(shapes: Iterable[_Shape]) -> list[_Shape]:
-    """Return the shapes that can be posts, and of those with the same elements and kind of name only the first."""
-    distinct: dict[tuple[object, ...], _Shape] = {}
-    for shape in shapes:
-        is_comment = "comment" in shape.name.lower()
-        if len(shape.members) > 1 or shape.is_single or is_comment:
-            kind = (shape.is_single, shape.is_reply, shape.is_post, is_comment)
-            distinct.setdefault((kind, *shape.members), shape)
-    return list(distinct.values())
-
-
-def _tokens(element: Element) -> list[str]:
-    """Return the shapes of an element."""
-    tag: str = element.tag
-    names = [f"{tag}.{_DIGITS.sub('', name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
-    identity = element.get("id")
-    if identity and any(map(str.isdigit, identity)):
-        names.append(f"{tag}#{_DIGITS.sub('', identity)[:40]}")
-    kind = _type_of(element)
-    if kind:
-        names += (kind, _TYPED_POST) if kind in _POST_TYPES else (kind,)
-    if "-" in tag:
-        names.append(tag)
-    if not names and tag in ("li", "article", "tr", "table", "section", "dd", "div"):
-        around = element.getparent()
-        names.append(f"{'' if around is None else (around.get('class') or around.tag)[:60]}>{tag}")
-    return names
-
-
-def _type_of(element: Element) -> str:
-    """Return the shape of the schema.org type that an element declares, or an empty string."""
-    kind = element.get("itemtype")
-    return "@" + kind.rstrip("/").rpartition("/")[2] if kind else ""
-
-
-def _judge(
-    shape: _Shape,
-    used: set[Element],
-    found: Mapping[Element, PostContainer],
-    lengths: dict[Element, int],
-    cards: RelatedCards,
-    *,
-    is_first: bool,
-) -> _Candidate | None:
+def _judge(shape: Shape, search: _Search) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
-    is_single, is_reply, is_post = shape.is_single, shape.is_reply, shape.is_post
-    is_remark = not is_single and not is_first and _is_one_remark(shape, found)
-    least = 1 if is_single or is_remark else 2
-    if len(shape.members) < least or not (is_first or is_reply):
+    least = 1 if shape.is_single or _is_one_remark(shape, search.found) else 2
+    if len(shape.members) < least or (search.found and not shape.is_reply):
         return None
-    members = {
-        element: [label for label in labels if label.element not in used] if used else labels
-        for element, labels in shape.members.items()
-        if element not in found
-    }
-    members = {element: labels for element, labels in members.items() if labels}
-    if len(members) < least or not _may_be_posts(members.values(), least, is_post=is_post):
+    members = search.find_unused(shape)
+    if len(members) < least or not _may_be_posts(members.values(), least, is_post=shape.is_post):
         return None
-    author_key, date_key = _best_keys(members.values())
-    if author_key is None or (date_key is None and not (is_post and is_reply and is_first)):
+    keys = author_key, date_key = _best_keys(members.values())
+    may_be_undated = shape.is_post and shape.is_reply and not search.found
+    if author_key is None or (date_key is None and not may_be_undated):
         return None
-    containers, both, wrappers = [], 0, 0
-    for element, labels in members.items():
-        authors = _of_kind(labels, author_key, is_date=False)
-        dates = _of_kind(labels, date_key, is_date=True)
-        if _is_wrapper(authors, dates) or _holds_several(element, labels):
-            wrappers += 1
-            continue
-        both += bool(authors and dates)
-        if authors or dates:
-            same = [label for label in labels if label.is_date and dates and label.text == dates[0].text]
-            stamps = [label.element for label in same]
-            author, date = (authors[0] if authors else None), (dates[0] if dates else None)
-            if date is not None and date.moment is None:
-                date = next((label for label in same if label.moment is not None), date)
-            name = _type_of(element) if shape.name == _TYPED_POST else shape.name
-            containers.append(PostContainer(element, author, date, name, stamps))
-    if len(containers) < least or wrappers > _MAX_WRAPPERS * len(members):
+    read = (_read_post(shape, element, labels, *keys) for element, labels in members.items())
+    posts = [one for one in read if one is not None]
+    candidate = _Candidate(shape, search, posts, len(members), least, date_key is None)
+    return None if any(refuses(candidate) for refuses in _REFUSALS.values()) else candidate
+
+
+def _read_post(
+    shape: Shape,
+    element: Element,
+    labels: Sequence[AuthorDateLabel],
+    author_key: tuple[str, ...] | None,
+    date_key: tuple[str, ...] | None,
+) -> PostContainer | None:
+    """Return the post in an element that has labels, or None if it has the labels of several posts."""
+    authors = _of_kind(labels, author_key, is_date=False)
+    dates = _of_kind(labels, date_key, is_date=True)
+    if _is_wrapper(authors, dates) or _holds_several(element, labels):
         return None
-    names = {one.author.text for one in containers if one.author}
-    elements = [one.element for one in containers]
-    if date_key is None and (
-        len(containers) <= _MIN_NAMES or len(names) < _MIN_NAMES or cards.are_teasers(elements) or are_priced(elements)
-    ):
-        return None
-    if both < max(least, _MIN_GOOD * len(members)) and not (
-        is_post and sum(one.author is not None for one in containers) >= _MIN_NAMED * len(members)
-    ):
-        return None
-    if not is_first and (not _may_follow(shape, found) or _are_parts(containers, found)):
-        return None
-    if not is_reply and cards.are_beside(elements, may_be_all=is_post):
-        return None
-    counted = [one.element for one in containers if date_key is None or (one.author and one.date)]
-    if any(element not in lengths for element in counted):
-        own = _own_lengths(shape.members)
-        lengths.update((element, own[element]) for element in counted if element not in lengths)
-    value = float(sum(min(lengths[element], _FULL) for element in counted))
-    if value < _MIN_CHARACTERS * len(containers) or (not is_reply and cards.are_teasers(elements)):
-        return None
-    return _Candidate(shape, containers, value * (1.5 if is_post else 1.0))
+    same = [label for label in labels if label.is_date and label.text == dates[0].text]
+    date = next((label for label in (*dates[:1], *same) if label.moment is not None), next(iter(dates), None))
+    name = type_of(element) if shape.name == TYPED_POST else shape.name
+    return PostContainer(element, next(iter(authors), None), date, name, [label.element for label in same])
 
 
 def _may_be_posts(members: Collection[Sequence[AuthorDateLabel]], least: int, *, is_post: bool) -> bool:
@@ -356,7 +289,7 @@ def _read_part(container: Element, label: Element) -> str:
     return ""
 
 
-def _may_follow(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
+def _may_follow(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
     if not _are_inside(shape.members, found):
         return True
@@ -374,7 +307,7 @@ def _are_parts(containers: Sequence[PostContainer], found: Mapping[Element, Post
     return complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own)
 
 
-def _is_one_remark(shape: _Shape, found: Mapping[Element, PostContainer]) -> bool:
+def _is_one_remark(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if a shape has one element, and this is a short comment of one author inside of a post."""
     if len(shape.members) != 1 or "comment" not in shape.name.lower() or not _are_inside(shape.members, found):
         return False
