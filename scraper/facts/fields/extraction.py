@@ -56,41 +56,58 @@ def _read(snapshots: Sequence[Snapshot], pages: Sequence[ElementTexts], request:
     finders = [ValuePlaceFinder(page) for page in pages]
     recipe = extraction_recipes.from_text(request.recipe) if request.recipe else None
     if request.records or (recipe and recipe.columns):
-        is_named = request.fields or (recipe and any(column.is_by_name for column in recipe.columns.values()))
-        items = [
-            record_items.read_named_items(structured.extract(snapshot), page.page.head.scripts) if is_named else {}
-            for snapshot, page in zip(snapshots, pages, strict=True)
-        ]
-        if recipe and not request.example:
-            return record_extraction.read_by_recipe(finders, items, recipe)
-        columns = recipe.columns if recipe else {}
-        return record_extraction.read_records(finders, items, request, _host(finders[0]), columns)
-    known = recipe or ExtractionRecipe("", {})
-    if request.example:
-        lessons = [extraction_recipes.add_example(known, finder, request.example, _host(finder)) for finder in finders]
-        at = min(range(len(pages)), key=lambda number: len(lessons[number][1]))
-        recipe, missing = lessons[at]
-        if missing:
-            return [PageFields(page.page.url, missing=missing) for page in pages]
-    found = [_read_values(recipe, finder) for finder in finders] if recipe else []
-    if recipe and request.example:
-        if found[at].misfit:
-            found[at] = _read_example_only(recipe, request.example, finders[at])
-        new = {name: value for name, value in request.example.items() if name not in known.places}
-        unclear = extraction_recipes.find_unclear(finders[at], new)
-        notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
-        found[at] = replace(found[at], warnings=(*found[at].warnings, *notes))
+        return _read_lists(snapshots, finders, request, recipe)
+    found = _read_places(finders, request, recipe)
     names = {name: hint for name, hint in request.fields.items() if name not in request.example}
-    if not names:
+    if not names or any(one.missing for one in found):
         return found
     constants = find_shared_texts(finders)
     by_name = [
         _read_names(snapshot, finder, NamedValueFinder(finder, stated), names)
         for snapshot, finder, stated in zip(snapshots, finders, constants, strict=True)
     ]
-    if not recipe:
+    if not found:
         return by_name
     return [_join(request.fields, one, other) for one, other in zip(found, by_name, strict=True)]
+
+
+def _read_lists(
+    snapshots: Sequence[Snapshot],
+    finders: Sequence[ValuePlaceFinder],
+    request: FieldRequest,
+    recipe: ExtractionRecipe | None,
+) -> list[PageFields]:
+    columns = recipe.columns if recipe else {}
+    is_named = request.fields or any(column.is_by_name for column in columns.values())
+    items = [
+        record_items.read_named_items(structured.extract(snapshot), finder.page.page.head.scripts) if is_named else {}
+        for snapshot, finder in zip(snapshots, finders, strict=True)
+    ]
+    if recipe and not request.example:
+        return record_extraction.read_by_recipe(finders, items, recipe)
+    return record_extraction.read_records(finders, items, request, _host(finders[0]), columns)
+
+
+def _read_places(
+    finders: Sequence[ValuePlaceFinder], request: FieldRequest, recipe: ExtractionRecipe | None
+) -> list[PageFields]:
+    """Return the values at the places of the recipe and of the example; nothing if there is neither."""
+    if not request.example:
+        return [_read_values(recipe, finder) for finder in finders] if recipe else []
+    known = recipe or ExtractionRecipe("", {})
+    lessons = [extraction_recipes.add_example(known, finder, request.example, _host(finder)) for finder in finders]
+    at = min(range(len(finders)), key=lambda number: len(lessons[number][1]))
+    learned, missing = lessons[at]
+    if missing:
+        return [PageFields(finder.page.page.url, missing=missing) for finder in finders]
+    found = [_read_values(learned, finder) for finder in finders]
+    if found[at].misfit:
+        found[at] = _read_example_only(learned, request.example, finders[at])
+    new = {name: value for name, value in request.example.items() if name not in known.places}
+    unclear = extraction_recipes.find_unclear(finders[at], new)
+    notes = tuple(_AMBIGUOUS.format(name=name[:40]) for name in unclear)
+    found[at] = replace(found[at], warnings=(*found[at].warnings, *notes))
+    return found
 
 
 def _join(fields: Iterable[str], by_example: PageFields, by_name: PageFields) -> PageFields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,34 +92,34 @@ def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
 
 
 def _title_options(page: ElementTexts, record: RecordElements) -> list[_Title]:
-    found: list[_Title] = []
+    parts = [part for element in record for part in page.descendants(element)]
     # The picture of a record has the link of its title.
-    targets = Counter(
-        part.get("href") or "" for element in record for part in page.descendants(element) if part.tag == "a"
-    )
-    for element in record:
-        for part in page.descendants(element):
-            is_heading = part.tag in HEADINGS
-            names = _names(part)
-            parent = part.getparent()
-            own = f"{names} {_names(parent)}" if parent is not None and len(parent) == 1 else names
-            is_named = _TITLE_NAME.search(own) is not None
-            is_link = part.tag == "a" and bool(part.get("href"))
-            if not (is_heading or is_named or is_link) or not page.has_text(part):
-                continue
-            text = page.text(part)
-            if len(text) > _MAX_TITLE:
-                continue
-            has_link = _has_link(page, part)
-            if has_link and not is_link and not is_heading:
-                continue  # the link in it is the title
-            link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
-            score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
-            score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
-            score -= 1.0 * bool(value_formats.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
-            score += 0.7 * (is_link and targets[part.get("href") or ""] > 1)
-            found.append(_Title(part, text, _place(part, record), score))
-    return found
+    targets = Counter(part.get("href") or "" for part in parts if part.tag == "a")
+    options = (_read_title(page, record, part, targets) for part in parts)
+    return [one for one in options if one is not None]
+
+
+def _read_title(page: ElementTexts, record: RecordElements, part: Element, targets: Mapping[str, int]) -> _Title | None:
+    """Return the text of a heading, a link or an element named as a title, with a score; None for other elements."""
+    is_heading = part.tag in HEADINGS
+    names = _names(part)
+    parent = part.getparent()
+    own = f"{names} {_names(parent)}" if parent is not None and len(parent) == 1 else names
+    is_named = _TITLE_NAME.search(own) is not None
+    target = part.get("href") if part.tag == "a" else None
+    is_link = bool(target)
+    if not (is_heading or is_named or is_link) or not page.has_text(part):
+        return None
+    text = page.text(part)
+    has_link = len(text) <= _MAX_TITLE and _has_link(page, part)
+    if len(text) > _MAX_TITLE or (has_link and not is_link and not is_heading):
+        return None  # the link in it is the title
+    link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
+    score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
+    score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
+    score -= 1.0 * bool(value_formats.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
+    score += 0.7 * (is_link and targets[target or ""] > 1)
+    return _Title(part, text, _place(part, record), score)
 
 
 def _has_link(page: ElementTexts, element: Element) -> bool:

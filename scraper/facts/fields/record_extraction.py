@@ -13,7 +13,7 @@ from scraper.facts.fields.model import MIN_RECORDS, Evidence, FieldRequest, Page
 from scraper.facts.fields.named_values import NamedValueFinder
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import read_rows
-from scraper.facts.fields.record_fields import MIN_FILLED, RecordFields
+from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordFields
 from scraper.facts.fields.record_items import NamedItems
 from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.facts.fields.text_leaves import ElementTexts
@@ -139,15 +139,12 @@ class _PageLists:
 
     def read(self, recipe: ExtractionRecipe, example_columns: _ExampleColumns | None = None) -> PageFields:
         """Return the records of the list that has the most columns, or of the list that the example is from."""
-        if not self.lists:
-            return PageFields(self.url, largest=find_largest_group(self._finder.page))
+        empty = self.no_list()
+        if empty is not None:
+            return empty
         columns = recipe.columns
-        options = [example_columns.fields] if example_columns and example_columns.fields else self.lists
-        fields = {name: FieldName(name, column.hint) for name, column in columns.items() if column.is_by_name}
-        finder = NamedValueFinder(self._finder) if fields else None
-        named = {name: (one, finder.find_matches(one)) for name, one in fields.items()} if finder else {}
-        read = [one.read(columns, named) for one in options]
-        found = max(read, key=lambda one: sum(values.filled for values in one.values()))
+        example = example_columns or _ExampleColumns()
+        found = self._find_columns(columns, [example.fields] if example.fields else self.lists)
         shares = sorted(found[name].filled if name in found else 0.0 for name in columns)
         learned = [name for name, column in columns.items() if not column.is_by_name]
         is_complete = 2 * sum(name in found for name in learned) >= len(learned)
@@ -156,12 +153,22 @@ class _PageLists:
         count = len(next(iter(found.values())).values)
         rows = [{name: found[name].values[at] if name in found else None for name in columns} for at in range(count)]
         evidence = {name: Evidence(one.source, _CONFIDENCES[one.source]) for name, one in found.items()}
-        warnings = list(example_columns.warnings if example_columns else ())
+        warnings = list(example.warnings)
         absent = ", ".join(name[:40] for name in columns if name not in found)
         warnings += [_NO_COLUMN.format(names=absent)] if absent else []
         warnings += [CORRECT] if any(one.source != "example" for one in found.values()) else []
         answer = _make_answer(self._finder.page, rows, *warnings)
         return replace(answer, evidence=evidence, recipe=extraction_recipes.to_text(recipe))
+
+    def _find_columns(
+        self, columns: Mapping[str, RecordColumn], lists: Sequence[RecordFields]
+    ) -> dict[str, ColumnValues]:
+        """Return the columns of the list that has the most values."""
+        fields = {name: FieldName(name, column.hint) for name, column in columns.items() if column.is_by_name}
+        finder = NamedValueFinder(self._finder) if fields else None
+        named = {name: (one, finder.find_matches(one)) for name, one in fields.items()} if finder else {}
+        read = (one.read(columns, named) for one in lists)
+        return max(read, key=lambda one: sum(values.filled for values in one.values()))
 
 
 def _make_answer(page: ElementTexts, rows: Sequence[Mapping[str, str | None]], *warnings: str) -> PageFields:

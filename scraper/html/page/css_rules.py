@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple, cast
 
 from cssselect import HTMLTranslator, SelectorError
@@ -67,7 +67,6 @@ _SHOWING_PROPERTIES = {
     "place": ("clip", "clip-path", "left", "top", "right", "text-indent", "position", "transform", "scale", "overflow"),
 }
 """By what hides text: the properties of another rule that may show it again."""
-_ALL_SHOWING = {name for names in _SHOWING_PROPERTIES.values() for name in names}
 _NEEDS_MOUSE = re.compile(r":(?:hover|active)")
 _MAX_VARIABLES = 5
 """Variables in the value of a variable."""
@@ -158,41 +157,60 @@ class _Selectors(NamedTuple):
     """Selectors of rules that hide the text of an element, but not of descendants with rules of their own."""
 
 
+class _HidingRule(NamedTuple):
+    """Selector of a rule that hides, the causes, and whether the rule is important and applies."""
+
+    selector: str
+    causes: tuple[str, ...]
+    is_important: bool
+    applies: bool | None
+
+
 def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> _Selectors:
-    hiding: list[tuple[str, tuple[str, ...], bool, bool | None]] = []
-    shown: dict[tuple[str, bool], set[str]] = {}
+    hiding: list[_HidingRule] = []
+    shown: defaultdict[tuple[str, bool], set[str]] = defaultdict(set)
     vanishing: set[str] = set()
     for rule in rules:
-        body = unescape(rule.body) if "\\" in rule.body else rule.body
-        for _ in range(_MAX_VARIABLES):
-            if "var(" not in body or len(body) > MAX_PRELUDE:
-                break
-            body = _VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "var(-)"), body)
+        body = _insert_variables(rule.body, variables)
         if rule.selector.startswith("@"):
             name, _, frame = rule.selector.removeprefix("@").partition(" ")
             if ("to" in frame or "100%" in frame) and hides_subtree(parse_declarations(body)):
                 vanishing.add(name)
             continue
-        style: dict[str, str] = {}
-        if rule.applies is not False and (_HIDES.search(body) or _MAY_HIDE.search(body)):
-            style = parse_declarations(body)
-        is_important = "!" in body and IMPORTANT.search(body) is not None
-        cause = _find_cause(style, vanishing) if style else ""
-        parts = split_selectors(rule.selector)
-        if cause:
-            applies = rule.applies and None if cause == "motion" else rule.applies
-            others = [one for one in ("visibility", "opacity") if one in style and one != cause]
-            hiding += [(part[-MAX_PRELUDE:], (cause, *others), is_important, applies) for part in parts]
         if rule.applies is False:
             continue
-        declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
-        if declared.isdisjoint(_ALL_SHOWING):
-            continue
-        names = {name for part in parts if not _NEEDS_MOUSE.search(part) for name in last_names(part, with_tag=True)}
-        for shows, properties in _SHOWING_PROPERTIES.items():
-            if shows != cause.partition(" ")[0] and not declared.isdisjoint(properties):
-                for importance in {False, is_important}:
-                    shown.setdefault((shows, importance), set()).update(names)
+        causes = _find_causes(body, vanishing)
+        is_important = "!" in body and IMPORTANT.search(body) is not None
+        parts = split_selectors(rule.selector)
+        if causes:
+            applies = rule.applies and None if causes[0] == "motion" else rule.applies
+            hiding += [_HidingRule(part[-MAX_PRELUDE:], causes, is_important, applies) for part in parts]
+        shows = _find_shown(body).difference(cause.partition(" ")[0] for cause in causes[:1])
+        if shows:
+            usual = (part for part in parts if not _NEEDS_MOUSE.search(part))
+            names = {name for part in usual for name in last_names(part, with_tag=True)}
+            for key in product(shows, {False, is_important}):
+                shown[key] |= names
+    return _without_shown(hiding, shown)
+
+
+def _insert_variables(body: str, variables: dict[str, str]) -> str:
+    """Return the declarations of a rule without escapes, with the values of variables."""
+    body = unescape(body) if "\\" in body else body
+    for _ in range(_MAX_VARIABLES):
+        if "var(" not in body or len(body) > MAX_PRELUDE:
+            break
+        body = _VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "var(-)"), body)
+    return body
+
+
+def _find_shown(body: str) -> set[str]:
+    """Return the keys of `_SHOWING_PROPERTIES` that have a property in the declarations."""
+    declared = {declaration.partition(":")[0].strip().lower() for declaration in body.split(";")}
+    return {shows for shows, properties in _SHOWING_PROPERTIES.items() if not declared.isdisjoint(properties)}
+
+
+def _without_shown(hiding: Iterable[_HidingRule], shown: Mapping[tuple[str, bool], set[str]]) -> _Selectors:
     found = _Selectors([], [], [])
     for selector, causes, is_important, applies in hiding:
         names = last_names(selector)
@@ -206,6 +224,15 @@ def _find_hiding_selectors(rules: Iterable[Rule], variables: dict[str, str]) -> 
         is_sure = applies and not any(in_part)
         (found.own_text if is_own else found.hiding if is_sure else found.doubtful).append(selector)
     return found
+
+
+def _find_causes(body: str, vanishing: set[str]) -> tuple[str, ...]:
+    """Return what hides an element with these declarations: the main cause, and others that may."""
+    if not _HIDES.search(body) and not _MAY_HIDE.search(body):
+        return ()
+    style = parse_declarations(body)
+    cause = _find_cause(style, vanishing)
+    return (cause, *(one for one in ("visibility", "opacity") if one in style and one != cause)) if cause else ()
 
 
 def _find_cause(style: dict[str, str], vanishing: set[str]) -> str:

@@ -165,24 +165,29 @@ def is_too_small(style: dict[str, str]) -> bool:
 
 
 def _is_off_screen(style: dict[str, str]) -> bool:
-    moved = _TRANSLATION.search(style.get("transform", ""))
-    moves = moved.group(1).split(",") if moved else []
-    moves += style.get("translate", "").split()
-    is_moved = any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
-    if is_moved or (_parse_length(style.get("text-indent")) or 0) < _OFF_SCREEN_PX:
+    has_padding = any(name.startswith("padding") for name in style)
+    if (
+        _is_moved_away(style)
+        or _px(style, "text-indent") < _OFF_SCREEN_PX
+        or _px(style, "letter-spacing") < _MIN_LETTER_SPACING_PX
+        or (min(_px(style, "margin-left"), _px(style, "margin-top")) < -_FAR_AWAY_PX and not has_padding)
+    ):
         return True
-    margins = [_parse_length(style.get(name)) or 0 for name in ("margin-left", "margin-top")]
-    if min(margins) < -_FAR_AWAY_PX and not any(name.startswith("padding") for name in style):
-        return True
-    if (_parse_length(style.get("letter-spacing")) or 0) < _MIN_LETTER_SPACING_PX:
-        return True
-    if style.get("position") not in {"absolute", "fixed"}:
+    position, left = style.get("position"), style.get("left", "")
+    if position not in {"absolute", "fixed"}:
         return False
-    if any((_parse_length(style.get(side)) or 0) < _OFF_SCREEN_PX for side in ("left", "top", "right", "bottom")):
-        return True
-    left = style.get("left", "")
-    beside = style["position"] == "fixed" and left.endswith("vw") and (_parse_number(left[:-2]) or 0) >= 100
-    return beside or (_parse_length(left) or 0) > _FAR_AWAY_PX
+    is_beside = position == "fixed" and left.endswith("vw") and (_parse_number(left[:-2]) or 0) >= 100
+    return is_beside or _px(style, "left") > _FAR_AWAY_PX or any(_px(style, side) < _OFF_SCREEN_PX for side in _SIDES)
+
+
+def _is_moved_away(style: dict[str, str]) -> bool:
+    moved = _TRANSLATION.search(style.get("transform", ""))
+    moves = (moved.group(1).split(",") if moved else []) + style.get("translate", "").split()
+    return any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
+
+
+def _px(style: dict[str, str], name: str) -> float:
+    return _parse_length(style.get(name)) or 0.0
 
 
 def _is_clipped(style: dict[str, str]) -> bool:
