@@ -30,6 +30,7 @@ _NEXT_CHARS = 24
 _REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _REFRESH_LIMIT_S = 10.0
 """Seconds. A page that reloads later is content, not a redirect."""
+_WEB = ("http://", "https://")
 _PLACES = ("body", "paging", "nav", "side", "footer")
 """Places on a page, most important first."""
 
@@ -98,36 +99,47 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
 
 def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
     """Return everything but the links: feeds, title, translations, directives and whether there is a password field."""
-    feeds, alternates, canonical, refresh = [], [], "", ""
+    robots, refresh = _read_metas(root, urls)
+    title = root.find(".//title")
+    return replace(
+        _read_relations(root, urls),
+        title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
+        refresh=refresh if refresh.startswith(_WEB) else "",
+        noindex=not robots.isdisjoint(("noindex", "none")),
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
+    )
+
+
+def _read_relations(root: Element, urls: UrlResolver) -> Outlinks:
+    """Return the canonical URL, the translations and the feeds that `link` elements name."""
+    feeds, alternates, canonical = [], [], ""
     for link in root.iter("link"):
         relation = (link.get("rel") or "").lower().split()
         url = urls.absolute(link.get("href"))
-        if not url.startswith(("http://", "https://")):
+        if not url.startswith(_WEB):
             continue
         if "canonical" in relation:
             canonical = canonical or url
-        elif "alternate" in relation and link.get("hreflang"):
-            alternates.append(((link.get("hreflang") or "").lower(), url))
+        elif "alternate" in relation and (language := link.get("hreflang")):
+            alternates.append((language.lower(), url))
         elif "alternate" in relation and _FEED_TYPE.match(link.get("type") or ""):
             feeds.append(url)
-    robots = set()
+    return Outlinks(
+        feeds=tuple(dict.fromkeys(feeds)), canonical=canonical, alternates=tuple(alternates[:_MAX_ALTERNATES])
+    )
+
+
+def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
+    """Return the directives for robots, and the URL of a redirect or ""."""
+    robots, refresh = set(), ""
     for meta in root.iter("meta"):
         content = meta.get("content") or ""
         if (meta.get("name") or "").lower() in ("robots", "search-mcp"):
             robots.update(re.split(r"[\s,]+", content.lower()))
         elif (meta.get("http-equiv") or "").lower() == "refresh" and (target := _REFRESH.match(content)):
             refresh = urls.absolute(target[2]) if _seconds(target[1]) <= _REFRESH_LIMIT_S else ""
-    title = root.find(".//title")
-    return Outlinks(
-        feeds=tuple(dict.fromkeys(feeds)),
-        title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
-        canonical=canonical,
-        alternates=tuple(alternates[:_MAX_ALTERNATES]),
-        refresh=refresh if refresh.startswith(("http://", "https://")) else "",
-        noindex=not robots.isdisjoint(("noindex", "none")),
-        nofollow=not robots.isdisjoint(("nofollow", "none")),
-        has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
-    )
+    return robots, refresh
 
 
 def _seconds(text: str) -> float:
@@ -154,7 +166,7 @@ def _read_link(element: Element, url: str) -> Outlink:
 def _read_url(urls: UrlResolver, element: Element) -> str:
     """Return the http(s) URL of a link without its fragment, or ""."""
     url = urls.absolute(element.get("href")).partition("#")[0]
-    return url if url.startswith(("http://", "https://")) else ""
+    return url if url.startswith(_WEB) else ""
 
 
 def _merge(one: Outlink, other: Outlink) -> Outlink:

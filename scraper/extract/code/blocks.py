@@ -55,19 +55,18 @@ def extract_code(block: Element) -> str:
 def find_code_in_table(table: Element) -> Element | None:
     """Return the code, in one cell or one row per line, of a table with line numbers; None for other tables."""
     rows = list(islice(table.iter("tr"), _MAX_LINES))
-    numbered = not _NUMBERED_TABLES.isdisjoint(classes_of(table)) or (
-        bool(rows) and any(not NUMBERING.isdisjoint(classes_of(cell)) for cell in rows[0])
-    )
+    has_numbers = any(map(_has_numbers, rows[0])) if rows else False
+    numbered = has_numbers or not _NUMBERED_TABLES.isdisjoint(classes_of(table))
     is_counted = not numbered and _are_counted_lines(rows)
     if not numbered and not is_counted:
         return _find_block_beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
-    if is_counted or (len(rows) > 1 and all(_is_numbered_line(row) for row in rows)):
+    if is_counted or (len(rows) > 1 and all(map(_is_numbered_line, rows))):
         markers = [_read_diff_marker(row[-1]) for row in rows]
         changes = any(marker.strip() for marker in markers)
         block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
         block.text = "\n".join(marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True))
         return block
-    cells = [cell for cell in table.iter("td") if NUMBERING.isdisjoint(classes_of(cell))]
+    cells = [cell for cell in table.iter("td") if not _has_numbers(cell)]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
 
 
@@ -120,9 +119,11 @@ def _read_diff_marker(cell: Element) -> str:
 
 def _is_numbered_line(row: Element) -> bool:
     """Return True if a row is a number and a line of code."""
-    return len(row) > 1 and all(
-        not NUMBERING.isdisjoint(classes_of(cell)) for cell in row.iterchildren() if cell is not row[-1]
-    )
+    return len(row) > 1 and all(map(_has_numbers, row[:-1]))
+
+
+def _has_numbers(element: Element) -> bool:
+    return not NUMBERING.isdisjoint(classes_of(element))
 
 
 def is_bare_block(code: Element) -> bool:

@@ -356,7 +356,8 @@ def _add_diff_signs(root: Element, class_names: str) -> None:
     blocks = (next(line.iterancestors("pre"), None) for line in changed)
     for block in dict.fromkeys(block for block in blocks if block is not None):
         lines = [line for line in block.iter("span", "div") if not _DIFF_LINE_CLASSES.isdisjoint(classes_of(line))]
-        if any(text_of(line)[:1] in "+-" for line in lines if _diff_sign(line) != " " and text_of(line)):
+        starts = (text_of(line)[:1] for line in lines if _diff_sign(line) != " ")
+        if not {"+", "-"}.isdisjoint(starts):
             continue  # the signs are in the text already
         for line in lines:
             place = line

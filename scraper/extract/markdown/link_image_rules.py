@@ -55,14 +55,7 @@ class LinkRules(MarkdownRules):
         is_of_title = (
             anchor is not None and not parent_tags.isdisjoint(_TITLE_CONTEXTS) and _links_to_own_title(element, anchor)
         )
-        is_permalink = (is_of_title and label.lower() in _PERMALINK_WORDS) or not _PERMALINK_CLASSES.isdisjoint(
-            classes_of(element)
-        )
-        if (
-            label in _PERMALINK_TEXTS
-            or _PERMALINK_PICTURE.match(label)
-            or (is_permalink and not _holds_all_words(element))
-        ):
+        if _is_permalink(element, label, is_of_title=is_of_title):
             last = self.plain_pieces[-1]
             if isinstance(last, str) and last.strip() == label:
                 self.plain_pieces.pop()
@@ -114,6 +107,15 @@ class LinkRules(MarkdownRules):
         if url not in self.links and len(self.links) < _MAX_LINKS:
             plain = label if label.isalnum() or not re.search(r"[\\*`!]", label) else text_of(element)
             self.links[url] = clean_line(plain, _MAX_LINK_TEXT)
+
+
+def _is_permalink(element: Element, label: str, *, is_of_title: bool) -> bool:
+    """Return True if a link contains only a sign, a picture or a word that stands for its own address."""
+    if label in _PERMALINK_TEXTS or _PERMALINK_PICTURE.match(label):
+        return True
+    is_named = is_of_title and label.lower() in _PERMALINK_WORDS
+    is_named = is_named or not _PERMALINK_CLASSES.isdisjoint(classes_of(element))
+    return is_named and not _holds_all_words(element)
 
 
 def _find_card(text: str) -> str:

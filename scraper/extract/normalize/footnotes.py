@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from urllib.parse import unquote
@@ -90,21 +90,26 @@ def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
     marks = [mark for mark in marks if mark.name in targets]
     # A link back to its mark is not a mark: splitting the text at marks would break it.
     marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
+    bodies = _find_bodies(targets[mark.name] for mark in marks)
+    found = ((mark, targets[mark.name], bodies.get(targets[mark.name])) for mark in marks)
+    return [
+        (_expand_mark(mark.element), body, mark.label)
+        for mark, target, body in found
+        if body is not None and _is_separate_note(mark.element, target, body, places)
+    ]
+
+
+def _find_bodies(targets: Iterable[Element]) -> dict[Element, Element]:
+    """Return the note of each target in a block of notes."""
     blocks: defaultdict[Element, list[Element]] = defaultdict(list)
-    for target in dict.fromkeys(targets[mark.name] for mark in marks):
+    for target in dict.fromkeys(targets):
         block = find_note_block(target)
         if block is not None:
             blocks[block].append(target)
     bodies: dict[Element, Element] = {}
     for block, in_block in blocks.items():
         bodies |= split_notes(block, in_block)
-    pairs = []
-    for mark in marks:
-        target = targets[mark.name]
-        body = bodies.get(target)
-        if body is not None and _is_separate_note(mark.element, target, body, places):
-            pairs.append((_expand_mark(mark.element), body, mark.label))
-    return pairs
+    return bodies
 
 
 def _parse_mark(link: Element) -> _Mark | None:
@@ -245,19 +250,23 @@ def _pair_sidenotes(root: Element) -> list[tuple[Element, Element, str]]:
         if around is not None and "footnotemark" in (around.get("class") or ""):
             remove(note)  # a LaTeXML note without words beside a mark that is set again
             continue
-        label = text_of(mark).strip("[]() \n")
-        strip_label(note, label or str(len(pairs) + 1))
+        label = text_of(mark).strip("[]() \n") or str(len(pairs) + 1)
+        strip_label(note, label)
         page_letters = page_letters or "".join(text_of(root).split())
         letters = "".join(text_of(note).split())[-_COMPARED_LETTERS:]
         if len(letters) >= _MIN_COMPARED_LETTERS and page_letters.count(letters) > 1:
-            # The label stays as a mark without a link.
-            checkbox = note.getprevious()
-            if checkbox is not None and checkbox.tag == "input":
-                remove(checkbox)
-            remove(note)
+            _remove_copy(note)  # the label stays as a mark without a link
             continue
-        pairs.append((mark, note, label or str(len(pairs) + 1)))
+        pairs.append((mark, note, label))
     return pairs
+
+
+def _remove_copy(note: Element) -> None:
+    """Remove a note with the checkbox before it."""
+    checkbox = note.getprevious()
+    if checkbox is not None and checkbox.tag == "input":
+        remove(checkbox)
+    remove(note)
 
 
 _INLINE_NOTE = re.compile(r"(?:^|\s)(?:inline-?)?foot-?note(?:-(?:text|content|body))?(?:\s|$)", re.IGNORECASE)

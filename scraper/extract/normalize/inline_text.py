@@ -72,11 +72,17 @@ def insert_spaces(root: Element) -> None:
         if behind is not None and not label.tail:
             label.tail = " "
     for source in root.iter("cite"):
-        around = source.getparent()
-        is_first = source.getprevious() is None and around is not None and not (around.text or "").strip()
-        quote = around.getparent() if around is not None and around.tag in ("div", "p") else around
-        if is_first and quote is not None and quote.tag == "blockquote" and (source.tail or "").strip():
+        if _leads_quotation(source):
             source.tag = "div"
+
+
+def _leads_quotation(source: Element) -> bool:
+    """Return True if a `cite` is the first part of a quotation, and text follows."""
+    around = source.getparent()
+    if around is None or source.getprevious() is not None or (around.text or "").strip():
+        return False
+    quote = around.getparent() if around.tag in ("div", "p") else around
+    return quote is not None and quote.tag == "blockquote" and bool((source.tail or "").strip())
 
 
 def _separate_number(number: Element) -> None:

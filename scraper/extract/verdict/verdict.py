@@ -204,17 +204,18 @@ def _find_missing_content(signals: PageSignals, *, rendered: bool) -> str:
     if rendered:
         return "" if signals.main_words else "empty"
     page = signals.page
-    if page.binary:
-        return "binary"
-    if signals.short and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas):
-        return "refresh"
-    waiting = signals.short and (signals.empty_mount or page.asks_for_scripts)
-    if signals.scripted and (signals.main_words < _THIN_WORDS or waiting):
-        return "javascript"
-    if page.embeds and signals.main_words < _THIN_WORDS:
-        return "frames"
-    if signals.scripted and signals.hollow:
-        return "hollow"
+    is_thin = signals.main_words < _THIN_WORDS
+    is_waiting = signals.short and (signals.empty_mount or page.asks_for_scripts)
+    reasons = {
+        "binary": page.binary,
+        "refresh": signals.short
+        and any(name == "refresh" and _REFRESH.match(value) for name, value in page.head.metas),
+        "javascript": signals.scripted and (is_thin or is_waiting),
+        "frames": page.embeds and is_thin,
+        "hollow": signals.scripted and signals.hollow,
+    }
+    if reason := next((reason for reason, applies in reasons.items() if applies), ""):
+        return reason
     if page.may_hide_text or (page.is_styled and _addresses_model(signals.text)):
         return "hidden"
     return "" if signals.words else "empty"
