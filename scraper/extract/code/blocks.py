@@ -119,7 +119,7 @@ def _read_diff_marker(cell: Element) -> str:
 
 def _is_numbered_line(row: Element) -> bool:
     """Return True if a row is a number and a line of code."""
-    return len(row) > 1 and all(map(_has_numbers, row[:-1]))
+    return len(row) > 1 and all(map(_has_numbers, list(row)[:-1]))
 
 
 def _has_numbers(element: Element) -> bool:
