@@ -14,7 +14,7 @@ import yaml
 
 from benchmarks.common.command_line import Figures, print_table
 from browsers.model import Snapshot
-from scraper.documents.video import read_watch_page
+from scraper.documents.media import read_watch_page
 from scraper.engines.model import SearchQuery
 from scraper.engines.sources.registry import SOURCES
 from tests.scraper.engines.sources.recorded_answers import RECORDED

@@ -1,4 +1,7 @@
-"""Archive reader: lists the files of zip and tar archives, and reads the documents in a zip file."""
+"""Readers of zip and tar archives: their files are listed, and the documents in a zip file read.
+
+Files of Apple Pages, Numbers and Keynote are zip files too. Their PDF preview is read, if they contain one.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 
-from scraper.documents.embedded import EmbeddedFile, read_embedded
+from scraper.documents.dispatcher import EmbeddedFile, read_embedded
 from scraper.documents.markdown_writing import pipe_table
 from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.pdf import reader as pdf_reader
 from scraper.documents.safe_zip import ZipParts
-from scraper.errors import MalformedDocumentError, ScraperError
+from scraper.errors import MalformedDocumentError, ScraperError, UnsupportedTypeError
 from scraper.text.sanitize import clean_line
 
 _MAX_LISTED = 500
@@ -142,3 +147,34 @@ def _decompress(data: bytes, kind: str) -> bytes:
     except (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
         pass
     return b""
+
+
+_PREVIEWS = ("QuickLook/Preview.pdf", "preview.pdf")
+_EXPORT = "Export it as PDF or Word (File > Export To), or look for another copy."
+
+
+def warm_up(request: ParseRequest | None = None) -> None:
+    """Load the reader of the preview."""
+    pdf_reader.warm_up(request)
+
+
+def read_iwork(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the text of the preview.
+
+    Raises:
+        UnsupportedTypeError: There is no preview in PDF.
+        MalformedDocumentError: The preview is damaged.
+    """
+    parts = ZipParts(data)
+    preview = next((name for name in _PREVIEWS if name in parts), None)
+    if preview is None:
+        raise UnsupportedTypeError(
+            "This is a file of Apple Pages, Numbers or Keynote without a preview in PDF, which is not read here.",
+            next_step=_EXPORT,
+        )
+    try:
+        parsed = pdf_reader.read(parts.read(preview), request)
+    except MalformedDocumentError:
+        raise MalformedDocumentError("The PDF preview in this Apple file is damaged.", next_step=_EXPORT) from None
+    warning = "Only the preview in this Apple file was read: it may lack pages, and text that was changed since."
+    return replace(parsed, format="iwork", warnings=(*parsed.warnings, warning))

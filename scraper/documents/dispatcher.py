@@ -1,13 +1,15 @@
-"""Read a document: detect its format, load the reader for it, and normalize its result."""
+"""Read a document: detect its format, load the reader for it, and normalize its result; read the files inside of it."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
+from scraper import errors
 from scraper.documents.model import (
     HIDDEN_TEXT_WARNING,
     MAX_CHARACTERS,
@@ -15,15 +17,7 @@ from scraper.documents.model import (
     ParsedDocument,
     ParseRequest,
 )
-from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.errors import (
-    EncryptedDocumentError,
-    MalformedDocumentError,
-    NoContentError,
-    OcrNeededError,
-    ScraperError,
-    UnsupportedTypeError,
-)
+from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
 from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.text.markdown_structure import clean_markdown
 from scraper.text.sanitize import clean_line
@@ -32,35 +26,36 @@ Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 """Read one format; raise `ScraperError` if the document cannot be read."""
 
 _READERS: Mapping[DocumentKind, str] = {
-    DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf.reader:read",
+    DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf_reader:read",
     DocumentKind.XLSX: "sheets:read", DocumentKind.XLSB: "sheets:read", DocumentKind.XLS: "sheets:read",
     DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "epub:read", DocumentKind.ODT: "odf.reader:read",
     DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
     DocumentKind.CSV: "text_formats:read_csv", DocumentKind.JSON: "text_formats:read_json",
     DocumentKind.XML: "text_formats:read_xml", DocumentKind.NOTEBOOK: "text_formats:read_notebook",
-    DocumentKind.MARKDOWN: "text_formats:read_markdown",
-    DocumentKind.TEXT: "text_formats:read_text", DocumentKind.FEED: "feed:read", DocumentKind.HTML: "html:read",
-    DocumentKind.EMAIL: "email:read", DocumentKind.IMAGE: "image:read", DocumentKind.ARCHIVE: "archive:read",
-    DocumentKind.DOC: "ole.doc:read", DocumentKind.PPT: "ole.ppt:read", DocumentKind.MSG: "ole.msg:read",
-    DocumentKind.IWORK: "iwork:read", DocumentKind.TRANSCRIPT: "video:read",
+    DocumentKind.MARKDOWN: "text_formats:read_markdown", DocumentKind.TEXT: "text_formats:read_text",
+    DocumentKind.FEED: "text_formats:read_feed", DocumentKind.HTML: "html:read", DocumentKind.EMAIL: "email:read",
+    DocumentKind.IMAGE: "media:read_image", DocumentKind.ARCHIVE: "archive:read",
+    DocumentKind.DOC: "old_office:read_word", DocumentKind.PPT: "old_office:read_slides",
+    DocumentKind.MSG: "email:read_outlook", DocumentKind.IWORK: "archive:read_iwork",
+    DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
 """Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.fallback_reader:read",
     DocumentKind.DOCX: "docx.fallback_reader:read",
 }
-_UNREADABLE: Mapping[DocumentKind, ScraperError] = {
-    DocumentKind.LOCKED_OFFICE: EncryptedDocumentError(
+_UNREADABLE: Mapping[DocumentKind, errors.ScraperError] = {
+    DocumentKind.LOCKED_OFFICE: errors.EncryptedDocumentError(
         "This is an Office document that is locked with a password, which cannot be opened here.",
         next_step="Save it without a password, or look for another copy.",
     ),
-    DocumentKind.DAMAGED_OFFICE: MalformedDocumentError("The file is a damaged Office document."),
-    DocumentKind.BINARY: UnsupportedTypeError(
+    DocumentKind.DAMAGED_OFFICE: errors.MalformedDocumentError("The file is a damaged Office document."),
+    DocumentKind.BINARY: errors.UnsupportedTypeError(
         "The file is of a kind that is not read: its bytes are neither text nor a known document.",
         next_step="PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF, CSV, JSON and text are read. "
         "Export other documents as PDF, for example by `soffice --convert-to pdf FILE`.",
     ),
-    DocumentKind.EMPTY: NoContentError(
+    DocumentKind.EMPTY: errors.NoContentError(
         "The file is empty.", next_step="There is nothing to read in it: check the address."
     ),
 }
@@ -109,15 +104,15 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
         if parsed.ocr_pages and request.keep_pictures:
             return parsed
         if parsed.ocr_pages:
-            raise OcrNeededError(
+            raise errors.OcrNeededError(
                 "The document holds pictures of pages without any letters: it was scanned.", next_step=_OCR_ADVICE
             )
         if any(warning.startswith(HIDDEN_TEXT_WARNING) for warning in parsed.warnings):
-            raise OcrNeededError(
+            raise errors.OcrNeededError(
                 "The letters of the document cannot be seen: they are invisible, or have the color of the paper.",
                 next_step="Such text is not read here. Look for another edition.",
             )
-        raise NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
+        raise errors.NoContentError("The document contains no text.", next_step="There is nothing to read in it.")
     warnings = parsed.warnings
     if len(markdown) > MAX_CHARACTERS:
         warnings, markdown = (*warnings, TRUNCATION_WARNING), markdown[:MAX_CHARACTERS]
@@ -129,3 +124,59 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
         author=clean_line(parsed.author or "", _MAX_METADATA_CHARS) or None,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+_MAX_FILES = 30
+"""Files inside of one document that are read."""
+_PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
+_MAX_NAME_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedFile:
+    """A file inside of another one."""
+
+    name: str
+    data: bytes
+    media_type: str = ""
+    problem: str = ""
+    """Sentence about the reason for which its data could not be read."""
+
+
+def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple[list[str], tuple[str, ...]]:
+    """Return a section of Markdown for each file, and warnings, which begin with the name of their file.
+
+    Files that cannot be read have a sentence in place of their text. Files in archives and emails that are inside of
+    the document are not read, so nothing nests deeper.
+    """
+    sections: list[str] = []
+    warnings: list[str] = []
+    size = 0
+    for number, file in enumerate(files):
+        name = clean_line(file.name, _MAX_NAME_CHARS) or "unnamed"
+        if number >= _MAX_FILES or size > MAX_CHARACTERS:
+            warnings.append(f"Only the first {number} files inside of the document are read.")
+            break
+        text, problems = _read(file, request)
+        size += len(text)
+        sections.append(f"## {name}\n\n{text}")
+        warnings += (f"{name}: {problem}" for problem in problems)
+    return sections, tuple(warnings)
+
+
+def _read(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a file, or a sentence in parentheses, and the warnings of its reader."""
+    if file.problem:
+        return f"(not read: {file.problem})", ()
+    kind = sniff_kind(file.data, media_type=file.media_type, name=file.name)
+    if kind in CONTAINER_FORMATS:
+        return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)", ()
+    inner = ParseRequest(media_type=file.media_type, name=file.name, url=request.url)
+    try:
+        parsed: ParsedDocument = find_reader(kind)(file.data, inner)
+    except (errors.ScraperError, RecursionError) as error:
+        return f"({len(file.data):,} bytes, not read: {error})", ()
+    if kind is DocumentKind.IMAGE or parsed.markdown.strip():
+        # Only the outer file has pages that can be chosen.
+        return _PAGE.sub(r"(page \1)", parsed.markdown), parsed.warnings
+    return f"({len(file.data):,} bytes without text.)", parsed.warnings

@@ -1,10 +1,14 @@
-"""Request and result of a document reader."""
+"""Request and result of a document reader, and what all readers share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from browsers.http.charset import decode
+from scraper.errors import EncryptedDocumentError
+from scraper.text.sanitize import clean
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown. A million tokens: more than any caller can page through."""
@@ -83,3 +87,18 @@ class ParsedDocument:
         values["ocr_pages"] = tuple(int(page) for page in data["ocr_pages"])
         values["warnings"] = tuple(str(warning) for warning in data["warnings"])
         return cls(**values)  # type: ignore[arg-type]
+
+
+def decode_text(data: bytes, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
+    """Return the text without invisible characters, and a warning if it was truncated."""
+    text = decode(data[: 4 * MAX_CHARACTERS], request.media_type)
+    text, _ = clean(text.removeprefix("\ufeff"))
+    if len(text) > MAX_CHARACTERS or len(data) > 4 * MAX_CHARACTERS:
+        return text[:MAX_CHARACTERS], (TRUNCATION_WARNING,)
+    return text, ()
+
+
+def locked_error(what: str) -> EncryptedDocumentError:
+    """Return the error for a document that needs a password."""
+    advice = "Save it without a password, or look for another copy."
+    return EncryptedDocumentError(f"{what} is locked with a password.", next_step=advice)

@@ -8,13 +8,11 @@ from itertools import groupby
 from operator import itemgetter
 
 from scraper.documents.markdown_writing import pipe_table
-from scraper.documents.ooxml_parts import find_related_parts, iter_sheet_parts
+from scraper.documents.office_xml import A, C, find_related_parts, iter_sheet_parts, join_texts
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
 from scraper.html.dom.xpath import Element
 
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _KIND = re.compile(r"(?<!\w)(\w+?)(?:3D)?Chart")
 _MAX_CHARTS = 100
 _MAX_POINTS = 500
@@ -25,15 +23,12 @@ def read_charts(parts: ZipParts) -> dict[str, list[str]]:
     charts: dict[str, list[str]] = {}
     for name, part in iter_sheet_parts(parts):
         for drawing in find_related_parts(parts, part, "drawing"):
-            texts = (format_chart(parts, chart) for chart in find_related_parts(parts, drawing, "chart")[:_MAX_CHARTS])
-            charts.setdefault(name, []).extend(filter(None, (*texts, *_read_text_boxes(parts.xml_or_none(drawing)))))
+            texts = [format_chart(parts, chart) for chart in find_related_parts(parts, drawing, "chart")[:_MAX_CHARTS]]
+            root = parts.xml_or_none(drawing)
+            shapes = root.iter(A + "p") if root is not None else ()
+            texts += (" ".join(join_texts(paragraph, A + "t").split()) for paragraph in shapes)
+            charts.setdefault(name, []).extend(filter(None, texts))
     return charts
-
-
-def _read_text_boxes(drawing: Element | None) -> Iterator[str]:
-    """Yield the paragraphs of the shapes that lie over a sheet."""
-    for paragraph in drawing.iter(_A + "p") if drawing is not None else ():
-        yield " ".join("".join(text.text or "" for text in paragraph.iter(_A + "t")).split())
 
 
 def format_chart(parts: ZipParts, name: str) -> str:
@@ -45,18 +40,18 @@ def format_chart(parts: ZipParts, name: str) -> str:
     try:
         root = parts.xml_or_none(name)
     except ScraperError:
-        return ""
+        root = None
     if root is None:
         return ""
-    plots = [element for element in root.iter(_C + "*") if str(element.tag).endswith("Chart")]
-    title = _title(root.find(_C + "chart"))
+    plots = [element for element in root.iter(C + "*") if str(element.tag).endswith("Chart")]
+    title = _title(root.find(C + "chart"))
     if not plots:
         return title
     kinds = dict.fromkeys(kind[1] for plot in plots if (kind := _KIND.search(str(plot.tag))))
-    axes = [axis for axis in root.iter(_C + "*") if str(axis.tag).endswith("Ax")]
+    axes = [axis for axis in root.iter(C + "*") if str(axis.tag).endswith("Ax")]
     category_axis = next(filter(_is_category_axis, axes), None)
     heading = f"{' and '.join(kinds).capitalize()} chart" if kinds else "Chart"
-    series = [one for plot in plots for one in plot.findall(_C + "ser")]
+    series = [one for plot in plots for one in plot.findall(C + "ser")]
     tables = list(_tables(series, _title(category_axis)))
     known = {_name(one) for one in series} | ({_title(category_axis)} if tables else set())
     values = [text for axis in axes if (text := _title(axis)) and text not in known]
@@ -65,15 +60,12 @@ def format_chart(parts: ZipParts, name: str) -> str:
 
 def _is_category_axis(axis: Element) -> bool:
     """Return True for an axis of categories or dates, and for the horizontal one of two axes of values."""
-    position = axis.find(_C + "axPos")
-    return str(axis.tag) in (_C + "catAx", _C + "dateAx") or (
-        position is not None and position.get("val") in ("b", "t")
-    )
+    position = axis.find(C + "axPos")
+    return str(axis.tag) in (C + "catAx", C + "dateAx") or (position is not None and position.get("val") in ("b", "t"))
 
 
 def _title(element: Element | None) -> str:
-    title = None if element is None else element.find(_C + "title")
-    return "" if title is None else " ".join("".join(text.text or "" for text in title.iter(_A + "t")).split())
+    return "" if element is None else " ".join(join_texts(element.find(C + "title"), A + "t").split())
 
 
 def _tables(series: Sequence[Element], category_title: str) -> Iterator[str]:
@@ -96,13 +88,13 @@ def _columns(series: Element) -> Iterator[tuple[str, dict[int, str]]]:
 
 
 def _name(series: Element) -> str:
-    return next(iter(_points(series, "tx").values()), series.findtext(f"{_C}tx/{_C}v", ""))
+    return next(iter(_points(series, "tx").values()), series.findtext(f"{C}tx/{C}v", ""))
 
 
 def _points(series: Element, *names: str) -> dict[int, str]:
     """Return the data points of the first of these children that has any, by number; missing points have none."""
     for name in names:
-        levels = list(series.iterfind(f"{_C}{name}//{_C}lvl")) or list(series.iterfind(_C + name))
+        levels = list(series.iterfind(f"{C}{name}//{C}lvl")) or list(series.iterfind(C + name))
         points = [_level_points(level) for level in reversed(levels)]
         if any(points):
             return _join_levels(points)
@@ -111,9 +103,9 @@ def _points(series: Element, *names: str) -> dict[int, str]:
 
 def _level_points(level: Element) -> dict[int, str]:
     found = {}
-    for position, point in enumerate(level.iter(_C + "pt")):
+    for position, point in enumerate(level.iter(C + "pt")):
         index = str(point.get("idx", position))
-        if index.isdecimal() and (text := point.findtext(_C + "v")) is not None:
+        if index.isdecimal() and (text := point.findtext(C + "v")) is not None:
             found[int(index)] = _format_number(text)
     return found
 

@@ -1,4 +1,7 @@
-"""Convert the HTML that the readers of office formats build to Markdown."""
+"""Convert the HTML that the readers of office formats build to Markdown, and write what the formats share.
+
+Review comments become footnotes, and list numbers are written in the numeral systems of Office programs.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.html.dom.parsing import parse_html
 from scraper.html.dom.xpath import Element, text_of
+from scraper.text.sanitize import clean_line
 
 ITEM_NUMBER = "\ue0f2{}\ue0f3"
 """Template of the placeholder for the number of a list item, at the start of its text."""
 CODE_CHARACTERS = re.compile(r"[{}();=<>\[\]$#|]")
 """Characters by which monospaced text counts as code."""
+HEADING_STYLE = re.compile(r"(?:heading|berschrift|titre|titolo|t[ií]tulo|rubrik|kop)\s*([1-9])(?!\d)", re.IGNORECASE)
+"""Name or ID of a style for headings, with their level."""
 MONOSPACED_FONT = re.compile(r"courier|consolas|mono|menlo|monaco", re.IGNORECASE)
 REPEATED_CHARS = 200
 """Characters. Repeat the text of a merged cell in every row and column it spans, because rows are read one by one.
@@ -141,3 +147,65 @@ def apply_format(html: str, *, bold: bool, italic: bool, struck: bool, raised: s
         return html
     tags = [tag for tag, is_set in (("b", bold), ("i", italic), ("s", struck), (raised, raised)) if is_set]
     return "".join(f"<{tag}>" for tag in tags) + html + "".join(f"</{tag}>" for tag in reversed(tags))
+
+
+_COMMENT_PLACEHOLDER = re.compile("\ue0f4(\\d+)\ue0f5")
+"""Markdown's own characters would be escaped."""
+_MAX_COMMENTS = 1_000
+_MAX_COMMENT_CHARS = 4_000
+
+
+class ReviewComments:
+    """Reviewers' comments on passages of one document, in text order."""
+
+    def __init__(self) -> None:
+        """Begin without comments."""
+        self._lines: list[str] = []
+
+    def add(self, author: str, date: str, text: str, *, is_resolved: bool = False) -> str:
+        """Return the placeholder for a comment in the text; empty without a text, and after 1,000 comments."""
+        if not text.strip() or len(self._lines) >= _MAX_COMMENTS:
+            return ""
+        facts = (clean_line(author, 100) or "Comment", date[:10], "resolved" if is_resolved else "")
+        self._lines.append(f"{', '.join(filter(None, facts))}: {clean_line(text, _MAX_COMMENT_CHARS)}")
+        return f"\ue0f4{len(self._lines)}\ue0f5"
+
+    def insert(self, markdown: str) -> str:
+        """Replace the placeholders by note references, and append the comments."""
+        text = _COMMENT_PLACEHOLDER.sub(lambda match: f"[^comment-{match[1]}]", markdown)
+        notes = (f"[^comment-{number}]: {line}" for number, line in enumerate(self._lines, 1))
+        return "\n\n".join(filter(None, (text, *notes)))
+
+
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"),
+    (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_EAST_ASIAN = "〇一二三四五六七八九"
+_EAST_ASIAN_STYLES = frozenset(
+    "chineseCounting chineseCountingThousand ideographDigital japaneseCounting taiwaneseCounting".split()
+)
+
+
+def format_numeral(count: int, style: str) -> str:
+    """Format a count in one of Word's number styles; unknown styles give digits."""
+    text = "" if style == "none" else str(count)
+    if style in ("lowerRoman", "upperRoman"):
+        text = _roman(count)
+    elif style in ("lowerLetter", "upperLetter"):
+        text = chr(ord("a") + (count - 1) % 26) * min(9, (count - 1) // 26 + 1)
+    elif style == "decimalZero":
+        text = f"{count:02}"
+    elif style in _EAST_ASIAN_STYLES and 0 < count < 100:
+        tens, ones = divmod(count, 10)
+        text = ("" if tens < 2 else _EAST_ASIAN[tens]) + ("十" if tens else "") + (_EAST_ASIAN[ones] if ones else "")
+    return text.upper() if style.startswith("upper") else text
+
+
+def _roman(count: int) -> str:
+    text = ""
+    for value, letters in _ROMAN:
+        while count >= value and len(text) < 20:
+            text += letters
+            count -= value
+    return text

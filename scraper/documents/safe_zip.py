@@ -12,7 +12,8 @@ from io import BytesIO
 
 from lxml import etree
 
-from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
+from scraper.documents.model import locked_error
+from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
 _MAX_ENTRIES = 20_000
@@ -109,10 +110,7 @@ class ZipParts:
         if entry is None:
             raise MalformedDocumentError(f"The document lacks its part {name[:100]}.")
         if entry.flag_bits & _ENCRYPTED_FLAG:
-            raise EncryptedDocumentError(
-                "The document is locked with a password.",
-                next_step="Save it without a password, or look for another copy.",
-            )
+            raise locked_error("The document")
         try:
             with self._archive.open(entry) as part:
                 while size < max_bytes and (chunk := part.read(_CHUNK_BYTES)):

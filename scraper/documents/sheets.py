@@ -13,14 +13,19 @@ import python_calamine
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from scraper.documents.markdown_writing import format_regions, write_link
-from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
 from scraper.documents.office_charts import read_charts
-from scraper.documents.ooxml_parts import iter_sheet_parts
+from scraper.documents.office_xml import iter_sheet_parts
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts
-from scraper.documents.sheet_cells import column_number, read_padded_styles, read_sheet_links, write_as_text
-from scraper.documents.sheet_comments import read_sheet_comments
+from scraper.documents.sheet_parts import (
+    column_number,
+    read_padded_styles,
+    read_sheet_comments,
+    read_sheet_links,
+    write_as_text,
+)
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.errors import ContentTooLargeError, EncryptedDocumentError, MalformedDocumentError
+from scraper.errors import ContentTooLargeError, MalformedDocumentError
 
 _MAX_CELLS = 5_000_000
 """Cells between the first and the last used one; calamine allocates all of them."""
@@ -87,9 +92,7 @@ def _open(data: bytes) -> CalamineWorkbook:
     try:
         return CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError:
-        raise EncryptedDocumentError(
-            "The spreadsheet is locked with a password.", next_step="Save it without one."
-        ) from None
+        raise locked_error("The spreadsheet") from None
     except (python_calamine.CalamineError, ValueError, OSError) as error:
         raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 

@@ -23,7 +23,7 @@ from scraper.documents.completeness import (
 from scraper.documents.markdown_writing import pipe_table, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_charts import format_chart
-from scraper.documents.ooxml_parts import find_related_parts
+from scraper.documents.office_xml import MC, A, find_related_parts
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import MalformedDocumentError
 from scraper.text.sanitize import clean_line
@@ -34,8 +34,6 @@ _MAX_SHAPES = 2_000
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _OMITTED_PLACEHOLDERS = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _BODIES = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LAST = 1 << 40
 _MAX_NAME_CHARS, _MAX_COMMENT_CHARS = 100, 4_000
 _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
@@ -102,9 +100,9 @@ def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping
 
 def _paragraph_texts(root: Any) -> Iterator[str]:
     """Yield the text of paragraphs, without second copies and without fields such as the slide number."""
-    for paragraph in root.iter(_A + "p"):
-        if next(paragraph.iterancestors(_FALLBACK), None) is None:
-            yield "".join(text.text or "" for text in paragraph.iterfind(f"{_A}r/{_A}t"))
+    for paragraph in root.iter(A + "p"):
+        if next(paragraph.iterancestors(MC + "Fallback"), None) is None:
+            yield "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
 
 
 def _read_authors(parts: ZipParts) -> dict[str, str]:
@@ -119,7 +117,7 @@ def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
     for comment in root.iter("{*}cm", "{*}reply") if root is not None else ():
         text = " ".join(
             text.text or "" for child in comment if not str(child.tag).endswith("}replyLst")
-            for text in child.iter("{*}text", _A + "t")
+            for text in child.iter("{*}text", A + "t")
         )  # fmt: skip
         if text.strip():
             author = authors.get(str(comment.get("authorId")))
@@ -227,4 +225,4 @@ def _is_item(paragraph: Any, shape: Any) -> bool:
 
 def _has_property(paragraph: Any, name: str) -> bool:
     properties = paragraph._p.pPr
-    return properties is not None and properties.find(_A + name) is not None
+    return properties is not None and properties.find(A + name) is not None

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from io import BytesIO
 
-from scraper.documents.ole.compound_file import CompoundFile
+from scraper.documents.compound_file import CompoundFile
 from scraper.errors import MalformedDocumentError
 
 

@@ -1,4 +1,4 @@
-"""Readers of text formats: plain text with contacts and calendars, Markdown, XML, JSON, notebooks and CSV."""
+"""Readers of text formats: plain text with contacts and calendars, Markdown, XML, feeds, JSON, notebooks and CSV."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from browsers.http.charset import decode
 from scraper.documents.markdown_writing import pipe_table
-from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
 from scraper.documents.office_markup import convert_html
-from scraper.documents.text_decoding import decode_text
 from scraper.errors import NoContentError
+from scraper.extract import feeds
 from scraper.extract.code.fences import fence, format_json
 from scraper.text.markdown_headings import find_headings
 
@@ -123,6 +123,15 @@ def read_xml(data: bytes, request: ParseRequest) -> ParsedDocument:
     """Return XML as a code block."""
     text, warnings = decode_text(data, request)
     return ParsedDocument("xml", fence(text.strip(), "xml"), warnings=warnings)
+
+
+def read_feed(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the entries of a feed, or the XML if it is not a feed."""
+    text, warnings = decode_text(data, request)
+    feed = feeds.read(text, request.url or "http://feed.invalid/", whole=True)
+    if feed is None:
+        return read_xml(data, request)
+    return ParsedDocument("feed", feed.markdown, title=feed.title, warnings=warnings)
 
 
 def _is_code(text: str) -> bool:

@@ -17,9 +17,9 @@ from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough, 
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState
+from scraper.documents.media import Video, find_watch_url, read_watch_page
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import DocumentKind
-from scraper.documents.video import Video, find_watch_url, read_watch_page
 from scraper.model import CachePolicy, Document, DocumentRequest, Reading, ReadRequest, Reuse
 from scraper.reading import visit_outcome
 from scraper.reading.documents.local_files import LocalFiles

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-import re
 import struct
 import zlib
 from collections.abc import Iterator
 from itertools import groupby
 
-from scraper.documents.docx.xml_names import OMITTED_ELEMENTS, W, get_child_value, is_enabled
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.documents.office_markup import html_to_markdown
+from scraper.documents.office_markup import HEADING_STYLE, html_to_markdown
+from scraper.documents.office_xml import OMITTED_ELEMENTS, W, get_child_value, is_enabled
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
@@ -20,7 +19,6 @@ _MAIN = "word/document.xml"
 _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 """PKWARE's APPNOTE, 4.3.7: header before each file of a zip, also present if the directory is missing."""
 _STORED, _DEFLATED = 0, 8
-_HEADING = re.compile(r"(?:heading|berschrift|titre|titulo|rubrik|kop)\s*([1-9])", re.IGNORECASE)
 _MAX_DEPTH = 60
 _BREAKS = {W + "tab": " ", W + "br": "<br>", W + "cr": "<br>", W + "noBreakHyphen": "-"}
 
@@ -100,7 +98,7 @@ def _paragraph(element: Element) -> str:
     text = "".join(_text(element, 0)).strip()
     if not text:
         return ""
-    named = _HEADING.search(style)
+    named = HEADING_STYLE.search(style)
     if style.lower() == "title":
         return f"<h1>{text}</h1>"
     if named or outline in set("012345678"):
@@ -115,7 +113,7 @@ def _list_item(element: Element) -> str | None:
     numbering = None if properties is None else properties.find(W + "numPr")
     if numbering is None or get_child_value(numbering, "numId") == "0" or get_child_value(properties, "outlineLvl"):
         return None
-    if _HEADING.search(get_child_value(properties, "pStyle") or ""):
+    if HEADING_STYLE.search(get_child_value(properties, "pStyle") or ""):
         return None
     text = "".join(_text(element, 0)).strip()
     return f"<li>{text}</li>" if text else None

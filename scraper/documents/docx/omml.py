@@ -5,52 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from scraper.documents.docx.xml_names import M, W
+from scraper.documents.office_xml import M, W
 from scraper.html.dom.xpath import Element
-from scraper.html.math.symbols import FUNCTIONS
+from scraper.html.math.symbols import FUNCTIONS, SYMBOLS
 
 _MAX_DEPTH = 60
 _ROW_END = " \\\\ "
 _MAX_CHARS = 20_000
 
-_LETTERS = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩϵϑϕϱϖς",
-        r"\alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho "
-        r"\sigma \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon "
-        r"\Phi \Psi \Omega \epsilon \vartheta \phi \varrho \varpi \varsigma".split(),
-        strict=True,
-    )
-)
-_SYMBOLS = {
-    "∞": r"\infty", "×": r"\times", "÷": r"\div", "·": r"\cdot", "⋅": r"\cdot", "±": r"\pm", "∓": r"\mp",
-    "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv", "∼": r"\sim", "≅": r"\cong",
-    "∝": r"\propto", "∈": r"\in", "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup",
-    "∩": r"\cap", "∅": r"\emptyset", "∀": r"\forall", "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee",
-    "→": r"\rightarrow", "←": r"\leftarrow", "↔": r"\leftrightarrow", "⇒": r"\Rightarrow",
-    "⇔": r"\Leftrightarrow", "∂": r"\partial", "∇": r"\nabla", "√": r"\sqrt", "∑": r"\sum", "∏": r"\prod",
-    "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "…": r"\ldots", "⋯": r"\cdots", "⋮": r"\vdots", "′": "'",
-    "°": r"^{\circ}",
-    "ℝ": r"\mathbb{R}", "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℂ": r"\mathbb{C}", "ℚ": r"\mathbb{Q}", "ℏ": r"\hbar",
-    "ℓ": r"\ell", "−": "-", "–": "-", "∗": "*", "∘": r"\circ", "⊕": r"\oplus", "⊗": r"\otimes", "⟨": r"\langle",
-    "⟩": r"\rangle", "∥": r"\parallel", "⊥": r"\perp", "∠": r"\angle",
-    "%": r"\%", "&": r"\&", "#": r"\#", "\u00a0": " ", "\u2061": "", "\u200b": "",
-}  # fmt: skip
-_NARY = {
-    "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint",
-    "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
-}  # fmt: skip
+_SYMBOLS = {**SYMBOLS, "ε": r"\varepsilon", "→": r"\rightarrow", "√": r"\sqrt", "∗": "*", "–": "-", "°": r"^{\circ}"}
 _ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot",
     "\u0308": "ddot", "\u20d7": "vec", "\u20d6": "overleftarrow", "\u030c": "check", "\u0306": "breve", "^": "hat",
     "~": "tilde", "\u0301": "acute", "\u0300": "grave",
 }  # fmt: skip
-_BRACKETS = {
-    "{": r"\{", "}": r"\}", "‖": r"\|", "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor",
-    "〈": r"\langle", "〉": r"\rangle", "⟨": r"\langle", "⟩": r"\rangle", "": ".",
-}  # fmt: skip
-
-
+_BRACKETS = {**SYMBOLS, "‖": r"\|", "〈": r"\langle", "〉": r"\rangle", "": "."}
 _TEMPLATES = {
     "sSup": "%base^{%sup}", "sSub": "%base_{%sub}", "sSubSup": "%base_{%sub}^{%sup}", "sPre": "{}_{%sub}^{%sup}%e",
     "limLow": "%e_{%lim}", "limUpp": "%e^{%lim}",
@@ -100,7 +69,7 @@ def _run(element: Element, depth: int) -> str:
 
 
 def _symbol(character: str) -> str:
-    command = _LETTERS.get(character) or _SYMBOLS.get(character, character)
+    command = _SYMBOLS.get(character, character)
     return f" {command} " if command.startswith("\\") and command[-1].isalpha() else command
 
 
@@ -121,7 +90,7 @@ def _nary(element: Element, depth: int) -> str:
     sign = _property(element, "naryPr", "chr", "∫")
     lower, upper = _convert_part(element, "sub", depth), _convert_part(element, "sup", depth)
     limits = (f"_{{{lower}}}" if lower else "") + (f"^{{{upper}}}" if upper else "")
-    return f"{_NARY.get(sign, sign)}{limits}{{{_convert_part(element, 'e', depth)}}}"
+    return f"{_SYMBOLS.get(sign, sign)}{limits}{{{_convert_part(element, 'e', depth)}}}"
 
 
 def _delimiters(element: Element, depth: int) -> str:

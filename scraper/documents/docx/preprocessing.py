@@ -1,42 +1,45 @@
 """Write computed text into a Word document: numbers, formulas, text boxes, check boxes.
 
-mammoth, which reads the document afterwards, does not compute it.
+mammoth, which reads the document afterwards, does not compute it. A number such as `1.2.1` before a heading is not in
+the text of the file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from scraper.documents.docx.numbering import Numbering, NumberingLevel, find_style_numbering
 from scraper.documents.docx.omml import convert_to_latex
-from scraper.documents.docx.xml_names import (
+from scraper.documents.office_markup import ITEM_NUMBER, format_numeral
+from scraper.documents.office_xml import (
+    MC,
+    R_ID,
     SPACE,
+    W14,
+    WP,
+    C,
     M,
     W,
     get_child_value,
     is_enabled,
+    join_texts,
     text_element,
-    text_of_paragraph,
     w,
 )
-from scraper.documents.office_markup import ITEM_NUMBER
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import clean_line
 
 FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
 """Placeholder with the number of a formula, chart or picture, whose characters would be escaped as Markdown."""
 
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _CELL_BREAKS = re.compile(r"[\s|]+(?:-{3}[\s|]+)*")
 _BRACKETS = re.compile(r"[\[\]()\s]+")
-_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _HEADING = re.compile(r"heading\s*([1-9])|(title)$", re.IGNORECASE)
 _MAX_STYLE_DEPTH = 10
-_LEVELS = {str(level): level + 1 for level in range(9)}
+HEADING_LEVELS = {str(level): level + 1 for level in range(9)}
 """Heading level by value of `w:outlineLvl`, from 0; 9 means body text."""
 _MAX_HEADING_CHARS = 250
 """Characters. A longer paragraph is text, even if its level would put it into a table of contents."""
@@ -64,8 +67,8 @@ def write_computed_text(
 
 def get_outline_level(paragraph: Element) -> int | None:
     """Return the outline level, from 1, that a paragraph sets itself, or None."""
-    level = _LEVELS.get(get_child_value(paragraph, "pPr", "outlineLvl") or "")
-    return level if level is not None and len(text_of_paragraph(paragraph)) <= _MAX_HEADING_CHARS else None
+    level = HEADING_LEVELS.get(get_child_value(paragraph, "pPr", "outlineLvl") or "")
+    return level if level is not None and len(join_texts(paragraph, W + "t")) <= _MAX_HEADING_CHARS else None
 
 
 def _unwrap_runs(body: Element) -> None:
@@ -75,7 +78,7 @@ def _unwrap_runs(body: Element) -> None:
         if run is not None and base is not None:
             for inner in list(base):
                 run.addprevious(inner)
-            reading = "".join(text.text or "" for text in ruby.iterfind(f"{W}rt//{W}t"))
+            reading = join_texts(ruby.find(W + "rt"), W + "t")
             run.replace(ruby, text_element(f"({reading})"))
     for frame in list(body.iter(W + "fldSimple", W + "bdo", W + "dir")):
         for inner in list(frame):
@@ -86,8 +89,8 @@ def _unwrap_runs(body: Element) -> None:
 
 def _move_text_boxes(body: Element) -> None:
     """Move the paragraphs of text boxes after the paragraph that anchors them."""
-    for alternatives in list(body.iter(_MC + "AlternateContent")):
-        for fallback in alternatives.findall(_MC + "Fallback"):
+    for alternatives in list(body.iter(MC + "AlternateContent")):
+        for fallback in alternatives.findall(MC + "Fallback"):
             if next(alternatives.iter(W + "txbxContent"), None) is not None:
                 alternatives.remove(fallback)
     anchors: dict[Element, Element] = {}
@@ -125,7 +128,7 @@ def _join_drop_capitals(body: Element) -> None:
         if text is None or text.tag != W + "p" or parent is None:
             continue
         start = 0 if text.find(W + "pPr") is None else 1
-        text.insert(start, w("r", text_element(text_of_paragraph(paragraph).strip())))
+        text.insert(start, w("r", text_element(join_texts(paragraph, W + "t").strip())))
         parent.remove(paragraph)
 
 
@@ -133,13 +136,13 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
     """Insert the data of charts and the descriptions of pictures at their positions."""
     for drawing in list(body.iter(W + "drawing")):
         run = next(drawing.iterancestors(W + "r"), None)
-        if run is None or next(drawing.iterancestors(_MC + "Fallback"), None) is not None:
+        if run is None or next(drawing.iterancestors(MC + "Fallback"), None) is not None:
             continue
-        properties = next(drawing.iter(_WP + "docPr"), None)
+        properties = next(drawing.iter(WP + "docPr"), None)
         # A second paragraph says that a program wrote the description.
         written = "" if properties is None else str(properties.get("descr", "")).strip().partition("\n\n")[0]
         description = clean_line(written, _MAX_HEADING_CHARS)
-        texts = [charts.get(str(chart.get(_R_ID)), "") for chart in drawing.iter(_C + "chart")]
+        texts = [charts.get(str(chart.get(R_ID)), "") for chart in drawing.iter(C + "chart")]
         in_cell = next(drawing.iterancestors(W + "tc"), None) is not None
         text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
         picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
@@ -152,11 +155,11 @@ def _write_check_boxes(body: Element) -> None:
     """Write check boxes of old and new forms as `- [x]` and `- [ ]`."""
     for control in list(body.iter(W + "sdt")):
         content = control.find(W + "sdtContent")
-        box = control.find(f"{W}sdtPr/{_W14}checkbox")
+        box = control.find(f"{W}sdtPr/{W14}checkbox")
         if box is None or content is None or (properties := box.getparent()) is None:
             continue
-        checked = box.find(_W14 + "checked")
-        mark = "- [x] " if checked is not None and checked.get(_W14 + "val") in ("1", "true") else "- [ ] "
+        checked = box.find(W14 + "checked")
+        mark = "- [x] " if checked is not None and checked.get(W14 + "val") in ("1", "true") else "- [ ] "
         properties.remove(box)
         for index, text in enumerate(content.iter(W + "t")):
             text.text = mark if not index else ""
@@ -164,9 +167,9 @@ def _write_check_boxes(body: Element) -> None:
         for symbol in list(content.iter(W + "sym")):
             _replace(symbol, text_element(mark))
             mark = ""
-    for field in list(body.iter(W + "checkBox")):
-        ticked = is_enabled(field, "checked") or (field.find(W + "checked") is None and is_enabled(field, "default"))
-        run = next(field.iterancestors(W + "r"), None)
+    for box in list(body.iter(W + "checkBox")):
+        ticked = is_enabled(box, "checked") or (box.find(W + "checked") is None and is_enabled(box, "default"))
+        run = next(box.iterancestors(W + "r"), None)
         if run is not None:
             run.addprevious(w("r", text_element("- [x] " if ticked else "- [ ] ")))
 
@@ -209,7 +212,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
             label = ITEM_NUMBER.format(count)
         elif label:
             label += " "
-        if label and text_of_paragraph(paragraph).strip():
+        if label and join_texts(paragraph, W + "t").strip():
             paragraph.insert(0 if properties is None else 1, w("r", text_element(label)))
 
 
@@ -220,20 +223,25 @@ def _numbering_level(
     if list_id is not None:
         level = get_child_value(properties, "numPr", "ilvl") or "0"
         return None if list_id == "0" else NumberingLevel(list_id, int(level) if level.isdigit() else 0)
-    return find_style_numbering(style, styles)
+    return _find_style_numbering(style, styles)
 
 
-def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
+def inherited_styles(style: str | None, styles: Mapping[str, Element]) -> Iterator[Element]:
+    """Yield a style and the styles that it is based on."""
     for _ in range(_MAX_STYLE_DEPTH):
         element = styles.get(style or "")
         if element is None:
-            return False
-        if _HEADING.match(get_child_value(element, "name") or ""):
-            return True
-        if get_child_value(element, "pPr", "outlineLvl") in _LEVELS:
-            return True
+            return
+        yield element
         style = get_child_value(element, "basedOn")
-    return False
+
+
+def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
+    return any(
+        _HEADING.match(get_child_value(element, "name") or "")
+        or get_child_value(element, "pPr", "outlineLvl") in HEADING_LEVELS
+        for element in inherited_styles(style, styles)
+    )
 
 
 def _replace(old: Element, new: Element) -> None:
@@ -241,3 +249,135 @@ def _replace(old: Element, new: Element) -> None:
     old.addprevious(new)
     if (parent := old.getparent()) is not None:
         parent.remove(old)
+
+
+_MAX_COUNT = 100_000
+
+
+class NumberingLevel(NamedTuple):
+    """List and level of a paragraph."""
+
+    list_id: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    style: str = "decimal"
+    pattern: str = "%1."
+    start: int = 1
+    restarts_after: int | None = None
+    """Level, from 1, whose count restarts this one, as do higher levels. None means any higher level, 0 none."""
+    legal: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Return True if the label is only its own count."""
+        return self.style == "decimal" and re.fullmatch(r"\W*%\d\W*", self.pattern) is not None
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Counters of all lists of a document."""
+
+    levels: Mapping[str, dict[int, _Level]] = field(default_factory=dict)
+    """Level definitions by list."""
+    abstract: Mapping[str, str] = field(default_factory=dict)
+    """Abstract numbering of each list; lists with the same one share their counts."""
+    overridden: Mapping[str, dict[int, int]] = field(default_factory=dict)
+    """Start of levels that a list sets itself, by list and level."""
+    _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    _started: set[NumberingLevel] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, root: Element | None) -> Numbering:
+        """Read `numbering.xml`; without it no list is numbered."""
+        if root is None:
+            return cls()
+        patterns = {
+            one.get(W + "abstractNumId"): {
+                _integer(level.get(W + "ilvl"), 0): _level(level) for level in one.iter(W + "lvl")
+            }
+            for one in root.iter(W + "abstractNum")
+        }
+        levels, abstract, overridden = {}, {}, {}
+        for one in root.iter(W + "num"):
+            list_id, pattern = str(one.get(W + "numId")), get_child_value(one, "abstractNumId") or ""
+            own = dict(patterns.get(pattern, {}))
+            starts: dict[int, int] = {}
+            for override in one.iter(W + "lvlOverride"):
+                at = _integer(override.get(W + "ilvl"), 0)
+                if (level := override.find(W + "lvl")) is not None:
+                    own[at] = _level(level)
+                if (start := get_child_value(override, "startOverride")) is not None:
+                    starts[at] = _integer(start, 1)
+            levels[list_id], abstract[list_id], overridden[list_id] = own, pattern, starts
+        return cls(levels, abstract, overridden)
+
+    def count(self, position: NumberingLevel) -> tuple[str, int | None]:
+        """Count a paragraph; return its label, and the count if the list counts 1, 2, 3, as Markdown lists do.
+
+        The label of a bullet is empty.
+        """
+        list_id, at = position
+        levels = self.levels.get(list_id)
+        if levels is None or at not in levels:
+            return "", None
+        counts, level = self._counts[self.abstract[list_id]], levels[at]
+        start = self.overridden[list_id].get(at)
+        if start is not None and position not in self._started:
+            self._started.add(position)
+            counts[at] = start
+        else:
+            counts[at] = min(counts.get(at, level.start - 1) + 1, _MAX_COUNT)
+        for deeper in [other for other in counts if other > at]:
+            restarts_after = levels[deeper].restarts_after if deeper in levels else None
+            if restarts_after is None or (restarts_after != 0 and at < restarts_after):
+                del counts[deeper]
+        return _format_label(level, levels, counts), counts[at] if level.is_plain else None
+
+
+def _format_label(level: _Level, levels: Mapping[int, _Level], counts: Mapping[int, int]) -> str:
+    def numeral(match: re.Match[str]) -> str:
+        at = int(match[1]) - 1
+        other = levels.get(at, _Level())
+        return format_numeral(counts.get(at, other.start), "decimal" if level.legal else other.style)
+
+    return "" if level.style in ("bullet", "none") else re.sub("%([1-9])", numeral, level.pattern).strip()
+
+
+def _find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
+    """Return the list and level that a paragraph style sets or inherits, or None."""
+    level: str | None = None
+    for element in inherited_styles(style, styles):
+        level = level or get_child_value(element, "pPr", "numPr", "ilvl")
+        list_id = get_child_value(element, "pPr", "numPr", "numId")
+        if list_id is not None:
+            return None if list_id == "0" else NumberingLevel(list_id, _integer(level, 0))
+    return None
+
+
+def _level(element: Element) -> _Level:
+    restart = get_child_value(element, "lvlRestart")
+    return _Level(
+        get_child_value(element, "numFmt") or "decimal",
+        get_child_value(element, "lvlText") or "",
+        _integer(get_child_value(element, "start"), 1),
+        None if restart is None else _integer(restart, 0),
+        element.find(W + "isLgl") is not None,
+    )
+
+
+def _integer(text: str | None, default: int) -> int:
+    try:
+        return max(-1, min(_MAX_COUNT, int(text or "")))
+    except ValueError:
+        return default
+
+
+def convert_to_bullets(root: Element) -> None:
+    """Turn levels whose labels are written into the text into bullets, so that labels do not appear twice."""
+    for element in root.iter(W + "lvl"):
+        style = element.find(W + "numFmt")
+        if style is not None and not _level(element).is_plain:
+            style.set(W + "val", "bullet")

@@ -14,28 +14,26 @@ import mammoth
 from lxml import etree
 
 from scraper.documents.completeness import add_missing_lines
-from scraper.documents.docx.numbering import Numbering, convert_to_bullets
-from scraper.documents.docx.preprocessing import FORMULA_PLACEHOLDER, get_outline_level, write_computed_text
-from scraper.documents.docx.xml_names import (
+from scraper.documents.docx import preprocessing
+from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.office_charts import format_chart
+from scraper.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
+from scraper.documents.office_xml import (
     OMITTED_ELEMENTS,
+    W14,
+    W15,
     W,
+    find_relations,
     get_child_value,
+    join_texts,
     text_element,
-    text_of_paragraph,
     visible_texts,
     w,
 )
-from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_charts import format_chart
-from scraper.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, html_to_markdown
-from scraper.documents.ooxml_parts import find_relations
-from scraper.documents.review_comments import ReviewComments
 from scraper.documents.safe_zip import ZipParts, first_text
 from scraper.errors import MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
-_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
-_W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _PARTS = re.compile(
     r"\[Content_Types\]\.xml|(?:_rels|word/_rels)/[^/]*\.rels|word/(?:numbering|footnotes|endnotes)\d*\.xml"
 )
@@ -46,6 +44,7 @@ _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _MARGINS = re.compile(r"word/(?:header|footer)\d*\.xml")
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _MAX_LEVEL = 6
 _MAX_CHARTS = 100
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
@@ -81,12 +80,14 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     lines = [line for part in (document, *map(parts.xml_or_none, _NOTES)) if part is not None for line in _lines(part)]
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
-    formulas = write_computed_text(document, styles, Numbering.of(lists), _read_charts(parts, main))
+    found = list(find_relations(parts, main, "chart").items())
+    charts = {name: format_chart(parts, part) for name, part in found[:_MAX_CHARTS]}
+    formulas = preprocessing.write_computed_text(document, styles, preprocessing.Numbering.of(lists), charts)
     _apply_code_style(document)
     _apply_heading_styles(document, styles)
     rewritten = {main: document, _STYLES: _reduce_styles(styles)}
     if lists is not None:
-        convert_to_bullets(lists)
+        preprocessing.convert_to_bullets(lists)
         rewritten[_LISTS] = lists
     for name in parts.names:
         if name not in rewritten and _PARTS.fullmatch(name) and (part := parts.xml_or_none(name)) is not None:
@@ -101,7 +102,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     except _MAMMOTH_ERRORS as error:
         raise MalformedDocumentError(f"The Word file is damaged ({type(error).__name__}).") from None
     text = html_to_markdown(str(result.value), request.url)
-    text = comments.insert(FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
+    text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
@@ -124,20 +125,11 @@ def _read_margins(parts: ZipParts) -> str:
 
 
 def _find_main_part(parts: ZipParts) -> str:
-    relations = parts.xml_or_none("_rels/.rels")
-    for relation in relations if relations is not None else ():
-        if str(relation.get("Type", "")).endswith("/officeDocument"):
-            target = parts.resolve("", str(relation.get("Target", "")))
-            if target in parts:
-                return target
-    if _MAIN not in parts:
+    targets = find_relations(parts, "", "officeDocument").values()
+    main = next((target for target in targets if target in parts), _MAIN)
+    if main not in parts:
         raise MalformedDocumentError("The Word file contains no document.")
-    return _MAIN
-
-
-def _read_charts(parts: ZipParts, main: str) -> dict[str, str]:
-    """Return the Markdown of charts by relationship."""
-    return {name: format_chart(parts, part) for name, part in find_relations(parts, main, "chart")[:_MAX_CHARTS]}
+    return main
 
 
 def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
@@ -147,15 +139,15 @@ def _mark_comments(body: Element, parts: ZipParts) -> ReviewComments:
     if root is None:
         return comments
     resolved = {
-        state.get(_W15 + "paraId")
-        for state in (states.iter(_W15 + "commentEx") if states is not None else ())
-        if state.get(_W15 + "done") in ("1", "true")
+        state.get(W15 + "paraId")
+        for state in (states.iter(W15 + "commentEx") if states is not None else ())
+        if state.get(W15 + "done") in ("1", "true")
     }
     found = {}
     for comment in root.iter(W + "comment"):
         paragraphs = list(comment.iter(W + "p"))
-        text = " ".join(map(text_of_paragraph, paragraphs))
-        is_resolved = any(paragraph.get(_W14 + "paraId") in resolved for paragraph in paragraphs)
+        text = " ".join(join_texts(paragraph, W + "t") for paragraph in paragraphs)
+        is_resolved = any(paragraph.get(W14 + "paraId") in resolved for paragraph in paragraphs)
         author, date = str(comment.get(W + "author", "")), str(comment.get(W + "date", ""))
         found[comment.get(W + "id")] = (author, date, text, is_resolved)
     for reference in list(body.iter(W + "commentReference")):
@@ -211,15 +203,11 @@ def _style_map(styles: Mapping[str, Element], root: Element) -> str:
 
 def _heading_level(style: str | None, styles: Mapping[str, Element]) -> int | None:
     """Return the level of a style by its name, its outline level or the style it is based on; None for text."""
-    for _ in range(10):
-        element = styles.get(style or "")
-        if element is None:
-            return None
-        named = re.fullmatch(r"heading ([1-9])", get_child_value(element, "name") or "", re.IGNORECASE)
-        outline = get_child_value(element, "pPr", "outlineLvl")
-        if named or outline in set("012345678"):
-            return int(named[1]) if named else int(outline or 0) + 1
-        style = get_child_value(element, "basedOn")
+    for element in preprocessing.inherited_styles(style, styles):
+        named = _HEADING.fullmatch(get_child_value(element, "name") or "")
+        outline = get_child_value(element, "pPr", "outlineLvl") or ""
+        if named or outline in preprocessing.HEADING_LEVELS:
+            return int(named[1]) if named else preprocessing.HEADING_LEVELS[outline]
     return None
 
 
@@ -231,7 +219,7 @@ def _apply_code_style(document: Element) -> None:
         if (
             runs
             and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)
-            and CODE_CHARACTERS.search(text_of_paragraph(paragraph))
+            and CODE_CHARACTERS.search(join_texts(paragraph, W + "t"))
         ):
             _set_style(paragraph, _CODE_STYLE)
 
@@ -239,7 +227,7 @@ def _apply_code_style(document: Element) -> None:
 def _apply_heading_styles(document: Element, styles: Mapping[str, Element]) -> None:
     """Give paragraphs with their own outline level a style for it, which overrides theirs."""
     for paragraph in document.iter(W + "p"):
-        level = get_outline_level(paragraph)
+        level = preprocessing.get_outline_level(paragraph)
         style = get_child_value(paragraph, "pPr", "pStyle") or ""
         name = get_child_value(styles.get(style), "name") or ""
         if level is not None and style != _CODE_STYLE and name.lower() != "title":

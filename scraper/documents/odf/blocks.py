@@ -6,13 +6,12 @@ import html
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from scraper.documents.odf import xml_names as ns
-from scraper.documents.odf.embedded_objects import EmbeddedObjects
+from scraper.documents import office_xml as ns
 from scraper.documents.odf.inline import OdfInlineWriter
 from scraper.documents.odf.styles import ListCounter, OdfStyles
-from scraper.documents.odf.tables import read_grid, write_table
-from scraper.documents.odf.xml_names import get_attribute, get_int_attribute
+from scraper.documents.odf.tables import EmbeddedObjects, read_grid, write_table
 from scraper.documents.office_markup import CODE_CHARACTERS
+from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element, text_of
 
 _MAX_DEPTH = 40

@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scraper.documents.odf import xml_names as ns
+from scraper.documents import office_xml as ns
 from scraper.documents.odf.styles import OdfStyles
-from scraper.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.documents.office_markup import apply_format
-from scraper.documents.review_comments import ReviewComments
+from scraper.documents.office_markup import ReviewComments, apply_format
+from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element, text_of
 
 _MAX_SPACES = 200

@@ -6,19 +6,17 @@ import html
 from collections.abc import Iterator
 from itertools import islice
 
+from scraper.documents import office_xml as ns
 from scraper.documents.completeness import add_missing_lines
 from scraper.documents.markdown_writing import format_regions
-from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.odf import xml_names as ns
+from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
 from scraper.documents.odf.blocks import OdfBlockWriter, join_lists
-from scraper.documents.odf.embedded_objects import EmbeddedObjects
 from scraper.documents.odf.styles import OdfStyles
-from scraper.documents.odf.tables import MAX_COLUMNS, read_grid
-from scraper.documents.odf.xml_names import get_attribute
+from scraper.documents.odf.tables import MAX_COLUMNS, EmbeddedObjects, read_grid
 from scraper.documents.office_markup import html_to_markdown
+from scraper.documents.office_xml import get_attribute
 from scraper.documents.safe_zip import ZipParts, first_text
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.errors import EncryptedDocumentError
 from scraper.html.dom.xpath import Element, text_of
 
 _OMITTED_CLASSES = frozenset({"page-number", "footer", "date-time", "header", "page"})
@@ -99,7 +97,7 @@ def _is_hidden(element: Element, styles: OdfStyles) -> bool:
 def _open(data: bytes) -> ZipParts:
     parts = ZipParts(data)
     if "META-INF/manifest.xml" in parts and b"encryption-data" in parts.read("META-INF/manifest.xml"):
-        raise EncryptedDocumentError("The document is locked with a password.", next_step="Save it without one.")
+        raise locked_error("The document")
     return parts
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.documents.list_numerals import format_numeral
-from scraper.documents.odf import xml_names as ns
-from scraper.documents.odf.xml_names import get_attribute, get_int_attribute
-from scraper.documents.office_markup import MONOSPACED_FONT
+from scraper.documents import office_xml as ns
+from scraper.documents.office_markup import MONOSPACED_FONT, format_numeral
+from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element
 
 _MAX_COUNT = 100_000

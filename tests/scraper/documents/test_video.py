@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from scraper.documents.dispatcher import dispatch
+from scraper.documents.media import Video, find_watch_url, read_watch_page
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.documents.video import Video, find_watch_url, read_watch_page
 from scraper.errors import NoContentError
 from tests.growth import Hostile, hostile_inputs
 

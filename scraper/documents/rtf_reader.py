@@ -9,16 +9,24 @@ import re
 from dataclasses import dataclass, field, replace
 
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.documents.office_markup import MONOSPACED_FONT, apply_format, html_to_markdown
-from scraper.documents.review_comments import ReviewComments
-from scraper.documents.rtf.paragraphs import TITLE_LEVEL, RtfBlockWriter, RtfParagraph, RtfTableColumn
-from scraper.documents.rtf.tokenizer import (
+from scraper.documents.office_markup import (
+    HEADING_STYLE,
+    MONOSPACED_FONT,
+    ReviewComments,
+    apply_format,
+    html_to_markdown,
+)
+from scraper.documents.rtf_parts import (
     CHARACTERS,
     CHARSETS,
     DESTINATIONS,
     MARGINS,
     SKIPPED_DESTINATIONS,
+    TITLE_LEVEL,
     TRANSPARENT,
+    RtfBlockWriter,
+    RtfParagraph,
+    RtfTableColumn,
     RtfToken,
     tokenize,
 )
@@ -28,11 +36,10 @@ _MAX_BYTES = 50_000_000
 """Bytes of a file that are read."""
 _MAX_DEPTH = 2_000
 _MAX_COLUMNS = 1_000
-_HEADING = re.compile(r"(?:heading|berschrift|titre|titolo|título|rubrik|kop)\s*(\d)\b", re.IGNORECASE)
 _LINK = re.compile(r'HYPERLINK\s+"((?:https?://|mailto:)[^"\s<>]{1,2000})"', re.IGNORECASE)
 _CODE_CHARACTERS = re.compile(r"[{}();=\[\]$#|]")
 _TYPED_BULLET = re.compile(r"([•·▪‣\uf0b7])\s+")
-_BREAK, _TAG, _BOLD_TAG = re.compile("<br>"), re.compile(r"<[^>]*>"), re.compile(r"</?b>")
+_TAG = re.compile(r"<[^>]*>")
 _SHOWN = frozenset({"text", "note", "comment", "box", "link"})
 _SEPARATE_TEXTS = frozenset({"note", "comment", "box"})
 _COLLECTED = frozenset({"title", "author", "instruction", "label", "commentator"})
@@ -42,6 +49,8 @@ _TOGGLES = {
     "b": "bold", "i": "italic", "strike": "struck", "striked": "struck", "v": "hidden", "deleted": "hidden",
 }  # fmt: skip
 """Attributes that control words switch on, or off with the number 0."""
+_NUMBERS = {"s": ("style", 0, 1 << 31), "ilvl": ("level", 0, 8), "uc": ("fallback_count", 1, 100)}
+"""Attributes that control words set to a number, with the number if there is none, and the highest one."""
 _RAISED = {"super": "sup", "sub": "sub", "nosupersub": ""}
 
 
@@ -91,14 +100,11 @@ class RtfTextFormat:
             setattr(self, _TOGGLES[word], number != 0)
         elif word in _RAISED:
             self.raised = _RAISED[word] if number != 0 else ""
-        elif word == "s":
-            self.style = number or 0
+        elif word in _NUMBERS:
+            name, default, most = _NUMBERS[word]
+            setattr(self, name, max(0, min(most, default if number is None else number)))
         elif word == "outlinelevel":
-            self.outline = number if number is not None and 0 <= number < 9 else None
-        elif word == "ilvl":
-            self.level = max(0, min(8, number or 0))
-        elif word == "uc":
-            self.fallback_count = max(0, min(100, 1 if number is None else number))
+            self.outline = number if number in range(9) else None
         elif word == "intbl":
             self.in_table = True
         elif word == "pard":
@@ -219,7 +225,7 @@ class _Reader:
             self._end_paragraph()
             content = self._texts.pop().paragraphs.html()
             if name == "box":
-                self._texts[-1].pieces.append(re.sub(r"</?p>", " ", content))
+                self._texts[-1].pieces.append(content.replace("<p>", " ").replace("</p>", " "))
             elif name == "comment":
                 author = "".join(self._collected.get("commentator", ()))
                 self._emit(self.comments.add(author, "", html.unescape(_TAG.sub(" ", content))))
@@ -342,19 +348,19 @@ class _Reader:
         text, style = self._texts[-1], self._format
         content, label, mono = "".join(text.pieces), text.label, text.mono
         text.pieces, text.label, text.mono = [], "", True
-        if mono and not label and not style.in_table and _CODE_CHARACTERS.search(_BREAK.sub("", content)):
-            text.paragraphs.add_code(html.unescape(_TAG.sub("", _BREAK.sub("\n", content))))
+        if mono and not label and not style.in_table and _CODE_CHARACTERS.search(content.replace("<br>", "")):
+            text.paragraphs.add_code(html.unescape(_TAG.sub("", content.replace("<br>", "\n"))))
             return
         for tag in ("b", "i", "s"):  # Merge adjacent texts of one format.
             content = re.sub(rf"</{tag}>(\s*)<{tag}>", r"\1", content)
         content = content.strip()
         style_name = "".join(self._styles.get(style.style, ())).strip(" ;")
-        named = _HEADING.search(style_name)
+        named = HEADING_STYLE.search(style_name)
         heading = int(named[1]) if named else None if style.outline is None else style.outline + 1
         heading = TITLE_LEVEL if style_name.lower() == "title" else heading
         if heading is not None:
-            content = _BOLD_TAG.sub("", content)
-            if label and not re.fullmatch(r"\W*", label):
+            content = content.replace("<b>", "").replace("</b>", "")
+            if any(character.isalnum() or character == "_" for character in label):
                 content, label = f"{html.escape(label.rstrip('.'))} {content}", ""
         if bullet := None if label or style.in_table else _TYPED_BULLET.match(content):
             content, label = content[bullet.end() :], bullet[1]

@@ -1,1 +1,0 @@
-"""RTF reader: tokens, formatting state and paragraphs."""
