@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.async_api import async_playwright
 
 from benchmarks.acting.banners import measure_banners
+from benchmarks.acting.late_answers import measure_late_answers
 from benchmarks.acting.miniwob.running import compare_with_peer, measure_miniwob
 from benchmarks.acting.real_pages import measure_big_outline, measure_real_pages
 from benchmarks.acting.saved_banners import measure_saved_banners
@@ -62,6 +63,7 @@ async def measure(options: Options) -> Figures:
         [corpus_folder(options.corpora, name) for name in ("wcxb", "pages-lang", "extra-pages")]
     )
     figures |= await measure_site_tasks(corpus_folder(options.corpora, "acting-site"))
+    figures |= await measure_late_answers()
     figures |= await measure_real_pages(corpus_folder(options.corpora, "extra-pages"))
     figures |= await measure_big_outline()
     miniwob = corpus_folder(options.corpora, "acting-miniwob")

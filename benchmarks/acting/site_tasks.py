@@ -30,6 +30,7 @@ from browsers.model import Mode, Request, ScreenshotKind, ScreenshotRequest, Tie
 HOST = "acting.example"
 _FORBIDDEN = "forbidden.test"
 _TASK_LIMIT_S = 40.0
+_UNCHANGED = "nothing changed"
 _TARGET_WAITS_S = (0.0, 0.2, 0.4, 0.8)
 _ALSO: Mapping[str, tuple[str, ...]] = {
     "date": ("textbox",),
@@ -70,6 +71,10 @@ class ActingClient:
     """Tokens of each outline that was taken to choose a target."""
     session_steps: int = 0
     """Steps of the session so far."""
+    checks_unchanged: bool = False
+    """True to look again a second after each answer "nothing changed"."""
+    false_unchanged: int = 0
+    """Number of such answers after which the page changed."""
     steps_s: float = 0.0
     looks_s: float = 0.0
 
@@ -95,6 +100,8 @@ class ActingClient:
         outcome = await self.run(step)
         self.steps_s += time.perf_counter() - began
         self.answers.append(len("; ".join(outcome.notices) + outcome.error + outcome.content) / 4)
+        if self.checks_unchanged and outcome.content == _UNCHANGED:
+            self.false_unchanged += (await self.run("wait 1")).content != _UNCHANGED
         return outcome
 
     async def lines(self) -> list[OutlineLine]:
@@ -119,7 +126,7 @@ async def measure_site_tasks(folder: Path) -> Figures:
     with served(folder / "pages") as port:
         hosts = ((HOST, "127.0.0.1", port), (_FORBIDDEN, "127.0.0.1", port))
         async with Browsers(BrowserSettings(test_hosts=hosts)) as browsers:
-            client = ActingClient(browsers)
+            client = ActingClient(browsers, checks_unchanged=True)
             cpu_s = tree_cpu_s()
             results = {task["id"]: await _run_task(client, task) for task in tasks}
             cpu_s = tree_cpu_s() - cpu_s
@@ -132,6 +139,7 @@ async def measure_site_tasks(folder: Path) -> Figures:
         "site.act_tasks": len(solved["act"]),
         "site.safe": sum(solved["safe"]),
         "site.safe_tasks": len(solved["safe"]),
+        "site.false_unchanged": client.false_unchanged,
         "answer.tokens": round(mean(client.answers), 1),
         "tokens.answer": round(mean(client.answers), 1),
         "site.look_tokens": round(mean(client.looks), 1),

@@ -17,13 +17,13 @@ from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard
+from browsers.acting.step_requests import StepRequests
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import BrowsersError
 from browsers.login_state import Login
 from browsers.model import Screenshot, ScreenshotRequest, ThirdParties
 from browsers.navigation.consent import refuse_consent
 from browsers.navigation.error_mapping import map_net_error
-from browsers.navigation.network_activity import NetworkActivity
 from browsers.navigation.readiness import ISOLATED_WORLD, ReadinessWaiter
 from browsers.navigation.screenshot import take_screenshots, window_metrics
 from browsers.navigation.tab import Tab
@@ -33,6 +33,10 @@ MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
 _IDLE_LIMIT_S = 3.0
 """Seconds until a page that is still busy after a step is used as it is."""
+_REACTION_S = 0.3
+"""Seconds for timers of the page after a step that changed nothing."""
+_PUSH_LIMIT_S = 1.5
+"""Seconds to wait for an answer over a web socket or an event stream, if nothing else has changed."""
 _OPEN_IDLE_LIMIT_S = 8.0
 """Seconds, as `_IDLE_LIMIT_S`, after a document was loaded."""
 _QUIET_S, _QUIET_WITH_DATA_S = 0.08, 0.15
@@ -67,11 +71,10 @@ class ActingPage:
         self._had_banner_check = False
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
         """Hosts of the documents of the main frame."""
-        self._pending_document = ""
-        """Id of the request for a new main document that has no response yet."""
-        self._readiness = ReadinessWaiter(tab.session, NetworkActivity(tab.session), tab.frame_id, keeps_real_time=True)
+        self.requests = StepRequests(tab.session)
+        self._readiness = ReadinessWaiter(tab.session, self.requests, tab.frame_id, keeps_real_time=True)
         self.processes = FrameProcesses(
-            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.guard.watch
+            tab.session, tab.frame_id, flat=tab.connection.flat, on_frame=self._on_frame, on_worker=self.watch_worker
         )
         self.outlines = PageOutlines(self.processes, self.devices)
 
@@ -97,7 +100,6 @@ class ActingPage:
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.requestWillBeSent", self._on_request)
         session.on("Network.responseReceived", self._on_response)
-        session.on("Network.loadingFailed", self._on_failed)
         self.guard.watch(session, self._tab.frame_id)
         self.dialogs.watch(session)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
@@ -127,18 +129,14 @@ class ActingPage:
                 await self._login.restore()
 
     async def freeze(self) -> None:
-        """Freeze scripts and pause network traffic until `resume` is called.
-
-        A document that a step requested and that has no response yet continues to load: a pause would break it.
-        """
-        if self._pending_document:
-            return
+        """Freeze scripts and pause network traffic until `resume` is called. Requests continue then."""
         self._tab.listener.pause()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
 
     async def resume(self) -> None:
-        """Resume scripts and network traffic."""
+        """Resume scripts and network traffic for the steps of a call."""
+        self.requests.begin_call()
         self._session.begin_visit()
         self._tab.listener.resume()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
@@ -156,6 +154,20 @@ class ActingPage:
             self.guard.refused_frames.clear()
         return self.dialogs.take_notices()
 
+    def name_requests(self, *, counts_pushes: bool = False) -> bool:
+        """Report the number of the requests of steps that still run; return False if there are none.
+
+        `counts_pushes` also counts an answer over a web socket or an event stream that has not come yet.
+        """
+        count = self.requests.unanswered
+        if not count and counts_pushes:
+            count = int(self.requests.awaits_push)
+        if count == 1:
+            self.notice("1 request still runs; the next call shows its result")
+        elif count:
+            self.notice(f"{count} requests still run; the next call shows their results")
+        return bool(count)
+
     def begin_step(self, step: str, *, acts: bool) -> None:
         """Reset the state of the last step.
 
@@ -165,6 +177,7 @@ class ActingPage:
         self.guard.step = step
         self.guard.is_touched |= acts
         self.dialogs.begin_step()
+        self.requests.begin_step(is_acting=acts)
 
     async def open(self, url: str, *, limit_s: float) -> None:
         """Load a URL.
@@ -227,6 +240,19 @@ class ActingPage:
         if not self._had_banner_check:
             await self.refuse_banners()
 
+    async def wait_for_requests(self) -> None:
+        """Wait until the page is idle if requests run that are awaited: those of the call before."""
+        if self.requests.in_flight():
+            await self.wait_until_idle()
+
+    async def wait_for_reaction(self) -> None:
+        """Wait for what a timer or a message of the site may change after a step that changed nothing."""
+        awaits_push = self.requests.awaits_push
+        await self._readiness.wait_for_timers(_REACTION_S)
+        await self.requests.wait_for_push(_PUSH_LIMIT_S)
+        if awaits_push or self.requests.in_flight() or self.has_new_document:
+            await self.wait_until_idle()
+
     async def refuse_banners(self) -> bool:
         """Refuse the consent banners that are on the page now, and report them. Return True if there was one."""
         self._had_banner_check = True
@@ -272,8 +298,13 @@ class ActingPage:
         """Watch requests and dialogs of a frame in another process before its first script runs."""
         session.post("Page.enable")
         session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
-        self.guard.watch(session)
         self.dialogs.watch(session)
+        self.watch_worker(session)
+
+    def watch_worker(self, session: Session) -> None:
+        """Watch the requests of a frame in another process or of a worker before its first script runs."""
+        self.guard.watch(session)
+        self.requests.watch(session)
 
     def _on_navigated(self, event: Event) -> None:
         frame = event["frame"]
@@ -293,18 +324,12 @@ class ActingPage:
 
     def _on_request(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
-            self._pending_document = event["requestId"]
             is_redirect = self.guard.follows_redirects and "redirectResponse" in event
             if is_redirect or self.guard.is_allowed(urlsplit(event["request"]["url"]).hostname or ""):
                 self._allow_page_host(event["request"]["url"])
 
-    def _on_failed(self, event: Event) -> None:
-        if event["requestId"] == self._pending_document:
-            self._pending_document = ""
-
     def _on_response(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
-            self._pending_document = ""
             self.status = event["response"]["status"]
             if self.status >= 400:
                 self.notice(f"the site answered with status {self.status}")

@@ -68,19 +68,23 @@ DESCRIBE_STATE = """function(left, top) {
   const ready = this.closest('a[target],area[target]') ? 'opens a window' : '';
   if (Math.abs(a.x + scrollX - left) < 1 && Math.abs(a.y + scrollY - top) < 1) return ready;
   return new Promise((done) => {
+    let waiting = 2;
     const compare = () => {
+      if (--waiting) return;
       const b = this.getBoundingClientRect();
       done(a.x === b.x && a.y === b.y ? ready : 'moving');
     };
-    // A page that is busy paints late.
-    setTimeout(compare, 300);
+    // Timers run in the order in which they are due: those of the page that move it before this one.
+    setTimeout(compare, 50);
     requestAnimationFrame(() => requestAnimationFrame(compare));
+    // A page that is busy paints late.
+    setTimeout(() => { waiting = 1; compare(); }, 300);
   });
 }"""
 """Return `gone`, `disabled` or `moving`; otherwise `opens a window` for a link that does, else an empty text.
 
-Two positions are compared, two frames or at most 300 ms apart. This is not done if the element is at `left` and `top`
-of the document, where it did not move before.
+Two positions are compared, two frames and 50 ms or at most 300 ms apart. This is not done if the element is at `left`
+and `top` of the document, where it did not move before.
 """
 
 SCROLL_TO_CENTER = "function() { this.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'}); }"

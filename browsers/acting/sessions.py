@@ -286,7 +286,7 @@ class ActingSessions:
                 blocker = self._blockers[connection] = NewWindowBlocker(connection)
             try:
                 if handle.chromium.tier is Tier.FULL:
-                    await stack.enter_async_context(blocker.block(lease.tab, page.guard.watch))
+                    await stack.enter_async_context(blocker.block(lease.tab, page.watch_worker))
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
                 raise errors.BrowserGoneError("The browser did not open a tab.") from error

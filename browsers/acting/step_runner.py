@@ -35,6 +35,7 @@ _SCROLL_SHARE = 0.85
 """Share of the window height that `scroll down` and `scroll up` scroll."""
 _SCROLL_IN_PX = 400.0
 """CSS pixels that `scroll TARGET` scrolls by default."""
+_NOTHING_CHANGED = "nothing changed"
 _MAX_STEP = 100
 """Characters of a step that are repeated in its outcome."""
 
@@ -112,13 +113,16 @@ class StepRunner:
             error = StepError(f"{reason}; try again", shows_page=True)
         page.processes.release_objects()
         if step.verb in ("read", "close", PICTURE_VERB) and error is None:
+            page.name_requests()
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
-        if not content and step.verb not in ("close",):
+        if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        if content == "nothing changed" and step.verb in ("click", "point", "press"):
-            await asyncio.sleep(2 * _POLL_S)  # many controls change the page after a timer
+        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and not page.requests.unanswered:
+            await page.wait_for_reaction()
             error = self._find_refusal()
             content, heading = await self._describe(error)
+        if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
+            content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
         return StepOutcome(source, page.take_notices(), content, heading, message)
 
@@ -159,7 +163,7 @@ class StepRunner:
         if before is not None and not is_new and not (error is not None and error.shows_page):
             changes = compare_outlines(before, after)
             if changes is not None:
-                return changes or ("" if error is not None else "nothing changed"), ""
+                return changes or ("" if error is not None else _NOTHING_CHANGED), ""
         budget = OUTLINE_CHARS if error is None else _FAILED_BUDGET
         return write_outline(after, budget=budget), write_heading(after)
 
@@ -178,7 +182,9 @@ class StepRunner:
                 await page.devices.click(x, y)
         elif step.target is not None:
             await self._act(step, step.target)
-        if verb not in ("read", "close", PICTURE_VERB):
+        if verb in ("read", PICTURE_VERB):
+            await page.wait_for_requests()
+        elif verb != "close":
             await page.wait_until_idle()
         return "", ""
 
@@ -187,6 +193,7 @@ class StepRunner:
         if step.verb == "open":
             await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
         elif step.verb == "look":
+            await page.wait_for_requests()
             await page.refuse_banners()
             outline = self._last_outline = await page.outlines.take()
             page.has_new_document = False
@@ -291,6 +298,7 @@ class StepRunner:
 
     async def _wait(self, step: Step, limit_s: float) -> None:
         if step.numbers:
+            await self._page.wait_for_requests()
             await asyncio.sleep(min(step.numbers[0], limit_s + 20.0))
             return
         words, end = clean_text(step.text).lower(), time.monotonic() + limit_s

@@ -78,6 +78,8 @@ class ProxyListener:
         """Log of the visit in progress."""
         self.idle_s = limits.idle_s
         self.buffer = buffer
+        self.is_paused = False
+        """True if no bytes are relayed until `resume`."""
         self._is_visit_running = False
         self._filter: ThirdPartyFilter | None = None
         self._listener = listener
@@ -93,6 +95,7 @@ class ProxyListener:
         """Allow connections for a visit, limited to `wire_bytes` in each direction, and return its traffic log."""
         self.traffic = TrafficLog(wire_bytes)
         self._is_visit_running = True
+        self.is_paused = False
         self._filter = None
         return self.traffic
 
@@ -100,14 +103,22 @@ class ProxyListener:
         """Refuse third parties of the page from now on, until the next visit begins."""
         self._filter = self._third_parties.make_filter(allowed, page_hosts)
 
-    def pause(self) -> None:
-        """Refuse all traffic until the next visit begins, or `resume`."""
+    def end_visit(self) -> None:
+        """Abort every connection, and refuse all traffic until the next visit begins."""
         self._is_visit_running = False
         self.drop_connections()
 
+    def pause(self) -> None:
+        """Stop all traffic until `resume`. Connections stay open, so that requests continue then."""
+        self.is_paused = True
+        for connection in self._connections:
+            connection.pause()
+
     def resume(self) -> None:
         """Allow the traffic of the paused visit again, within its limits."""
-        self._is_visit_running = True
+        self.is_paused = False
+        for connection in list(self._connections):
+            connection.resume()
 
     def drop_connections(self) -> None:
         """Abort every connection, and every attempt to open one."""
@@ -236,15 +247,25 @@ class ProxiedConnection:
 
     @property
     def idle_since(self) -> float | None:
-        """Time of the last byte, or None while it is being opened, which has limits of its own."""
+        """Time of the last byte, or None while it is being opened, which has limits of its own, or paused."""
         if self._relay is not None:
-            return self._relay.last_byte_at
+            return None if self._relay.is_paused else self._relay.last_byte_at
         return self._last_byte_at if self._opening is None else None
 
     @property
     def is_unanswered(self) -> bool:
         """Return True if bytes were sent to the site and none came back."""
         return self._relay is not None and self._relay.up.has_moved and not self._relay.down.has_moved
+
+    def pause(self) -> None:
+        """Relay no bytes until `resume`."""
+        if self._relay is not None:
+            self._relay.pause()
+
+    def resume(self) -> None:
+        """Relay bytes again."""
+        if self._relay is not None:
+            self._relay.resume()
 
     def close(self) -> None:
         """Close both sockets now, in any state."""
@@ -346,6 +367,8 @@ class ProxiedConnection:
         self._relay = Relay(
             self._near, far, count_bytes=listener.count_bytes, buffer=listener.buffer, on_close=self.close
         )
+        if listener.is_paused:
+            self._relay.pause()
         return self._relay
 
     async def _send_first_request(self, far: socket.socket, first: FirstRequestRewrite, traffic: TrafficLog) -> None:

@@ -48,19 +48,38 @@ class _Pump:
         self.has_ended = False
         # The previous owner of the socket may have left a reader on it, which this object must remove.
         self._is_watching = True
+        self._is_started = False
 
     def start(self, first: bytes = b"") -> None:
         """Start to copy, beginning with bytes already read from the source."""
+        self._is_started = True
         if first:
             self._count(len(first))
-        if not self._relay.is_closed:
+        if self._relay.is_closed:
+            return
+        if self._relay.is_paused:
+            self._unwatch_source()
+            self._pending = memoryview(first)
+        else:
             self._watch_source()
             self._send(memoryview(first))
+
+    def pause(self) -> None:
+        """Move no bytes until `resume`. If not started, leave the source to its previous owner."""
+        if self._is_started:
+            self.stop()
+
+    def resume(self) -> None:
+        """Continue after `pause`."""
+        if self._pending:
+            self._loop.add_writer(self._sink_fd, self._flush)
+        elif self._is_started and not self.has_ended:
+            self._watch_source()
 
     def stop(self) -> None:
         """Remove the callbacks of source and sink."""
         if self._is_watching:
-            self._loop.remove_reader(self._source_fd)
+            self._unwatch_source()
         if self._pending:
             self._loop.remove_writer(self._sink_fd)
 
@@ -157,13 +176,27 @@ class Relay:
         """
         self.loop = asyncio.get_running_loop()
         self.count_bytes = count_bytes
-        self.is_closed = False
+        self.is_closed = self.is_paused = False
         self.last_byte_at = time.monotonic()
         self._near = near
         self._far = far
         self._on_close = on_close
         self.up = _Pump(self, near, far, buffer, is_upload=True)
         self.down = _Pump(self, far, near, buffer, is_upload=False)
+
+    def pause(self) -> None:
+        """Move no bytes in either direction until `resume`."""
+        self.is_paused = True
+        self.up.pause()
+        self.down.pause()
+
+    def resume(self) -> None:
+        """Continue after `pause`. The time of the pause does not count as idle."""
+        if self.is_paused:
+            self.is_paused = False
+            self.last_byte_at = time.monotonic()
+            self.up.resume()
+            self.down.resume()
 
     def close(self) -> None:
         """Close both sockets now."""

@@ -27,6 +27,11 @@ _ANALYTICS = re.compile(
 NUMBER = re.compile(r"\d+")
 
 
+def is_worker_script(event: Event) -> bool:
+    """Return True if `Network.requestWillBeSent` is about the script of a worker."""
+    return event.get("type") == "Script" and event["initiator"]["type"] == "other"
+
+
 class InFlight(NamedTuple):
     """One request in progress."""
 
@@ -68,6 +73,12 @@ class NetworkActivity:
         self._requested: Counter[str] = Counter()
         """Data requests by path since the last new content. A burst of requests counts as one."""
         self._idle = asyncio.Event()
+        self.holds_all = False
+        """True if a request for content delays the page as long as it runs, of any type."""
+        self.watch(session)
+
+    def watch(self, session: Session) -> None:
+        """Observe the requests of a session: the tab, or a frame or worker with a session of its own."""
         session.on("Network.requestWillBeSent", self._on_request)
         session.on("Network.loadingFinished", self._on_finished)
         session.on("Network.loadingFailed", self._on_failed)
@@ -126,8 +137,7 @@ class NetworkActivity:
             self.streams += 1
         if kind == "Document":
             self._documents.add(event["requestId"])
-        if kind == "Script" and event["initiator"]["type"] == "other":
-            self.workers += 1
+        self.workers += is_worker_script(event)
         if kind not in _COUNTED_TYPES or _ANALYTICS.search(url):
             return
         path = url.split("?", 1)[0]

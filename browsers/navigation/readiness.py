@@ -94,7 +94,8 @@ SAMPLE_LIMIT_S = 1.0
 """Seconds on an idle machine. If the isolated world does not answer, the page runs an endless loop and its script is
 ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of CPU were ended after one second."""
 
-_AFTER_OVERDUE_TIMERS = "new Promise((done) => setTimeout(() => done(%s)))"
+_AFTER_TIMERS = "new Promise((done) => setTimeout(() => done(%s), %d))"
+"""Expression that is evaluated after the timers of the page that are due within some milliseconds."""
 
 _FORWARD_S = 4.0
 """Seconds of virtual time that a page without content is run ahead."""
@@ -217,6 +218,11 @@ class ReadinessWaiter:
             self.time.grant_elapsed_time()
         return False
 
+    async def wait_for_timers(self, seconds: float) -> None:
+        """Wait until the timers of the page that are due within `seconds` have run, on a busy machine too."""
+        self._ends_at = time.monotonic() + seconds
+        await self._sample_after(round(1000 * seconds))
+
     async def sample(self) -> DomSample | None:
         """Take one sample, or return None if the page cannot answer. A script that blocks the answer is ended."""
         limit_s = self._answer_limit_s()
@@ -301,14 +307,20 @@ class ReadinessWaiter:
         The timer of this check runs after all that were due before it, and their requests are reported before it ends.
         """
         requests = self.network.requests
+        after = await self._sample_after(0)
+        has_requested = after is not None and self.network.requests != requests and not self.network.polls
+        return has_requested or (after is not None and after.contents != before.contents)
+
+    async def _sample_after(self, milliseconds: int) -> DomSample | None:
+        """Take a sample after the timers of the page that are due by then, on a busy machine too."""
+        expression = _AFTER_TIMERS % (self._sample_script, milliseconds)
         try:
             raw = await self.evaluate(
-                _AFTER_OVERDUE_TIMERS % self._sample_script, limit_s=self._answer_limit_s(), await_promise=True
+                expression, limit_s=milliseconds / 1000 + self._answer_limit_s(), await_promise=True
             )
         except (TimeoutError, CommandFailedError):
-            return False
-        has_requested = self.network.requests != requests and not self.network.polls
-        return has_requested or (isinstance(raw, list) and DomSample.of(raw).contents != before.contents)
+            return None
+        return DomSample.of(raw) if isinstance(raw, list) else None
 
     async def _stays_idle(self, before: DomSample, seconds: float) -> bool:
         """Return True if timers of the next `seconds` bring neither content nor requests."""

@@ -262,7 +262,7 @@ class Tab:
         self.session.remove_handlers()
         self.cached.clear()
         self._abort_request()
-        self.listener.pause()
+        self.listener.end_visit()
         await self._finish_abort()
         # Without its cache, a repeated page is loaded from its site, as in a new tab.
         methods = ("Network.clearBrowserCache", "Page.resetNavigationHistory", "Page.disable", "Network.disable")
@@ -277,7 +277,7 @@ class Tab:
         """Stop all scripts and traffic of the page, until `renew` replaces the tab."""
         self.session.remove_handlers()
         self._abort_request()
-        self.listener.pause()
+        self.listener.end_visit()
         self.session.post("Emulation.setScriptExecutionDisabled", value=True)
 
     async def renew(self) -> None:

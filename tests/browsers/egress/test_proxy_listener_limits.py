@@ -118,7 +118,7 @@ async def test_nothing_is_relayed_outside_a_visit() -> None:
         assert await code(listener, SITE) == NOT_ALLOWED
         listener.begin_visit(WIRE_BYTES)
         assert await code(listener, SITE) == SUCCEEDED
-        listener.pause()
+        listener.end_visit()
         assert await code(listener, SITE) == NOT_ALLOWED
         await egress.close()
 
@@ -133,7 +133,7 @@ async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
             await settled(lambda: listener.traffic.up_bytes > 0 and len(listener._connections) == 2)
             # Set the limit only now: earlier, a busy machine may pause for so long.
-            _lose_patience(listener, 0.1)
+            lose_patience(listener, 0.1)
             assert await conversation.hear_all() == b""
             assert await mute.hear_all() == b""
     failure = listener.traffic.failure_for(SITE, 80)
@@ -142,7 +142,7 @@ async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
     assert listener.traffic.idle_s > 0
 
 
-def _lose_patience(listener: ProxyListener, idle_s: float) -> None:
+def lose_patience(listener: ProxyListener, idle_s: float) -> None:
     assert listener._timer is not None, "nobody would look who is silent"
     listener._timer.cancel()
     listener.idle_s = idle_s
@@ -169,10 +169,10 @@ async def test_active_connection_stays_open(open_listener: OpenListener, monkeyp
                 await conversation.say(b"x")
                 assert await conversation.hear(1) == b"x"
                 clock.now += 0.9 * listener.idle_s
-                _lose_patience(listener, listener.idle_s)
+                lose_patience(listener, listener.idle_s)
             assert len(listener._connections) == 1
             clock.now += 0.2 * listener.idle_s
-            _lose_patience(listener, listener.idle_s)
+            lose_patience(listener, listener.idle_s)
             assert not listener._connections
     assert listener.traffic.failures == ()
 
