@@ -31,8 +31,8 @@ from benchmarks.integrity.product import open_reader
 
 _REGISTERED = (same, inserted, fact_kinds)
 """Modules that register relations and facts when they are imported."""
-_QUICK_CHANGED = 6
-"""Changed pages with `--quick`."""
+_QUICK_CHANGED, _QUICK_FAULTY = 6, 7
+"""Changed pages, and answers into which faults are put, with `--quick`."""
 _OURS = "search-mcp"
 _FIGURES = (
     "relation.broken_share",
@@ -85,7 +85,7 @@ def _plan(options: Options) -> Plan:
     if options.more.extra is not None:
         plan = extra.applied(plan, extra.load(options.more.extra))
     if options.quick:
-        plan = replace(plan, changed_pages=_QUICK_CHANGED, faulty_pages=0, faulty_changes=0)
+        plan = replace(plan, changed_pages=_QUICK_CHANGED, faulty_pages=_QUICK_FAULTY, faulty_changes=0)
     given = {key: vars(options.more)[key] for key in ("pages", "changed_pages", "rounds") if vars(options.more)[key]}
     if (seed := options.more.seed) is not None:
         given |= {"invariant_seed": seed, "relation_seed": seed, "fact_seed": seed}
@@ -97,7 +97,7 @@ def _peer_figures(plan: Plan) -> dict[str, Figures]:
     with ExitStack() as stack:
         for peer, read in stack.enter_context(peer_readers()).items():
             found = measuring.measure_invariants(plan, read, PEERS[peer]).figures
-            figures[peer] = found | measuring.measure_relations(plan, read).figures
+            figures[peer] = found | measuring.measure_relations(plan, read, PEERS[peer]).figures
     return figures
 
 

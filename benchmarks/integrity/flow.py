@@ -79,17 +79,23 @@ def _is_fault(case: Case, one: Found, gap: Gap) -> bool:
         return False
     if any(text == squash(block.marker) for block in case.output.blocks):
         return False
-    if not gap.is_inner:
-        if CONTROLS.fullmatch(text) or all("button" in mine for mine in flags):
-            return False
-        if len(needed) == 1 and all(mine & {"button", "link"} for mine in flags):
-            return False
-        leads = gap.first == 0
-        if leads and len(needed) == 1 and len(text) <= 3 and (unit.kind == "li" or not text.isdigit()):
-            return False  # a number or bullet that became a marker
-        if len(text.replace(" ", "")) <= 2 and not (leads and text.isdigit()):
-            return False
+    if not gap.is_inner and (_is_control(text, flags) or _is_marker(unit, text, leads=gap.first == 0)):
+        return False
     return unit.block.tag in _SENTENCES or not _stands_alone(unit, gap)
+
+
+def _is_control(text: str, flags: Sequence[frozenset[str]]) -> bool:
+    """Return True for the words of a button, or of a link that acts like one."""
+    if CONTROLS.fullmatch(text) or all("button" in mine for mine in flags):
+        return True
+    return len(flags) == 1 and bool(flags[0] & {"button", "link"})
+
+
+def _is_marker(unit: Unit, text: str, *, leads: bool) -> bool:
+    """Return True for a number or bullet at the start of a unit, or a few letters at its end."""
+    if leads and text.isdigit():
+        return len(text) <= 3 and unit.kind == "li"
+    return len(text.replace(" ", "")) <= (3 if leads and " " not in text else 2)
 
 
 def _stands_alone(unit: Unit, gap: Gap) -> bool:
@@ -110,25 +116,30 @@ def _is_border(unit: Unit, token: int) -> bool:
 def check_siblings(case: Case) -> Iterator[Violation]:
     """Check that a paragraph, item or other block between two written siblings is written."""
     for parent in dict.fromkeys(e.parent for e in case.page.within if e.parent and (e.tag in _AMID or e.tag == "div")):
-        parts = [one for one in parent.elements if not all(unit.is_optional for unit in case.units_in(one))]
-        if len(parts) < 3 or parent.tag in ("tr", "table", "tbody") or any(e.tag in _FRAMES for e in parent.lineage()):
+        if parent.tag in ("tr", "table", "tbody") or any(element.tag in _FRAMES for element in parent.lineage()):
             continue
+        parts = [one for one in parent.elements if not all(unit.is_optional for unit in case.units_in(one))]
         states = [case.state(case.units_in(one)) for one in parts]
-        written = [at for at, state in enumerate(states) if state not in ("absent", "unknown")]
-        for at in range(1, len(parts) - 1):
-            low, high = bisect_left(written, at), bisect_right(written, at)
-            if not low or high == len(written) or states[at] not in ("absent", "present"):
-                continue
-            before, end = written[low - 1], written[high]
-            is_between = states[before] == states[end] == "present" and end - before <= _MAX_RUN + 1
-            if not is_between or not _belongs(case, parts, before, at, end):
+        for before, at, behind in _between_written(states):
+            if not _belongs(case, parts, before, at, behind):
                 continue
             part = _only_child(parts[at])
             case.examined[f"amid.{part.tag}"] += 1
             text = joined(case.units_in(parts[at]))
             if states[at] == "absent" and not TEASERS.match(text) and not _is_apart(part):
-                around = joined(case.units_in(parts[before]))[-100:], joined(case.units_in(parts[end]))[:100]
+                around = joined(case.units_in(parts[before]))[-100:], joined(case.units_in(parts[behind]))[:100]
                 yield Violation(f"amid.{part.tag}", text, " ### ".join(around))
+
+
+def _between_written(states: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Yield the positions of parts that are present or absent between two near ones that are present."""
+    written = [at for at, state in enumerate(states) if state not in ("absent", "unknown")]
+    for at, state in enumerate(states):
+        low, high = bisect_left(written, at), bisect_right(written, at)
+        if low and high < len(written) and state in ("absent", "present"):
+            before, behind = written[low - 1], written[high]
+            if states[before] == states[behind] == "present" and behind - before <= _MAX_RUN + 1:
+                yield before, at, behind
 
 
 def _belongs(case: Case, parts: Sequence[Element], first: int, at: int, last: int) -> bool:

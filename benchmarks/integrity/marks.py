@@ -181,12 +181,17 @@ def check_code(case: Case) -> Iterator[Violation]:
         if any(len(block) > len(lines) and squash("".join(block)) == squash("".join(lines)) for block in blocks):
             continue  # lines that only a style sheet makes
         merged = [line for line in lines if len(squash(line)) >= 6 and " ".join(line.split()) not in plain]
-        indented = [line for line in lines if line.startswith(" ") and len(squash(line)) >= 3]
-        flat = min(([line for line in indented if line not in block] for block in blocks), key=len, default=indented)
         if len(merged) >= 2 and len(merged) > _LOST_LINES * len(lines):
             yield Violation("code.lines", merged[0][:120], "\n".join(lines[:6])[:300])
-        elif len(flat) > _LOST_LINES * len(indented):
-            yield Violation("code.indent", flat[0][:120], "\n".join(lines[:6])[:300])
+        elif (flat := _flattened(lines, blocks)) is not None:
+            yield Violation("code.indent", flat[:120], "\n".join(lines[:6])[:300])
+
+
+def _flattened(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> str | None:
+    """Return an indented line that is in no block, if too many are."""
+    indented = [line for line in lines if line.startswith(" ") and len(squash(line)) >= 3]
+    lost = min(([line for line in indented if line not in block] for block in blocks), key=len, default=indented)
+    return lost[0] if len(lost) > _LOST_LINES * len(indented) else None
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:

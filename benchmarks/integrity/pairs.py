@@ -93,14 +93,18 @@ def _introductions(case: Case) -> Iterator[Pair]:
         if unit.block.tag in (*_ITEMS, "td", "dt", "th"):
             behind = next((one for one in unit.block.elements if one.tag in _LISTS and case.units_in(one)), None)
         else:
-            behind = case.siblings(unit.block)[1]
-        while behind is not None and behind.tag in ("div", "section", "figure"):
-            inner = [one for one in behind.elements if case.units_in(one)]
-            behind = inner[0] if len(inner) == 1 else None
-        if behind is not None and behind.tag in _LISTS:
-            units = [other for other in case.units_in(behind) if other is not unit]
-            if units and sum(other.link_share > 0.8 for other in units) <= 0.7 * len(units):
-                yield "pair.intro", [unit], units
+            behind = _unwrapped(case, case.siblings(unit.block)[1])
+        units = [] if behind is None else [other for other in case.units_in(behind) if other is not unit]
+        if units and sum(other.link_share > 0.8 for other in units) <= 0.7 * len(units):
+            yield "pair.intro", [unit], units
+
+
+def _unwrapped(case: Case, element: Element | None) -> Element | None:
+    """Return the list, table or code in a wrapper that holds nothing else."""
+    while element is not None and element.tag in ("div", "section", "figure"):
+        inner = [one for one in element.elements if case.units_in(one)]
+        element = inner[0] if len(inner) == 1 else None
+    return element if element is not None and element.tag in _LISTS else None
 
 
 def _data_tables(case: Case) -> Iterator[tuple[Element, list[list[Element]]]]:
@@ -140,22 +144,25 @@ def _check_columns(case: Case, rows: Sequence[Sequence[Element]]) -> Iterator[Vi
     spans = {cell.get(name) for row in rows for cell in row for name in ("rowspan", "colspan")}
     if spans - {"", "1"} or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
         return
-    times = Counter(squash(cell.text()) for row in rows for cell in row)
-    shifts: list[tuple[int, str]] = []
-    for row in rows:
-        for column, cell in enumerate(row):
-            units = case.units_in(cell)
-            if len(units) != 1 or times[squash(cell.text())] > 1 or len(units[0].squashed) < 5:
-                continue
-            block = case.block_of(units[0])
-            if block is not None and block.cell and squash(block.text) == units[0].squashed:
-                shifts.append((block.cell[1] - column, units[0].needed_text))
+    shifts = list(_shifts(case, rows))
     if shifts:
         case.examined["pair.column"] += 1
         usual = Counter(shift for shift, _ in shifts).most_common(1)[0][0]
         wrong = [text for shift, text in shifts if shift != usual]
         if wrong:
             yield Violation("pair.column", " | ".join(wrong[:4]), f"{len(wrong)} of {len(shifts)} cells")
+
+
+def _shifts(case: Case, rows: Sequence[Sequence[Element]]) -> Iterator[tuple[int, str]]:
+    """Yield each text that stands in one cell only, with the columns by which it is shifted in the output."""
+    times = Counter(squash(cell.text()) for row in rows for cell in row)
+    for row in rows:
+        for column, cell in enumerate(row):
+            units = case.units_in(cell)
+            if len(units) == 1 and len(units[0].squashed) >= 5 and times[squash(cell.text())] == 1:
+                block = case.block_of(units[0])
+                if block is not None and block.cell and squash(block.text) == units[0].squashed:
+                    yield block.cell[1] - column, units[0].needed_text
 
 
 def _figures(case: Case) -> Iterator[tuple[Element, list[Element], list[Unit]]]:
@@ -185,25 +192,33 @@ def check_figures(case: Case) -> Iterator[Violation]:
     """Check that an image and its caption are both written or neither, and a figure between written blocks is."""
     for figure, images, caption in _figures(case):
         state = case.state(caption)
-        shown = [image for image in images if "hidden" not in image.attrs and case.is_written(image)]
-        if state == "absent" and shown:
-            # The page may show the picture twice, and it is written for the other place.
-            others = [files_of(one) for one in case.page.root.iter("img") if not any(one is own for own in images)]
-            shown = [image for image in shown if not files_of(image) & set().union(*others)]
-        if state == "present" or (shown and state in ("absent", "mixed")):
+        shown = _written_images(case, images, elsewhere=state != "absent")
+        if state == "present":
             case.examined["pair.figure"] += 1
-        if state == "present" and not shown:
-            described = any(len(image.get("alt").split()) >= 2 for image in images)
-            name = "pair.figure.image" if described else "pair.figure.image-undescribed"
-            yield Violation(name, images[0].get("alt") or images[0].get("src")[:100], joined(caption))
-        elif state == "absent" and shown:
-            yield Violation("pair.figure.caption", joined(caption), images[0].get("alt"))
-        elif state == "absent" or (state == "unknown" and shown):
+            if not shown:
+                described = any(len(image.get("alt").split()) >= 2 for image in images)
+                name = "pair.figure.image" if described else "pair.figure.image-undescribed"
+                yield Violation(name, images[0].get("alt") or images[0].get("src")[:100], joined(caption))
+        elif shown and state == "unknown":
+            case.examined["amid.figure"] += 1
+        elif shown:
+            case.examined["pair.figure"] += 1
+            if state == "absent":
+                yield Violation("pair.figure.caption", joined(caption), images[0].get("alt"))
+        elif state == "absent":
             before, behind = _around(case, figure)
-            if shown or (_is_written_text(case, before) and _is_written_text(case, behind)):
+            if _is_written_text(case, before) and _is_written_text(case, behind):
                 case.examined["amid.figure"] += 1
-            if not shown and _is_written_text(case, before) and _is_written_text(case, behind):
                 yield Violation("amid.figure", joined(caption), f"{joined(before)[-90:]} ### {joined(behind)[:90]}")
+
+
+def _written_images(case: Case, images: Sequence[Element], *, elsewhere: bool) -> list[Element]:
+    """Return the images that the output has; without `elsewhere`, only those that the page shows nowhere else."""
+    written = [image for image in images if "hidden" not in image.attrs and case.is_written(image)]
+    if elsewhere or not written:
+        return written
+    others = [files_of(one) for one in case.page.root.iter("img") if not any(one is own for own in images)]
+    return [image for image in written if not files_of(image) & set().union(*others)]
 
 
 def _is_written_text(case: Case, units: Sequence[Unit]) -> bool:
@@ -266,15 +281,7 @@ def _shape(unit: Unit, item: Element) -> list[str]:
 
 def check_headings(case: Case) -> Iterator[Violation]:
     """Check that a heading has text of its section, and a written section its heading."""
-    for heading in case.page.root.iter(*HEADINGS):
-        units = [unit for unit in case.units_in(heading) if not unit.is_optional]
-        if heading.tag == "h1" or all(map(_leads_away, units)):
-            continue  # the title of the page, or the name of an item
-        if squash(heading.text()) in squash(case.title) or any(
-            one.tag in ("nav", "aside", "footer") for one in heading.ancestors()
-        ):
-            continue
-        section = [unit for unit in _section(case, heading) if not unit.is_optional]
+    for heading, units, section in _sections(case):
         words = sum(len(unit.tokens) for unit in section)
         if words < 5 or sum(len(unit.tokens) * unit.link_share for unit in section) > 0.5 * words:
             continue
@@ -283,20 +290,25 @@ def check_headings(case: Case) -> Iterator[Violation]:
             case.examined["pair.heading"] += 1
             if states[1] == "absent" and words >= 15 and not _is_item_name(heading):
                 yield Violation("pair.heading.empty", joined(units), joined(section))
-        elif states == ("absent", "present") and words >= 15 and not _may_be_lost(case, units):
+        elif states == ("absent", "present") and words >= 15 and not DISCUSSION.search(joined(units)):
             case.examined["pair.heading"] += 1
             yield Violation("pair.heading.lost", joined(units), joined(section))
+
+
+def _sections(case: Case) -> Iterator[tuple[Element, list[Unit], list[Unit]]]:
+    """Yield headings with their units and those of their sections, without the title and names of other pages."""
+    for heading in case.page.root.iter(*HEADINGS[1:]):
+        units = [unit for unit in case.units_in(heading) if not unit.is_optional]
+        if all(map(_leads_away, units)) or squash(heading.text()) in squash(case.title):
+            continue
+        if not any(one.tag in ("nav", "aside", "footer") for one in heading.ancestors()):
+            yield heading, units, [unit for unit in _section(case, heading) if not unit.is_optional]
 
 
 def _leads_away(unit: Unit) -> bool:
     """Return True if a unit is a link to another page."""
     links = [element for piece in unit.pieces for element in piece.lineage if element.tag == "a"]
     return unit.link_share > 0.8 and not all(link.get("href").startswith("#") for link in links)
-
-
-def _may_be_lost(case: Case, units: Sequence[Unit]) -> bool:
-    """Return True for a heading that is written elsewhere, or of a discussion."""
-    return any(case.found[unit.number].is_repeat for unit in units) or bool(DISCUSSION.search(joined(units)))
 
 
 def _section(case: Case, heading: Element) -> list[Unit]:

@@ -214,16 +214,24 @@ def judge(relation: Relation, subject: Subject, change: Change, after: Output) -
     if relation.kind == "whole":
         found = [*_judge_whole(case, change, inside), *_judge_marks(case, inside)]
     else:
-        leaked = [unit for unit in inside if len(unit.squashed) >= _MIN_LEAK]
-        leaked = [unit for unit in leaked if case.found[unit.number].status in ("whole", "partial")]
-        found = [Violation("leaked", unit.text.strip()[:160]) for unit in leaked[:1]]
+        found = _judge_absent(case, inside)
+    return [*found, *_judge_rest(relation.least, before, after, inside)]
+
+
+def _judge_absent(case: Case, inside: Sequence[Unit]) -> list[Violation]:
+    leaked = [unit for unit in inside if len(unit.squashed) >= _MIN_LEAK]
+    leaked = [unit for unit in leaked if case.found[unit.number].status in ("whole", "partial")]
+    return [Violation("leaked", unit.text.strip()[:160]) for unit in leaked[:1]]
+
+
+def _judge_rest(least: float, before: Output, after: Output, inside: Sequence[Unit]) -> Iterator[Violation]:
+    """Yield a violation if the output without the inserted words differs too much."""
     lost, new = _difference(before, after)
     own = {token for unit in inside for token in unit.tokens}
     strange = sum(count for token, count in new.items() if token not in own)
-    rest = 1 - (lost.total() + strange) / max(1, 2 * len(before.tokens))
-    if rest < relation.least:
-        found.append(Violation("rest", _words_of(lost, new), f"similarity {rest:.3f}"))
-    return found
+    alike = 1 - (lost.total() + strange) / max(1, 2 * len(before.tokens))
+    if alike < least:
+        yield Violation("rest", _words_of(lost, new), f"similarity {alike:.3f}")
 
 
 def _difference(before: Output, after: Output) -> tuple[Counter[str], Counter[str]]:
