@@ -42,7 +42,7 @@ class SearchQuery:
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
     category: str | None = None
-    """One of `query_operators.CATEGORIES`."""
+    """One of `names.CATEGORIES`."""
     language: str = "en-US"
     safe_search: str = "moderate"
     """`off`, `moderate` or `strict`."""

@@ -1,4 +1,4 @@
-"""Names of the engines, for callers that only list them. Importing this loads no engine."""
+"""Names of engines and of categories of results, for callers that list them. Importing this loads no engine."""
 
 from __future__ import annotations
 
@@ -14,3 +14,9 @@ SOURCE_NAMES = (
     "peertube youtube wikipedia wikidata wiktionary openlibrary internetarchive"
 ).split()
 """Names of the sources, in display order."""
+
+_PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+"""Categories that filter the results of search engines."""
+SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
+"""Categories for which only sources are queried, and no search engine."""
+CATEGORIES = _PAGE_CATEGORIES + SOURCE_CATEGORIES

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from scraper.engines.common.request_builder import host_of_domain
 from scraper.errors import InvalidArgumentError
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import suggest
@@ -63,12 +62,15 @@ def parse_engines(
 
 def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
     """Return the host names of domains, which may be written as URLs, with `www.` or with `*.`."""
+    # Imported late: the list of tools is built before any parser of pages is loaded.
+    from scraper.engines.common import request_builder
+
     domains = list(items)
     if len(domains) > MAX_DOMAINS:
         raise InvalidArgumentError(f"{name} has {len(domains)} entries; at most {MAX_DOMAINS} are taken.", target=name)
     hosts: dict[str, None] = {}
     for item in domains:
-        host = _to_ascii(host_of_domain(item))
+        host = _to_ascii(request_builder.host_of_domain(item))
         if not _DOMAIN.match(host):
             raise InvalidArgumentError(
                 f'{name} contains "{clean_line(item, _ECHO_CHARS)}", which is not a domain.',

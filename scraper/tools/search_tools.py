@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scraper import errors
 from scraper.engines.answers import SearchAnswer
-from scraper.engines.common.request_builder import CATEGORIES
-from scraper.engines.names import DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
+from scraper.engines.names import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.model import CachePolicy
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, SearchResults

@@ -16,12 +16,6 @@ from scraper.engines.common.result_page import ResultPage
 from scraper.engines.model import SearchQuery
 from scraper.html.dom.xpath import element_selector
 
-_PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
-"""Categories that filter the results of search engines."""
-SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
-"""Categories for which only sources are queried, and no search engine."""
-CATEGORIES = _PAGE_CATEGORIES + SOURCE_CATEGORIES
-
 _CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "github": ("github.com",),
