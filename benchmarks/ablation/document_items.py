@@ -24,7 +24,7 @@ _loaded = cache(liteparse_loader.load)
 
 
 def document_items(corpora: Path) -> Iterator[Item]:
-    """Yield the PDF files and the office files with gold, and all files whose letters can be counted."""
+    """Yield the PDF files and the office files with gold, and the letters of sound files."""
     folder = corpus_folder(corpora, "documents")
     for task in gold_tasks(folder):
 
@@ -46,7 +46,9 @@ def document_items(corpora: Path) -> Iterator[Item]:
                 return Answer(counts, digest(text))
 
             yield Item("documents", f"{kind}/{pair.file.name}", pair.file.stem, read_pair)
-    for file, letters in count_letters(countable_files(folder)).items():
+    # Odd files may end the process that reads them.
+    files = sorted({*countable_files(folder)} - {*sets.hostile(folder)})
+    for file, letters in count_letters(files).items():
 
         def read_letters(file: Path = file, letters=letters) -> Answer:  # type: ignore[no-untyped-def]
             text = _read(file)
