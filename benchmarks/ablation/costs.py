@@ -1,4 +1,7 @@
-"""Measure the mean milliseconds of CPU of each stage of the reader on pages of wcxb."""
+"""Measure the mean milliseconds of CPU of each stage of the reader, of products and of recipes.
+
+The reader is measured on pages of wcxb, the stages of facts on the pages of the archives of products and recipes.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,22 @@ from unittest import mock
 
 from benchmarks.common.command_line import Figures, Options, print_table, run
 from benchmarks.common.single_thread import restart_single_threaded
+from benchmarks.structured.pages import saved_pages
 from benchmarks.training.pages import samples
 from benchmarks.training.table import snapshot_of
 from browsers.model import Snapshot
 from scraper.extract import reader
+from scraper.facts import product, recipe, structured
 from scraper.stages import Stage
 
 _STEP, _QUICK_STEP = 4, 24
 """Every fourth page is read; with `--quick`, every 24th."""
 
-_TABLES = {"reader": ((reader, "STAGES"),)}
+_TABLES = {
+    "reader": ((reader, "STAGES"),),
+    "products": ((product, "OFFER_STAGES"), (product, "DETAIL_STAGES")),
+    "recipes": ((recipe, "LIST_STAGES"), (recipe, "DETAIL_STAGES")),
+}
 """Tables of stages by the kind of their pages."""
 
 
@@ -33,7 +42,11 @@ async def measure(options: Options) -> Figures:
         raise FileNotFoundError("The pages are missing: use --corpora DIR.")
     step = _QUICK_STEP if options.quick else _STEP
     pages = itertools.islice(samples(options.corpora, "wcxb"), 0, None, step)
-    return _stage_costs("reader", map(snapshot_of, pages), reader.read)
+    figures = _stage_costs("reader", map(snapshot_of, pages), reader.read)
+    for kind in ("products", "recipes"):
+        saved = (page.snapshot() for page in saved_pages(options.corpora, kind, step))
+        figures |= _stage_costs(kind, saved, structured.extract)
+    return figures
 
 
 def _stage_costs(kind: str, snapshots: Iterable[Snapshot], read: Callable[[Snapshot], object]) -> Figures:

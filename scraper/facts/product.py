@@ -16,6 +16,7 @@ from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.product_vocabulary import LABELS
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.html.dom.xpath import Element, text_of
+from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
@@ -76,6 +77,23 @@ class PageEvidence:
     """Return the JSON in attributes of components; called only if no price was found."""
 
 
+@dataclass(slots=True)
+class ProductDraft:
+    """Facts that the stages have found, and the page that they read. The first stage that states a fact wins."""
+
+    evidence: PageEvidence
+    body: Element
+    title: str
+    heading: Element | None
+    shown: Callable[[], VisiblePrice]
+    """Return the visible price; found once, when a stage needs it."""
+    labels: Callable[[], Mapping[str, str]]
+    """Return the visible values beside labels; found once, when a stage needs them."""
+    facts: Facts
+    has_markup: bool = False
+    """True if markup or scripts state a price, availability or product number."""
+
+
 def extract_product(
     evidence: PageEvidence, body: Element, title: str, *, for_header: bool = False
 ) -> dict[str, Any] | None:
@@ -83,51 +101,90 @@ def extract_product(
 
     For a header, brand and numbers are not searched in the visible text.
     """
-    facts = Facts()
     heading = product_visible_price.find_title(body)
     shown = functools.cache(lambda: product_visible_price.find_visible_price(body, heading))
-    for source, graph in evidence.graphs.items():
-        product_markup.add_product_items(facts, graph, source, name_key(title), shown, evidence.url)
-    product_markup.add_tags(facts, evidence.tags)
-    product_markup.add_fragments(facts, evidence.fragments)
-    for source, values in evidence.states.items():
-        product_js_state.add_state_facts(facts, values, source, name_key(title), evidence.country, shown)
-    has_markup = any(name in facts for name in ("price", "availability", "sku"))
-    _add_visible_price(facts, shown, evidence, body)
-    codes = evidence.currencies() if "price" in facts and "currency" not in facts else ()
-    if len(codes) == 1:
-        facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
-    if "price" not in facts:
-        data = evidence.component_data()
-        product_js_state.add_state_facts(facts, data, FactSource.STATE, name_key(title), evidence.country, shown)
-        has_markup = has_markup or "price" in facts
-    if "availability" not in facts:
-        facts.add(
-            "availability",
-            product_brand_and_availability.find_availability(body, heading),
-            FactSource.VISIBLE,
-            confidence=0.9,
-        )
-    if for_header and has_markup:
-        return facts.as_object(ORDER)
-    signs = _count_product_signs(facts, evidence, shown)
-    # A header has no labeled values: they are searched only if they decide.
-    labels = {} if for_header and signs != _MIN_SIGNS - 1 else _LABELED.find(body)
-    signs += "sku" in labels or is_gtin(labels.get("gtin", ""))
-    if not has_markup and signs < _MIN_SIGNS:
+    labels = functools.cache(lambda: _LABELED.find(body))
+    draft = run_stages(OFFER_STAGES, ProductDraft(evidence, body, title, heading, shown, labels, Facts()))
+    if not _is_product(draft):
         return None
-    if for_header:
-        return facts.as_object(ORDER)
-    _correct_sku(facts, evidence.url, title)
-    if _is_part_of_name(labels.get("sku", ""), title):
-        labels.pop("sku")
-    _add_labeled(facts, labels, body)
-    facts.add("sku", _number_in(evidence.url), FactSource.ADDRESS)
-    facts.add("name", title, FactSource.VISIBLE, confidence=0.9)
-    facts.add("image", evidence.picture, FactSource.OPENGRAPH)
-    if "price" in facts:
-        facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
-    return facts.as_object(ORDER)
+    return run_stages(() if for_header else DETAIL_STAGES, draft).facts.as_object(ORDER)
+
+
+def read_items(draft: ProductDraft) -> ProductDraft:
+    """Read the schema.org items of each syntax."""
+    for source, graph in draft.evidence.graphs.items():
+        product_markup.add_product_items(
+            draft.facts, graph, source, name_key(draft.title), draft.shown, draft.evidence.url
+        )
+    return draft
+
+
+def read_tags(draft: ProductDraft) -> ProductDraft:
+    """Read the OpenGraph tags of a product."""
+    product_markup.add_tags(draft.facts, draft.evidence.tags)
+    return draft
+
+
+def read_fragments(draft: ProductDraft) -> ProductDraft:
+    """Read microdata properties outside of items."""
+    product_markup.add_fragments(draft.facts, draft.evidence.fragments)
+    return draft
+
+
+def read_script_data(draft: ProductDraft) -> ProductDraft:
+    """Read the objects in scripts, and the JSON that the page fetched."""
+    for source, values in draft.evidence.states.items():
+        _add_state(draft, values, source)
+    return draft
+
+
+def _add_state(draft: ProductDraft, values: Sequence[Any], source: FactSource) -> None:
+    product_js_state.add_state_facts(
+        draft.facts, values, source, name_key(draft.title), draft.evidence.country, draft.shown
+    )
+
+
+def note_markup(draft: ProductDraft) -> ProductDraft:
+    """Note that the facts so far, none of which is from visible text, make the page a product page."""
+    draft.has_markup = any(name in draft.facts for name in ("price", "availability", "sku"))
+    return draft
+
+
+def read_script_currency(draft: ProductDraft) -> ProductDraft:
+    """Use the only currency in the scripts for a price without one."""
+    codes = draft.evidence.currencies() if "price" in draft.facts and "currency" not in draft.facts else ()
+    if len(codes) == 1:
+        draft.facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
+    return draft
+
+
+def read_component_data(draft: ProductDraft) -> ProductDraft:
+    """Read the JSON in attributes of components if no other source has a price."""
+    if "price" not in draft.facts:
+        _add_state(draft, draft.evidence.component_data(), FactSource.STATE)
+        draft.has_markup = draft.has_markup or "price" in draft.facts
+    return draft
+
+
+def read_visible_availability(draft: ProductDraft) -> ProductDraft:
+    """Read the availability from buy buttons and words for stock."""
+    if "availability" not in draft.facts:
+        found = product_brand_and_availability.find_availability(draft.body, draft.heading)
+        draft.facts.add("availability", found, FactSource.VISIBLE, confidence=0.9)
+    return draft
+
+
+def _is_product(draft: ProductDraft) -> bool:
+    """Return True if markup or enough signs say that the page is about one product."""
+    if draft.has_markup:
+        return True
+    signs = _count_product_signs(draft.facts, draft.evidence, draft.shown)
+    # Labeled values are searched only if they decide.
+    return signs >= _MIN_SIGNS or (signs == _MIN_SIGNS - 1 and _has_labeled_number(draft.labels()))
+
+
+def _has_labeled_number(labels: Mapping[str, str]) -> bool:
+    return "sku" in labels or is_gtin(labels.get("gtin", ""))
 
 
 def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[], VisiblePrice]) -> int:
@@ -140,6 +197,12 @@ def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[
             "availability" in facts,
         )
     )
+
+
+def read_visible_price(draft: ProductDraft) -> ProductDraft:
+    """Read the visible price; it replaces a marked-up price that is visibly old or without tax."""
+    _add_visible_price(draft.facts, draft.shown, draft.evidence, draft.body)
+    return draft
 
 
 def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
@@ -175,28 +238,54 @@ def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
 
 
-def _add_labeled(facts: Facts, labels: Mapping[str, str], body: Element) -> None:
+def correct_sku(draft: ProductDraft) -> ProductDraft:
+    """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
+    facts, url = draft.facts, draft.evidence.url
+    sku = str(facts.value("sku") or "")
+    variant = _VARIANT_NUMBER.fullmatch(sku)
+    if _is_part_of_name(sku, draft.title):
+        facts.forget("sku")
+    elif variant and sku not in url and re.search(rf"(?<!\w){variant['base']}(?![\w-])", url):
+        facts.replace("sku", variant["base"], FactSource.ADDRESS, confidence=0.8, marked_up=sku)
+    return draft
+
+
+def read_labels(draft: ProductDraft) -> ProductDraft:
+    """Read numbers and the brand beside their labels."""
+    facts, labels = draft.facts, draft.labels()
     if is_gtin(labels.get("gtin", "")):
         facts.add("gtin", labels["gtin"], FactSource.VISIBLE, confidence=0.95)
     sku = labels.get("sku", "")
-    if _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku)):
+    is_number = _MIN_SKU <= len(sku) <= _MAX_SKU and any(map(str.isdigit, sku))
+    if is_number and not _is_part_of_name(sku, draft.title):
         marked = facts.value("sku")
-        if marked and sku != marked and str(marked) not in text_of(body):
+        if marked and sku != marked and str(marked) not in text_of(draft.body):
             # The marked-up number is internal to the shop; customers order by the visible one.
             facts.replace("sku", sku, FactSource.VISIBLE, confidence=0.8, marked_up=marked)
         facts.add("sku", sku, FactSource.VISIBLE, confidence=0.8)
     facts.add("brand", labels.get("brand"), FactSource.VISIBLE)
     facts.add("mpn", labels.get("mpn"), FactSource.VISIBLE)
+    return draft
 
 
-def _correct_sku(facts: Facts, url: str, title: str) -> None:
-    """Remove a product number that is part of the product's name, and a variant suffix that is not in the URL."""
-    sku = str(facts.value("sku") or "")
-    variant = _VARIANT_NUMBER.fullmatch(sku)
-    if _is_part_of_name(sku, title):
-        facts.forget("sku")
-    elif variant and sku not in url and re.search(rf"(?<!\w){variant['base']}(?![\w-])", url):
-        facts.replace("sku", variant["base"], FactSource.ADDRESS, confidence=0.8, marked_up=sku)
+def read_url_number(draft: ProductDraft) -> ProductDraft:
+    """Read the product number in the URL."""
+    draft.facts.add("sku", _number_in(draft.evidence.url), FactSource.ADDRESS)
+    return draft
+
+
+def use_page_title(draft: ProductDraft) -> ProductDraft:
+    """Use title and image of the page for a product without them."""
+    draft.facts.add("name", draft.title, FactSource.VISIBLE, confidence=0.9)
+    draft.facts.add("image", draft.evidence.picture, FactSource.OPENGRAPH)
+    return draft
+
+
+def assume_stock(draft: ProductDraft) -> ProductDraft:
+    """Count a product with a price as available if the page does not say so."""
+    if "price" in draft.facts:
+        draft.facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
+    return draft
 
 
 def _is_part_of_name(code: str, title: str) -> bool:
@@ -207,3 +296,26 @@ def _is_part_of_name(code: str, title: str) -> bool:
 def _number_in(url: str) -> str | None:
     match = _QUERY.search(url) or _ADDRESS.search(url)
     return next(filter(None, match.groups())) if match else None
+
+
+OFFER_STAGES: tuple[Stage[ProductDraft], ...] = (
+    Stage(read_items, 0.40, "products.price"),
+    Stage(read_tags, 0.05, "products.price"),
+    Stage(read_fragments, 0.02, "products.price"),
+    Stage(read_script_data, 0.15, "products.price"),
+    Stage(note_markup, 0.0, "products.price"),
+    Stage(read_visible_price, 8.9, "products.price"),
+    Stage(read_script_currency, 0.01, "products.currency"),
+    Stage(read_component_data, 0.0, "products.price"),
+    Stage(read_visible_availability, 0.0, "products.availability"),
+)
+"""Sources of the facts that decide if the page is about a product, best first."""
+
+DETAIL_STAGES: tuple[Stage[ProductDraft], ...] = (
+    Stage(correct_sku, 0.02, "products.sku"),
+    Stage(read_labels, 1.3, "products.sku"),
+    Stage(read_url_number, 0.04, "products.sku"),
+    Stage(use_page_title, 0.0, "products.name"),
+    Stage(assume_stock, 0.0, "products.availability"),
+)
+"""Sources of the other facts, best first. The header of a page does without them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from scraper.facts import recipe_line_repair, recipe_visible
@@ -25,6 +26,7 @@ from scraper.facts.schema_graph import (
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
+from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
 
 _RECIPES = frozenset({"recipe"})
@@ -232,6 +234,26 @@ _MIN_CLEAR, _MIN_CLEAR_SHARE = 5, 0.6
 """Lines, and share of them with an amount, that make a list a recipe without steps."""
 
 
+@dataclass(slots=True)
+class RecipeDraft:
+    """Facts that the stages have found, and the page that they read. The first stage that states a fact wins."""
+
+    graphs: Mapping[FactSource, SchemaGraph]
+    body: Element
+    title: str
+    author: str | None
+    picture: str | None
+    facts: Facts
+    has_markup: bool
+    """True if an item of the page is a recipe."""
+    is_short: bool
+    """True if the visible lists are not read: markup has the facts that a header needs."""
+
+    def is_about_food(self) -> bool:
+        """Return True if markup or the ingredients say that the page has a recipe."""
+        return self.has_markup or recipe_visible.looks_like_food(self.facts.value("ingredients") or [])
+
+
 def extract_recipe(
     graphs: Mapping[FactSource, SchemaGraph],
     body: Element,
@@ -246,32 +268,85 @@ def extract_recipe(
     Author and picture of the page are used if the recipe has none. For a header, the visible lists of a recipe
     with markup are not read.
     """
-    facts = Facts()
-    for source, graph in graphs.items():
-        add_recipe_items(facts, graph, source, name_key(title))
     has_markup = any(page_recipes(graph, name_key(title)) for graph in graphs.values())
-    if not (for_header and has_markup):
-        _add_visible_lists(facts, body)
-    if not has_markup and not recipe_visible.looks_like_food(facts.value("ingredients") or []):
+    is_short = for_header and has_markup
+    draft = run_stages(LIST_STAGES, RecipeDraft(graphs, body, title, author, picture, Facts(), has_markup, is_short))
+    if not draft.is_about_food():
         return None
-    if "instructions" not in facts and not (for_header and has_markup):
-        facts.add("instructions", recipe_visible.find_instructions(body), FactSource.VISIBLE)
+    facts = draft.facts
     if not has_markup and "instructions" not in facts and not _is_clear_list(facts.value("ingredients")):
         return None
+    return run_stages(DETAIL_STAGES, draft).facts.as_object(ORDER)
+
+
+def read_items(draft: RecipeDraft) -> RecipeDraft:
+    """Read the schema.org items of each syntax."""
+    for source, graph in draft.graphs.items():
+        add_recipe_items(draft.facts, graph, source, name_key(draft.title))
+    return draft
+
+
+def read_visible_lists(draft: RecipeDraft) -> RecipeDraft:
+    """Read the visible ingredients, and complete the lists of the markup by the visible ones."""
+    if not draft.is_short:
+        _add_visible_lists(draft.facts, draft.body)
+    return draft
+
+
+def read_visible_steps(draft: RecipeDraft) -> RecipeDraft:
+    """Read the visible steps of a recipe whose markup has none."""
+    if not draft.is_short and "instructions" not in draft.facts and draft.is_about_food():
+        draft.facts.add("instructions", recipe_visible.find_instructions(draft.body), FactSource.VISIBLE)
+    return draft
+
+
+def read_title(draft: RecipeDraft) -> RecipeDraft:
+    """Use the title of the page for a recipe without one, or with one that ends with the name of the site."""
+    facts, title = draft.facts, draft.title
     marked_title = facts.value("title") or ""
     if title and marked_title.startswith(title) and _TITLE_END.search(marked_title[len(title) :]):
-        facts.replace("title", title, FactSource.VISIBLE, confidence=0.9)  # the site's name follows
+        facts.replace("title", title, FactSource.VISIBLE, confidence=0.9)
     facts.add("title", title, FactSource.VISIBLE, confidence=0.9)
-    facts.add("author", author, FactSource.VISIBLE)
-    facts.add("image", picture, FactSource.OPENGRAPH)
-    if "yields" not in facts:
-        facts.add("yields", recipe_visible.find_yields(body), FactSource.VISIBLE)
-    _add_times(facts, body)
-    return facts.as_object(ORDER)
+    return draft
+
+
+def use_page_author(draft: RecipeDraft) -> RecipeDraft:
+    """Use author and image of the page for a recipe without them."""
+    draft.facts.add("author", draft.author, FactSource.VISIBLE)
+    draft.facts.add("image", draft.picture, FactSource.OPENGRAPH)
+    return draft
+
+
+def read_visible_yields(draft: RecipeDraft) -> RecipeDraft:
+    """Read the visible number of servings."""
+    if "yields" not in draft.facts:
+        draft.facts.add("yields", recipe_visible.find_yields(draft.body), FactSource.VISIBLE)
+    return draft
+
+
+def read_times(draft: RecipeDraft) -> RecipeDraft:
+    """Read the visible times, and compute a missing total."""
+    _add_times(draft.facts, draft.body)
+    return draft
+
+
+LIST_STAGES: tuple[Stage[RecipeDraft], ...] = (
+    Stage(read_items, 0.46, "recipes.ingredients"),
+    Stage(read_visible_lists, 3.9, "recipes.ingredients"),
+    Stage(read_visible_steps, 0.31, "recipes.instructions"),
+)
+"""Sources of the lists that decide if the page has a recipe, best first."""
+
+DETAIL_STAGES: tuple[Stage[RecipeDraft], ...] = (
+    Stage(read_title, 0.01, "recipes.title"),
+    Stage(use_page_author, 0.01, "recipes.author"),
+    Stage(read_visible_yields, 0.14, "recipes.yields"),
+    Stage(read_times, 1.2, "recipes.total_time"),
+)
+"""Sources of the other facts, best first."""
 
 
 def _add_visible_lists(facts: Facts, body: Element) -> None:
-    """Add the visible ingredients, and complete the lists of the markup by the visible ones."""
     visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
     marked = facts.value("ingredients")
     is_one_list = recipe_visible.count_ingredient_headings(body) <= 1

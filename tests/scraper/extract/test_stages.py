@@ -6,6 +6,7 @@ import pytest
 
 from scraper.extract.content.block_classifier import load_bundled_classifier
 from scraper.extract.reader import STAGES, Draft, read, start_draft
+from scraper.facts import product, recipe
 from scraper.html.dom.xpath import text_of
 from scraper.stages import Stage, run_stages
 from tests.scraper.extract.discussion.forum_pages import forum_post
@@ -78,7 +79,8 @@ def test_stages_in_another_order_read_another_page(first: str, second: str, html
 
 def test_the_architecture_shows_the_stages_in_their_order() -> None:
     text = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rows = [f"| `{stage.name}` | {stage.cpu_ms:g} | `{stage.figure}` |" for stage in STAGES]
-    places = [text.find(row) for row in rows]
-    assert -1 not in places, rows[places.index(-1)]
-    assert places == sorted(places)
+    for stages in (STAGES, product.OFFER_STAGES + product.DETAIL_STAGES, recipe.LIST_STAGES + recipe.DETAIL_STAGES):
+        rows = [f"| `{stage.name}` | {stage.cpu_ms:g} | `{stage.figure}` |" for stage in stages]
+        places = [text.find(row) for row in rows]
+        assert -1 not in places, rows[places.index(-1)]
+        assert places == sorted(places)
