@@ -65,6 +65,8 @@ class ActingPage:
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""
         self.status = 0
+        self.is_idle = True
+        """False if the page was still busy at the end of the last wait."""
         self._tab = tab
         self._login = None if login is None else LoginRestorer(tab, login.state)
         self._session = tab.session
@@ -234,7 +236,7 @@ class ActingPage:
         """Wait until the page is idle after a step, then refuse the consent banner of a new document."""
         await asyncio.sleep(0.02)
         self._readiness.restart()
-        await self._readiness.wait_until_ready(
+        self.is_idle = await self._readiness.wait_until_ready(
             limit_s, may_be_thin=False, may_skip=False, quiet_s=_QUIET_S, quiet_with_data_s=_QUIET_WITH_DATA_S
         )
         if not self._had_banner_check:

@@ -117,7 +117,7 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and not page.requests.unanswered:
+        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and page.is_idle:
             await page.wait_for_reaction()
             error = self._find_refusal()
             content, heading = await self._describe(error)
