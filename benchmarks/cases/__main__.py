@@ -34,6 +34,10 @@ one expectation; their number and order are another. The words "5 rows", "none" 
 Other forms: `must_differ` and `should_equal` (pairs of URLs), `rows` with `include_domains` and `exclude_domains` (the
 URLs that each domain leaves), `documents` with `queries` (the ids that must be the first ones found, in any order).
 
+Area `browser`: `site.py` holds `routes`, a dict of paths to HTML, (type, body) or a handler of aiohttp. `steps` are
+those of one call of `browse`, a list for each call, or a `tool` with `arguments`; `{base}` is the URL of the site.
+`expect` has `contains` and `not_contains`: each text is one expectation.
+
 `expectations/AREA.toml` holds rows of cases of DIR that have an expectation in words.
 """
 
@@ -46,7 +50,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.cases import facts, search, text_cases
+from benchmarks.cases import browser, facts, search, text_cases
 from benchmarks.cases.loading import load_cases
 from benchmarks.cases.model import Case, CaseResult, area_figures
 from benchmarks.cases.peers import PEERS, run_peer
@@ -59,7 +63,8 @@ _AREAS: Mapping[str, Callable[[Case, Product], Awaitable[CaseResult]]] = {
     "search": search.run,
     "documents": text_cases.run,
 }
-"""Runner of each area. The other areas of a folder are listed and not run."""
+"""Runner of each area but `browser`. The other areas of a folder are listed and not run."""
+_BROWSER = "browser"
 _COLUMNS = ("cases", "not_run", "expectations", "held", "cases_right", "silent")
 _OURS = "search-mcp"
 
@@ -82,11 +87,13 @@ async def measure(options: Options) -> Figures:
     async with open_product() as product:
         for area in _AREAS.keys() & cases.keys():
             results[area, _OURS] = [await _AREAS[area](case, product) for case in cases[area]]
+    if _BROWSER in cases:
+        results[_BROWSER, _OURS] = await browser.run(cases[_BROWSER])
     if options.peers:
         for area, peer in PEERS:
             if area in cases and (answers := await asyncio.to_thread(run_peer, peer, cases[area])) is not None:
                 results[area, peer] = answers
-    others = {area: len(listed) for area, listed in sorted(cases.items()) if area not in _AREAS}
+    others = {area: len(listed) for area, listed in sorted(cases.items()) if area not in (*_AREAS, _BROWSER)}
     return _report(results, others, shows_failures=chosen.failures)
 
 
@@ -95,7 +102,7 @@ def _report(
 ) -> Figures:
     figures: Figures = {}
     rows = []
-    for area in _AREAS:
+    for area in (*_AREAS, _BROWSER):
         for (_, reader), listed in ((key, value) for key, value in results.items() if key[0] == area):
             found = area_figures(area, listed)
             rows.append((f"{area} {reader}", *(found.get(f"{area}.{column}") for column in _COLUMNS)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cases import facts, search, text_cases
+from benchmarks.cases import browser, facts, search, text_cases
 from benchmarks.cases.loading import load_cases
 from benchmarks.cases.model import FORM_NOTES, Case, CaseResult, Judgment, area_figures
 from benchmarks.cases.product import open_product
@@ -147,3 +147,10 @@ def test_extra_cases_are_a_folder_or_a_list_and_rows_of_the_harness_belong_to_th
     assert extra.data["expect"] == "some rows"
     inline = load_cases(tmp_path / "main", tmp_path / "list.json")[1]
     assert (inline.area, inline.read("a.html")) == ("pages", b"<p>x</p>")
+
+
+def test_each_text_of_a_browser_case_is_one_expectation() -> None:
+    case = _case("browser", {"expect": {"contains": ["Sent", "Paid"], "not_contains": ["failed"]}})
+    found = browser.judge(case, "step 2: Sent").judgments
+    assert [(one.holds, one.is_silent) for one in found] == [(True, False), (False, True), (True, False)]
+    assert not any(one.holds for one in browser.judge(case, "").judgments)
