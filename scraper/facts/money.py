@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from price_parser import Price
 
 from scraper.html.page.page_tree import ScriptElement
+from scraper.words.matcher import WordPattern, load_once, read_topic
 
 _MAX_SCRIPT_CHARACTERS = 3_000_000
 _CURRENCY_IN_SCRIPT = re.compile(
@@ -68,34 +69,16 @@ _MAX_AMOUNT = 1e12
 _PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
 """Number format of schema.org. On pages, three digits after a point are thousands in spite of the rule."""
 _EITHER = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
-_CODE = re.compile(r"[A-Z]{3}")
 _THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
-_SIGNS: Mapping[str, str] = MappingProxyType(
-    {
-        "US$": "USD", "$US": "USD", "CA$": "CAD", "C$": "CAD", "AU$": "AUD", "A$": "AUD", "NZ$": "NZD",
-        "HK$": "HKD", "NT$": "TWD", "S$": "SGD", "SG$": "SGD", "R$": "BRL", "MX$": "MXN", "€": "EUR",
-        "£": "GBP", "₹": "INR", "₽": "RUB", "руб": "RUB", "р.": "RUB", "₴": "UAH", "грн": "UAH",
-        "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "lei": "RON", "лв": "BGN", "₺": "TRY", "TL": "TRY",
-        "₪": "ILS", "₩": "KRW", "원": "KRW", "円": "JPY", "₫": "VND", "đ": "VND", "฿": "THB", "₱": "PHP",
-        "₸": "KZT", "тг": "KZT", "₾": "GEL", "₦": "NGN", "R": "ZAR", "RM": "MYR", "Rp": "IDR", "ر.س": "SAR",
-        "د.إ": "AED", "ج.م": "EGP", "د.ك": "KWD", "ر.ق": "QAR", "дин": "RSD", "ден": "MKD",
-        "RUR": "RUB", "Fr.": "CHF", "SFr.": "CHF", "евро": "EUR", "euro": "EUR",
-        "S/": "PEN", "S/.": "PEN", "Bs": "BOB", "kn": "HRK", "€.": "EUR", "US $": "USD", "U.S. $": "USD",
-        "J$": "JMD", "RD$": "DOP", "TT$": "TTD", "CL$": "CLP", "AR$": "ARS", "CO$": "COP", "RMB": "CNY",
-        "CN¥": "CNY", "৳": "BDT", "บาท": "THB", "KSh": "KES", "KM": "BAM", "₡": "CRC", "₲": "PYG",
-        "₼": "AZN", "₮": "MNT", "₭": "LAK", "៛": "KHR", "؋": "AFN", "֏": "AMD", "GH₵": "GHS", "₵": "GHS",
-        "SFr": "CHF",
-    }
-)  # fmt: skip
-"""Signs of exactly one currency. `$`, `kr`, `¥` and `Rs` are ambiguous and stay unchanged."""
-_BY_LOWER = {sign.lower().rstrip("."): code for sign, code in _SIGNS.items()}
-
-_LOCAL_SIGN = re.compile(
+SIGN = (
+    r"(?:[$]|{currencies.symbol}|{currencies.name}|(?<=\d)\s?(?:đ|р(?![^\W\d_]))|S/(?=\.?\s?\d)|"
+    r"(?<![^\W\d_])(?:{currencies.word}|(?-i:{currencies.code}))(?![^\W\d_]))"
+)
+"""Template of currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kN`."""
+_LOCAL_SIGN = WordPattern(
     r"S/(?=\.?\s?\d)|(?-i:(?<![^\W_])(?:R|S?Fr\.?|KSh|RMB))(?=\s?\d)|บาท|(?-i:(?<=\d)\s?KM(?![^\W_]))|"
-    r"(?<![^\W\d_])(?:тг|kn|ден|дин|лв|元|円|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق)(?![^\W\d_])|"
-    r"(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])",
-    re.IGNORECASE,
+    r"(?<![^\W\d_]){currencies.unknown}(?![^\W\d_])|(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])"
 )
 """Signs that price-parser does not support."""
 
@@ -106,30 +89,28 @@ ROUND_PRICE_MARKS = frozenset({":-", ",-", ".-"})
 """Marks for "no cents" in some countries: they show a price but no currency."""
 
 _PENCE = re.compile(r"(?:now |only )?(\d{1,2})p(?: each)?", re.IGNORECASE)
-_AMBIGUOUS = re.compile(r"[$¥￥]|kr\.?|rs\.?|元", re.IGNORECASE)
-_BY_COUNTRY: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "$": {
-            "ar": "ARS", "au": "AUD", "ca": "CAD", "cl": "CLP", "co": "COP", "hk": "HKD", "mx": "MXN",
-            "nz": "NZD", "sg": "SGD", "tw": "TWD", "uy": "UYU", "us": "USD", "do": "DOP", "jm": "JMD",
-            "tt": "TTD", "bb": "BBD", "bs": "BSD", "bz": "BZD", "fj": "FJD",
-        },
-        "kr": {"dk": "DKK", "is": "ISK", "no": "NOK", "se": "SEK"},
-        "¥": {"cn": "CNY", "jp": "JPY"},
-        "元": {"cn": "CNY", "hk": "HKD", "tw": "TWD"},
-        "rs": {"in": "INR", "lk": "LKR", "np": "NPR", "pk": "PKR"},
-        ":-": {"no": "NOK", "se": "SEK"},
-        ",-": {"dk": "DKK", "no": "NOK"},
-        ".-": {"ch": "CHF"},
-    }
-)  # fmt: skip
-_CODES_BESIDE: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        sign: re.compile(rf"(?<![A-Za-z])(?:{'|'.join(codes.values())})(?![A-Za-z])|U\.?S\.? \$")
-        for sign, codes in _BY_COUNTRY.items()
-    }
-)
-"""Text next to an ambiguous sign that specifies the currency: `$12 MXN`, `US $12`."""
+
+
+class _Signs(NamedTuple):
+    """The currencies of signs without a final dot."""
+
+    codes: Mapping[str, str]
+    """Code by sign in lower case, for signs of exactly one currency. `$`, `kr`, `¥` and `Rs` are ambiguous."""
+    shared: Mapping[str, Mapping[str, str]]
+    """Code by country, by ambiguous sign."""
+    beside: Mapping[str, re.Pattern[str]]
+    """Text next to an ambiguous sign that specifies the currency: `$12 MXN`, `US $12`."""
+
+
+@load_once
+def _read_signs() -> _Signs:
+    topic = read_topic("currencies")
+    beside = r"(?<![A-Za-z])(?:{})(?![A-Za-z])|U\.?S\.? \$"
+    return _Signs(
+        {_shared(sign): code for code, signs in topic["sign"].items() for sign in signs},
+        {sign: {code[:2].lower(): code for code in codes} for sign, codes in topic["shared"].items()},
+        {sign: re.compile(beside.format("|".join(codes))) for sign, codes in topic["shared"].items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +154,7 @@ def parse_visible_price(text: str) -> VisibleAmount | None:
 
 def _sign_in(text: str, sign: str | None) -> str | None:
     """Return the sign beside the number; letters count only as a separate word, not `Le` in `Legend`."""
-    beside = _CODES_BESIDE.get(_shared(sign))
+    beside = _read_signs().beside.get(_shared(sign))
     if beside and (code := beside.search(text)):
         return code.group()
     if sign and (not sign[0].isalpha() or re.search(rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])", text)):
@@ -192,12 +173,12 @@ def currency_code(sign: str | None, country: str = "") -> str | None:
     word = (sign or "").strip()
     if not word:
         return None
-    known = _BY_LOWER.get(word.lower().rstrip("."))
-    if known:
+    signs, key = _read_signs(), _shared(word)
+    if known := signs.codes.get(key):
         return known
-    if _CODE.fullmatch(word.upper()) and word.isascii() and not _AMBIGUOUS.fullmatch(word):
+    if len(word) == 3 and word.isascii() and word.isalpha():
         return word.upper()
-    return _BY_COUNTRY.get(_shared(word), {}).get(country)
+    return signs.shared.get(key, {}).get(country)
 
 
 def code_or_sign(sign: str | None) -> str | None:
@@ -207,7 +188,7 @@ def code_or_sign(sign: str | None) -> str | None:
 
 def guess_currency(sign: str | None, country: str, page_codes: Set[str]) -> str | None:
     """Return the currency of an ambiguous sign: the only matching one on the page, or that of the page's country."""
-    by_country = _BY_COUNTRY.get(_shared(sign), {})
+    by_country = _read_signs().shared.get(_shared(sign), {})
     stated = {code for code in by_country.values() if code in page_codes}
     return stated.pop() if len(stated) == 1 else by_country.get(country)
 

@@ -16,6 +16,7 @@ from scraper.facts import money
 from scraper.facts.money import VisibleAmount
 from scraper.facts.product_vocabulary import PRICE_NAMES
 from scraper.html.dom.xpath import Element, text_of
+from scraper.words.matcher import WordPattern
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
@@ -126,16 +127,7 @@ _MAX_PLAIN_TEXT = 40
 _MAX_AROUND = 30
 """Characters before and after a number that are searched for its currency sign."""
 
-_SIGN = re.compile(
-    r"[$€£¥￥₹₽₴₺₪₩₫฿₱₸₾₦৳₡₲₼₮₭៛؋֏₵元円원]|บาท|تومان|ريال|﷼|zł|kč|ر\.س|د\.إ|ج\.م|د\.ك|ر\.ق|(?<=\d)\s?đ|S/(?=\.?\s?\d)|"
-    r"(?<![^\W\d_])(?:kr|chf|eur|euro|usd|gbp|aud|cad|тг|руб|р\.|грн|lei|sek|nok|dkk|pln|czk|лв|дин|ден|"
-    r"(?-i:[Kk]n|TL|Rs|Ft|RM|Rp|AED|ARS|BRL|CLP|CNY|COP|EGP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KWD|KZT|MAD|"
-    r"MXN|MYR|NGN|NZD|PEN|PHP|PKR|QAR|RON|RSD|RUB|SAR|SGD|THB|TRY|TWD|UAH|VND|ZAR|AMD|AZN|BAM|BDT|BGN|BHD|"
-    r"BOB|BYN|CRC|DOP|DZD|GEL|GHS|GTQ|HNL|IQD|IRR|JMD|JOD|KHR|LBP|LKR|MDL|MKD|MMK|MNT|MUR|NPR|OMR|PYG|RMB|TND|"
-    r"TZS|UGX|UYU|UZS|XAF|XOF|ZMW|KSh))(?![^\W\d_])",
-    re.IGNORECASE,
-)
-"""Currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kN`."""
+_SIGN = WordPattern(money.SIGN)
 _OTHER_WORDS = re.compile(
     r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
     r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",

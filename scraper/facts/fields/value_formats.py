@@ -6,16 +6,11 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from scraper.facts.money import SIGN
 from scraper.text.date_parsing import find_date
+from scraper.words.matcher import WordPattern
 
-_SIGN = r"[$€£¥₹₽₩₺₪₫฿₴]"
-_CODE = (
-    r"(?:USD|EUR|GBP|CHF|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|BRL|INR|JPY|CNY|TRY|ZAR|AED|Rs|kr|zł|Kč|(?-i:Ft)|lei|"
-    r"лв|руб|р)\b\.?"
-)
-MONEY = re.compile(
-    rf"(?:{_SIGN}|\b{_CODE})\s*\d(?:[\d.,\s']*\d)?|\d(?:[\d.,\s']*\d)?(?:,-|:-)?\s*(?:{_SIGN}|{_CODE})", re.IGNORECASE
-)
+MONEY = WordPattern(rf"{SIGN}\.?\s*\d(?:[\d.,\s']*\d)?|\d(?:[\d.,\s']*\d)?(?:,-|:-)?\s*{SIGN}\.?")
 """An amount with a currency sign or code before or after it."""
 _AMOUNT = re.compile(r"[\d.,\s']+")
 _DATE = re.compile(
@@ -35,7 +30,7 @@ _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _SITE = re.compile(r"(?:https?://|www\.)[^\s<>]+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|de|uk|fr|info)\b\S*")
 _NUMBER = re.compile(r"\d[\d.,]*")
 
-_PATTERNS: Mapping[str, tuple[re.Pattern[str], float]] = MappingProxyType(
+_PATTERNS: Mapping[str, tuple[re.Pattern[str] | WordPattern, float]] = MappingProxyType(
     {
         "date": (_DATE, 0.4),
         "email": (_EMAIL, 0.5),

@@ -16,19 +16,22 @@ from scraper.words.matcher import WordPattern, Words, read_topic
 
 _PACKAGE = Path(scraper.__file__).parent
 _TOPICS = sorted(file.stem for file in (_PACKAGE / "words").glob("*.toml"))
+_OF_CURRENCIES = {"currencies.sign", "currencies.shared"}
+"""Lists by currency or sign instead of language."""
 _READ_BY_LANGUAGE = {
     *(f"{topic}.{month}" for topic in ("calendar", "dates") for month in calendar_words.MONTHS),
     "language.latin",
     "language.cyrillic",
     "language.name",
+    *_OF_CURRENCIES,
 }
 
 
 @pytest.mark.parametrize("topic", _TOPICS)
 def test_each_list_has_different_words_by_known_languages(topic: str) -> None:
-    for table in read_topic(topic).values():
+    for name, table in read_topic(topic).items():
         for language, words in table.items():
-            assert language == "any" or _is_language(language)
+            assert language == "any" or _is_language(language) or f"{topic}.{name}" in _OF_CURRENCIES
             assert len(set(words)) == len(words)
             assert all(word.strip() == word != "" for word in words)
 
