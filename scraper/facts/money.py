@@ -72,7 +72,7 @@ _EITHER = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 _THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
 SIGN = (
-    r"(?:[$]|{currencies.symbol}|{currencies.name}|(?<=\d)\s?(?:đ|р(?![^\W\d_]))|S/(?=\.?\s?\d)|"
+    r"(?:[$]|{currencies.symbol}|{currencies.name}|(?<=\d)\s?(?:đ|р(?![^\W\d_]))|(?<!\w)(?-i:S/)(?=\.?\s?\d)|"
     r"(?<![^\W\d_])(?:{currencies.word}|(?-i:{currencies.code}))(?![^\W\d_]))"
 )
 """Template of currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kN`."""
