@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.element_scripts import HIDE_FROM_PICTURE, SHOW_AGAIN, ElementGoneError
+from browsers.acting.element_scripts import ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import FrameProcesses
 from browsers.acting.input import InputDevices
@@ -33,8 +33,6 @@ MAX_TRAFFIC_BYTES = 256 * 1024 * 1024
 """Network bytes of one session, in each direction."""
 _IDLE_LIMIT_S = 3.0
 """Seconds until a page that is still busy after a step is used as it is."""
-_REACTION_S = 0.3
-"""Seconds for timers of the page after a step that changed nothing."""
 _PUSH_LIMIT_S = 1.5
 """Seconds to wait for an answer over a web socket or an event stream, if nothing else has changed."""
 _OPEN_IDLE_LIMIT_S = 8.0
@@ -144,6 +142,12 @@ class ActingPage:
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
 
+    @property
+    def is_scripted(self) -> bool:
+        """True if the page has scripts, which may bring its content."""
+        sample = self._readiness.last_sample
+        return sample is None or sample.scripted
+
     def notice(self, sentence: str) -> None:
         """Store a sentence for the next report, unless it is stored already or there are too many."""
         self.dialogs.notice(sentence)
@@ -247,10 +251,10 @@ class ActingPage:
         if self.requests.in_flight():
             await self.wait_until_idle()
 
-    async def wait_for_reaction(self) -> None:
-        """Wait for what a timer or a message of the site may change after a step that changed nothing."""
+    async def wait_for_reaction(self, seconds: float) -> None:
+        """Wait for what a timer of the next `seconds`, or a message of the site, may change."""
         awaits_push = self.requests.awaits_push
-        await self._readiness.wait_for_timers(_REACTION_S)
+        await self._readiness.wait_for_timers(seconds)
         await self.requests.wait_for_push(_PUSH_LIMIT_S)
         if awaits_push or self.requests.in_flight() or self.has_new_document:
             await self.wait_until_idle()
@@ -280,16 +284,16 @@ class ActingPage:
         Raises as `take_screenshots` and `PageOutlines.take`.
         """
         await self.outlines.take()
-        hidden = [field for field in self.outlines.secret_elements() if await self._call(field, HIDE_FROM_PICTURE)]
+        hidden = [field for field in self.outlines.secret_elements() if await self._call(field, "hideFromPicture")]
         try:
             return await take_screenshots(self._session, self._readiness, request)
         finally:
             for field in hidden:
-                await self._call(field, SHOW_AGAIN)
+                await self._call(field, "showAgain")
 
     @staticmethod
     async def _call(field: PageElement, function: str) -> bool:
-        """Call a function with a field; return False if the field no longer exists."""
+        """Call a function of `ELEMENT_FUNCTIONS` with a field; return False if the field no longer exists."""
         try:
             await field.call(function)
         except ElementGoneError:

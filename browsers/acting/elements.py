@@ -7,14 +7,6 @@ import time
 from typing import Any
 
 from browsers.acting.element_scripts import (
-    CLICK_BY_SCRIPT,
-    DESCRIBE_COVER,
-    DESCRIBE_STATE,
-    FOCUS_FIELD,
-    IMAGE_OF_AREA,
-    PLACE_IN_IMAGE,
-    SCROLL_TO_CENTER,
-    SELECT_OPTIONS,
     ElementActionError,
     ElementCoveredError,
     ElementGoneError,
@@ -24,6 +16,7 @@ from browsers.acting.element_scripts import (
 from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError
+from browsers.scripts import ELEMENT_FUNCTIONS
 from browsers.text_quoting import clean_text, quote, truncate
 
 _ACTIONABLE_S = 2.0
@@ -66,7 +59,7 @@ class PageElement:
         self._opens_window = False
 
     async def call(self, function: str, *arguments: Any) -> Any:
-        """Call a JavaScript function with the element as `this` in an isolated world, and return its result.
+        """Call a function of `ELEMENT_FUNCTIONS` with the element as `this`, and return its result.
 
         Raises:
             ElementGoneError: The element no longer exists.
@@ -109,12 +102,12 @@ class PageElement:
             except ElementGoneError:
                 raise
             except ElementActionError as error:
-                if await self.call(CLICK_BY_SCRIPT):
+                if await self.call("clickByScript"):
                     return None
                 failure = error
             else:
                 state, cover = await asyncio.gather(
-                    self.call(DESCRIBE_STATE, *self._place),
+                    self.call("describeState", *self._place),
                     _find_cover(self._processes, self._process, self._node_id, self._frame_id, point, label=self.label),
                 )
                 if state == "gone":
@@ -130,7 +123,7 @@ class PageElement:
                     failure = ElementCoveredError(f"{self.label} is covered by {cover}")
                     if tries % 2 == 0:
                         # Away from headers that stay at the edge of the window.
-                        await self.call(SCROLL_TO_CENTER)
+                        await self.call("scrollToCenter")
             tries += 1
             if time.monotonic() > end:
                 raise failure
@@ -174,17 +167,17 @@ class PageElement:
         found = await session.send(
             "Runtime.callFunctionOn",
             objectId=element,
-            functionDeclaration=IMAGE_OF_AREA,
+            functionDeclaration=ELEMENT_FUNCTIONS["imageOfArea"],
             objectGroup=OBJECT_GROUP,
             limit_s=_LIMIT_S,
         )
         if (image := found["result"].get("objectId")) is None:
             return []
         arguments = [{"objectId": image}]
-        place = await call_function(self._process, element, PLACE_IN_IMAGE, arguments)
+        place = await call_function(self._process, element, "placeInImage", arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
         # Only points in the window can be checked.
-        place = await call_function(self._process, element, PLACE_IN_IMAGE, arguments)
+        place = await call_function(self._process, element, "placeInImage", arguments)
         quads = (await session.send("DOM.getContentQuads", objectId=image, limit_s=_LIMIT_S))["quads"]
         if not quads:
             return []
@@ -197,7 +190,7 @@ class PageElement:
         Raises:
             ElementActionError: The element is disabled, read-only or takes no such text.
         """
-        refusal = await self.call(FOCUS_FIELD, text)
+        refusal = await self.call("focusField", text)
         if refusal == "set":
             return
         if refusal == "gone":
@@ -217,7 +210,7 @@ class PageElement:
         Raises:
             ElementActionError: The element is not a list, or an option does not exist. Then available ones are listed.
         """
-        refusal = await self.call(SELECT_OPTIONS, *options)
+        refusal = await self.call("selectOptions", *options)
         if isinstance(refusal, dict):
             names = ", ".join(quote(truncate(clean_text(str(name)), 40)) for name in refusal["options"])
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
@@ -283,7 +276,7 @@ async def _find_cover_in(process: FrameProcess, node_id: int, frame_id: str, x: 
         other = await resolve_node(process, hit["backendNodeId"], frame_id, "the cover")
     except ElementGoneError:
         return _CHANGING
-    cover = await call_function(process, here, DESCRIBE_COVER, [{"objectId": other}])
+    cover = await call_function(process, here, "describeCover", [{"objectId": other}])
     if not cover:
         return ""
     tag, _, words = (truncate(part, _MAX_COVER) for part in clean_text(str(cover)).partition(" "))

@@ -44,6 +44,11 @@ _FIELD_TAGS = frozenset({"input", "select", "textarea"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
 """Tags that are not controls. A label passes clicks to its control."""
 _ITEMS = frozenset({"li", "tr", "td"})
+_ELLIPSES = ("…", "...", "⋯")
+_MAX_LOADING = 30
+"""Characters of a text about loading, such as "Loading…"."""
+_MIN_CHARS = 200
+"""Characters of a page without controls. One with less is bare."""
 _MIN_SIMILAR = 3
 """Similar children from which an element with one listener is a list, not a button."""
 _MAX_LIST_NODES = 300
@@ -92,6 +97,23 @@ class Outline:
     """References of fields whose values are not shown."""
     secret_values: frozenset[str]
     """Values of these fields with at least `_MIN_SECRET` characters, of earlier outlines too."""
+
+    @property
+    def loading_texts(self) -> set[str]:
+        """Short texts that end with an ellipsis, and bars of progress: the page will probably replace them."""
+        pieces = (piece for line in self.lines for piece in line.pieces or (line,) if not line.is_active)
+        return {
+            piece.name or piece.role
+            for piece in pieces
+            if piece.role == "progressbar"
+            or (len(piece.name) <= _MAX_LOADING and piece.name.endswith(_ELLIPSES) and len(piece.name) > 3)
+        }
+
+    @property
+    def is_bare(self) -> bool:
+        """True without any control and with hardly any text: the page is empty, or shows a splash screen."""
+        has_controls = any(line.is_active for line in self.lines)
+        return not has_controls and sum(len(line.name) for line in self.lines) < _MIN_CHARS
 
 
 def build_outline(

@@ -22,6 +22,9 @@ class StepRequests(NetworkActivity):
     that it shows their answers. Other requests, such as long polls, run on without a delay.
     """
 
+    data_holds_s = 1.2
+    """Seconds for which a request for data delays a new page: it may be a long poll. A bare page is awaited longer."""
+
     def __init__(self, session: Session) -> None:
         """Observe the tab of the session; `watch` adds its frames and workers."""
         self._pushed = asyncio.Event()

@@ -36,6 +36,10 @@ _SCROLL_SHARE = 0.85
 _SCROLL_IN_PX = 400.0
 """CSS pixels that `scroll TARGET` scrolls by default."""
 _NOTHING_CHANGED = "nothing changed"
+_REACTIONS_S = (0.3, 0.9)
+"""Seconds for timers of the page until each further look after a step that changed nothing."""
+_EMPTY_LIMIT_S, _BARE_LIMIT_S = 4.0, 3.0
+"""Seconds until a new page that shows nothing or that it loads, and one with some words only, is used as it is."""
 _MAX_STEP = 100
 """Characters of a step that are repeated in its outcome."""
 
@@ -117,10 +121,11 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and page.is_idle:
-            await page.wait_for_reaction()
-            error = self._find_refusal()
-            content, heading = await self._describe(error)
+        for seconds in _REACTIONS_S if step.verb in REQUEST_VERBS else ():
+            if content == _NOTHING_CHANGED and page.is_idle:
+                await page.wait_for_reaction(seconds)
+                error = self._find_refusal()
+                content, heading = await self._describe(error)
         if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
             content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
@@ -153,6 +158,7 @@ class StepRunner:
                 # While a page loads slowly, Chromium takes no snapshot before the new document is there.
                 await page.wait_until_idle()
                 after = await page.outlines.take()
+            after = await self._wait_for_content(after)
         except TimeoutError:
             page.notice("the page did not answer in time: it may still load, so wait for words of it, or look")
             return "", ""
@@ -166,6 +172,26 @@ class StepRunner:
                 return changes or ("" if error is not None else _NOTHING_CHANGED), ""
         budget = OUTLINE_CHARS if error is None else _FAILED_BUDGET
         return write_outline(after, budget=budget), write_heading(after)
+
+    async def _wait_for_content(self, outline: Outline) -> Outline:
+        """Wait while a new page is bare, or while a text of this step says that something loads; return the outline."""
+        page, before = self._page, self._last_outline
+        is_new = page.has_new_document or before is None
+        known = set() if is_new or before is None else before.loading_texts
+        began = time.monotonic()
+
+        def patience_s() -> float:
+            if outline.loading_texts - known or (is_new and not outline.lines):
+                return _EMPTY_LIMIT_S
+            return _BARE_LIMIT_S if is_new and outline.is_bare and page.is_scripted else 0.0
+
+        if not patience_s():
+            return outline
+        while time.monotonic() - began < patience_s():
+            await asyncio.sleep(_POLL_S)
+            outline = await page.outlines.take()
+        await page.wait_until_idle()
+        return await page.outlines.take()
 
     async def _do(self, step: Step, deadline_at: float) -> tuple[str, str]:
         """Run a step; return content that replaces the changes, and its heading, or empty texts."""

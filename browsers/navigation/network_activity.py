@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import re
 import time
 from collections import Counter
@@ -44,6 +45,9 @@ class InFlight(NamedTuple):
 
 class NetworkActivity:
     """Track the Network events of one tab. Times are from `time.monotonic`, in seconds."""
+
+    data_holds_s = math.inf
+    """Seconds after which a request for data no longer delays a page, if less than the limit of all pages."""
 
     def __init__(self, session: Session) -> None:
         """Observe the tab of the session."""

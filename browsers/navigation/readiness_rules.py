@@ -327,7 +327,8 @@ def _is_loaded(sample: DomSample, timers: QuietTimers, thin: bool) -> bool:
 
 def _is_held(network: NetworkActivity, now: float, lacks_content: bool) -> bool:
     for request in network.in_flight():
-        limit_s = HOLDS_WHEN_THIN_S if lacks_content else DATA_HOLDS_S if request.is_data else CODE_HOLDS_S
+        data_holds_s = min(DATA_HOLDS_S, network.data_holds_s)
+        limit_s = HOLDS_WHEN_THIN_S if lacks_content else data_holds_s if request.is_data else CODE_HOLDS_S
         if (network.holds_all or now - request.since < limit_s) and not network.is_polled(request.path):
             return True
     return False

@@ -1,11 +1,11 @@
 """JavaScript that is run in visited pages.
 
-All but `ACTING_PAGES` and `DESKTOP_APIS` runs in an isolated world, which pages cannot see.
+All but `ACTING_PAGES` and `DESKTOP_APIS` run in an isolated world, which pages cannot see.
 """
 
 from importlib.resources import files
 
-__all__ = ["ACTING_PAGES", "CONSENT", "DESKTOP_APIS", "MARK_HIDDEN", "READINESS_PROBE"]
+__all__ = ["ACTING_PAGES", "CONSENT", "DESKTOP_APIS", "ELEMENT_FUNCTIONS", "MARK_HIDDEN", "READINESS_PROBE"]
 
 READINESS_PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
 """Install `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
@@ -22,3 +22,7 @@ DESKTOP_APIS = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8"
 """Script in the world of the page: give the light tier the objects of a desktop build."""
 ACTING_PAGES = files(__name__).joinpath("acting.js").read_text(encoding="utf-8")
 """Script in the world of a page on which steps act: ignore `print()`, refuse pointer locks, and more."""
+
+_FUNCTIONS = files(__name__).joinpath("elements.js").read_text(encoding="utf-8").split("\nfunction ")[1:]
+ELEMENT_FUNCTIONS = {text.partition("(")[0]: "function " + text[: text.rindex("}") + 1] for text in _FUNCTIONS}
+"""Functions by name that are called with an element of a page as `this`, each alone."""

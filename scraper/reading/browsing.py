@@ -97,7 +97,7 @@ def check_steps(sources: Sequence[str], *, has_session: bool) -> BrowseSteps:
     other_urls: dict[str, str] = {}
     for at, step in enumerate(steps):
         if step.verb == "open":
-            url, other = map(request_key, parse_address(step.text.strip('"')))
+            url, other = parse_address(step.text.strip('"'))
             steps[at] = replace(step, text=url)
             if other:
                 other_urls[url] = other

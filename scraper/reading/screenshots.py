@@ -14,7 +14,7 @@ from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import CachePolicy, PageScreenshots, Reuse, VerdictKind
 from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
-from scraper.urls import parse_target, request_key
+from scraper.urls import parse_target
 
 _FILES_S = 600.0
 """Seconds for which a stored file can be read as a resource."""
@@ -65,7 +65,7 @@ class ScreenshotReader:
         Raises:
             ScraperError: The page cannot be loaded, is not a page, or does not contain the target element.
         """
-        job = VisitJob(request_key(parse_target(url)), "browser", principal, picture=request)
+        job = VisitJob(parse_target(url), "browser", principal, picture=request)
         deadline = Deadline.within(deadline_s)
         load: LoadRequest[PageScreenshots] = LoadRequest(
             job,
