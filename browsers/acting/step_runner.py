@@ -97,15 +97,7 @@ class StepRunner:
             content, heading = await self._do(step, deadline_at)
             if await page.guard.wait_answered(deadline_at - time.monotonic()):
                 await page.wait_until_idle()
-            if step.picture is not None:
-                pictures = await page.take_pictures(step.picture)
-                url = page.outlines.url
-                snapshot = Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
-            elif (refusal := self._find_refusal()) is not None:
-                raise refusal
-            if step.verb == "read":
-                await page.outlines.take()
-                snapshot = serialize_page(page)
+            snapshot = await self._capture(step)
         except StepError as failure:
             error = failure
         except (ElementActionError, StepTargetError, UnknownKeyError, ScriptEndedError) as failure:
@@ -121,8 +113,8 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        for seconds in _REACTIONS_S if step.verb in REQUEST_VERBS else ():
-            if content == _NOTHING_CHANGED and page.is_idle:
+        for seconds in _REACTIONS_S:
+            if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and page.is_idle:
                 await page.wait_for_reaction(seconds)
                 error = self._find_refusal()
                 content, heading = await self._describe(error)
@@ -130,6 +122,20 @@ class StepRunner:
             content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
         return StepOutcome(source, page.take_notices(), content, heading, message)
+
+    async def _capture(self, step: Step) -> Snapshot | None:
+        """Return the pictures or the content of the page for a step that asks for them; raise a refusal of others."""
+        page = self._page
+        if step.picture is not None:
+            pictures = await page.take_pictures(step.picture)
+            url = page.outlines.url
+            return Snapshot(url, url, page.status or 200, media_type="text/html", pictures=pictures)
+        if (refusal := self._find_refusal()) is not None:
+            raise refusal
+        if step.verb != "read":
+            return None
+        await page.outlines.take()
+        return serialize_page(page)
 
     def _find_refusal(self) -> StepError | None:
         """Return an error that names a refused request of this step, or None."""
