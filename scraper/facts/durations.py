@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 
+from scraper.words.matcher import WordPattern
+
+_UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
+"""Minutes of each unit."""
 _ISO = re.compile(
     r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,3})W)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
     re.IGNORECASE,
 )
-_WITH_UNITS = re.compile(
-    r"(\d{1,5}(?:[.,]\d{1,2})?)\s*"
-    r"(?:(?P<day>d(?:ays?|agar?|agen|ía?s?|ias?)?|tage?n?|jours?|giorn[oi]|dn[iy]|дн\w*|日)|"
-    r"(?P<hour>h(?:(?:ou)?rs?|eures?|oras?)?|std|stunden?|or[ae]|uur|uren|tim(?:me|mar|er|ar)?|godz\w*|hod\w*|"
-    r"saat|час\w*|ч|óra|tuntia?|時間|小时|小時|시간)|"
-    r"(?P<minute>m(?:in(?:s|ut\w*)?)?|минут\w*|мин|perc|dakika|dk|分鐘|分钟|分|분|'|′)|"
-    r"(?P<second>s(?:ec\w*|ek\w*)?|秒))(?![a-zà-ÿ])\.?",
-    re.IGNORECASE,
+_WITH_UNITS = WordPattern(
+    r"(\d{1,5}(?:[.,]\d{1,2})?)\s*(?:"
+    + "|".join(f"(?P<{unit}>{{dates.{unit}}}|{{dates.{unit}_in_durations}})" for unit in _UNITS)
+    + r")(?![a-zà-ÿ])\.?"
 )
-_BETWEEN = re.compile(r"[\s,.:&+]*(?:and|und|et|e|y|en|och|og|i)?[\s,]*", re.IGNORECASE)
+_BETWEEN = WordPattern(r"[\s,.:&+]*{dates.and}?[\s,]*")
 _BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
 """`1h30`: a number without a unit after hours is minutes."""
 _NEGATIVE = re.compile(r"-\s*P[T\d]|P[TDHMSWY\d.]*-\d", re.IGNORECASE)
 _HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
-_UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
 
 _MAX_MINUTES = 100_000
 """Minutes: ten weeks. No recipe ferments longer."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from scraper.html.dom.xpath import Element, text_of
+from scraper.words.matcher import Words
 
 _MAX_ELEMENTS = 30_000
 """Elements of a page that are searched."""
@@ -19,45 +20,42 @@ _MAX_CLIMB = 3
 """Elements after which the value of a label is searched: the label and its nearest ancestors."""
 _TAGS = "th td dt span div p li b strong label h2 h3 h4 h5 h6 a small em".split()
 _EDGES = " :#：\u200e\u200f\n\t\r\xa0-–"
-_MARK = re.compile(r"[:#：]")
+_MARK = re.compile(r"([:#：])\s*")
 _HOLDERS = frozenset({"td", "th", "dt", "div", "span", "strong", "b", "p", "label"})
 
 
 class LabeledValueFinder:
     """Find the values that a page shows with any of several labels."""
 
-    def __init__(self, labels: Mapping[str, str]) -> None:
-        """Compile the labels: by name, a regular expression of the label in all languages."""
-        self._alone = {
-            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：–-]?\s*", re.IGNORECASE) for name, label in labels.items()
-        }
-        self._inline = {
-            name: re.compile(rf"\s*(?:{label})\.?\s*[:#：]\s*(\S.{{0,{_MAX_VALUE}}})", re.IGNORECASE)
-            for name, label in labels.items()
-        }
+    def __init__(self, topic: str, names: str) -> None:
+        """Name the lists of labels in a topic of `scraper.words`, separated by spaces."""
+        self._labels = {name: Words(f"{topic}.{name}") for name in names.split()}
 
     def find(self, body: Element) -> dict[str, str]:
-        """Return the first value of each label by its name; names without a value are missing."""
+        """Return the first value of each label by its list; lists without a value are missing."""
         found: dict[str, str] = {}
         for number, element in enumerate(body.iter(*_TAGS)):
-            if number == _MAX_ELEMENTS or len(found) == len(self._alone):
+            if number == _MAX_ELEMENTS or len(found) == len(self._labels):
                 break
             words = (element.text or "").strip()
             if 1 < len(words) <= _MAX_LABELED:
-                for name in self._alone:
-                    if name not in found and (value := self._value(element, words, name)):
-                        found[name] = value
+                label, mark, inline = _split(words)
+                names = self._find_lists(label, mark) if inline or len(words) <= _MAX_LABEL else []
+                value = inline or next(filter(None, _beside(element)), "") if names else ""
+                if 0 < len(value) < _MAX_VALUE and "\n" not in value:
+                    found = dict.fromkeys(names, value) | found
         return found
 
-    def _value(self, element: Element, words: str, name: str) -> str | None:
-        inline = self._inline[name].fullmatch(words) if _MARK.search(words) else None
-        if inline:
-            value = inline.group(1).strip(_EDGES)
-        elif len(words) <= _MAX_LABEL and self._alone[name].fullmatch(words):
-            value = next((text for text in _beside(element) if text), "")
-        else:
-            return None
-        return value if 0 < len(value) < _MAX_VALUE else None
+    def _find_lists(self, label: str, mark: str) -> list[str]:
+        """Return the lists with a label; `#` stands for "no"."""
+        labels = {label, f"{label} no"} if mark == "#" else {label}
+        return [name for name, words in self._labels.items() if not labels.isdisjoint(words.all)]
+
+
+def _split(words: str) -> tuple[str, str, str]:
+    """Return the label in a text as it is in the lists, the mark behind it, and the value behind the mark."""
+    label, mark, value = (*_MARK.split(words, maxsplit=1), "", "")[:3]
+    return label.rstrip("\xa0 -–").removesuffix(".").lower().replace("’", "'"), mark, value.strip(_EDGES)
 
 
 def _beside(element: Element) -> Iterator[str]:

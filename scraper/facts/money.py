@@ -81,6 +81,8 @@ _LOCAL_SIGN = WordPattern(
     r"(?<![^\W\d_]){currencies.unknown}(?![^\W\d_])|(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])"
 )
 """Signs that price-parser does not support."""
+PRICE_NAMES = WordPattern(r"{shop.price}|(?<![a-z])(?:prc|bid)(?![a-z])", re.NOFLAG)
+"""Words of labels and class names of prices in lower case."""
 
 _PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--")
 """Digits and separators of other scripts, mapped to those that price-parser supports."""

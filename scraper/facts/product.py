@@ -13,7 +13,6 @@ from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.product_markup import is_gtin
 from scraper.facts.product_visible_price import VisiblePrice
-from scraper.facts.product_vocabulary import LABELS
 from scraper.facts.schema_graph import SchemaGraph
 from scraper.html.dom.xpath import Element, text_of
 from scraper.stages import Stage, run_stages
@@ -48,7 +47,7 @@ _SHOP_ADDRESS = re.compile(
 )
 _SHOP_TYPE = re.compile(r"\bproduct\b|product\.item", re.IGNORECASE)
 
-_LABELED = LabeledValueFinder(LABELS)
+_LABELED = LabeledValueFinder("shop", "sku brand gtin mpn")
 _MIN_SKU, _MAX_SKU = 3, 30
 """Characters of a labeled product number."""
 _VARIANT_NUMBER = re.compile(r"(?P<base>\w{5,})-\d{1,3}", re.ASCII)

@@ -6,8 +6,14 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from scraper.facts.product_vocabulary import BUY, IN_STOCK, LABELS, NOT_IN_STOCK
 from scraper.html.dom.xpath import Element, classes_of, text_of
+from scraper.words.matcher import WordPattern
+
+# For text in lower case: with `IGNORECASE`, a search takes several times as long.
+_BUY, _OUT_OF_STOCK, _IN_STOCK = (
+    WordPattern(template, re.NOFLAG)
+    for template in (r"{shop.buy}", r"{shop.out_of_stock}", r"\b{shop.in_stock}\b|{shop.in_stock_part}")
+)
 
 _REACH = 500
 """Elements below the title that may show the availability of the product."""
@@ -23,7 +29,7 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
     texts = [(element.text or "").strip().lower() for element in elements]
     texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
-    is_out, is_stock = _matching(NOT_IN_STOCK, texts), _matching(IN_STOCK, texts)
+    is_out, is_stock = _matching(_OUT_OF_STOCK, texts), _matching(_IN_STOCK, texts)
     if not is_out and not is_stock:
         return "InStock" if any(element.tag in _BUTTON_TAGS and _is_buy(element) for element in elements) else None
     buy = out = stock = None
@@ -45,7 +51,7 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     return "InStock" if first else None
 
 
-def _matching(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
+def _matching(pattern: WordPattern, texts: Sequence[str]) -> set[str]:
     """Return the texts that match. Most pages have none: then one search of all texts is enough."""
     return set(filter(pattern.search, set(texts))) if pattern.search("\0".join(texts)) else set()
 
@@ -56,10 +62,10 @@ def _is_buy(element: Element) -> bool:
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
     texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]
     text = " ".join(" ".join(texts).split()).lower()
-    return len(text) < _MAX_BUTTON and BUY.search(text) is not None
+    return len(text) < _MAX_BUTTON and _BUY.search(text) is not None
 
 
-_LABEL = re.compile(rf"^.{{0,40}}?(?<![^\W\d_])(?:{LABELS['brand']})\s*[:：]\s*", re.IGNORECASE)
+_LABEL = WordPattern(r"^.{0,40}?(?<![^\W\d_]){shop.brand}\s*[:：]\s*")
 _STORE = re.compile(
     r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
     r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from scraper.facts import money, product_brand_and_availability
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.product_visible_price import VisiblePrice
-from scraper.facts.product_vocabulary import LABELS, PRICE_NAMES
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -24,6 +23,7 @@ from scraper.facts.schema_graph import (
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import name_key
+from scraper.words.matcher import WordPattern
 
 _OFFERS = frozenset({"offer", "aggregateoffer"})
 _OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
@@ -110,7 +110,7 @@ def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.VisibleAmount | Non
     """Return the price among the two labeled values of a Twitter card."""
     for number in ("1", "2"):
         label, value = (_first_content(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
-        if label and value and PRICE_NAMES.search(label.lower()):
+        if label and value and money.PRICE_NAMES.search(label.lower()):
             return money.parse_visible_price(value)
     return None
 
@@ -162,7 +162,7 @@ _IN_STOCK = frozenset(
     "availablefororder madetoorder reserved yes true 1 new".split()
 )
 _OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
-_LABEL = re.compile(rf"\A(?:(?:{LABELS['sku']})\.?\s*[:#：]\s*|sku\s+)(?=\S)", re.IGNORECASE)
+_LABEL = WordPattern(r"\A(?:{shop.sku}\.?(?:\s*[:：]|\s*#\s*[:：]?)\s*|sku\s+)(?=\S)")
 _OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
 """`mpn:925872`, the form of schema.org for `productID`."""
 _DIGITS = re.compile(r"\D")

@@ -14,7 +14,6 @@ from lxml import etree
 
 from scraper.facts import money
 from scraper.facts.money import VisibleAmount
-from scraper.facts.product_vocabulary import PRICE_NAMES
 from scraper.html.dom.xpath import Element, text_of
 from scraper.words.matcher import WordPattern
 
@@ -27,14 +26,9 @@ _PAST = re.compile(
     "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
     "list-?price|strike|line-?through"
 )
-_PAST_AMOUNT = re.compile(
-    r"(?<![^\W\d_])(?:was|rrp|msrp|uvp|list price|regular price|original price|before|statt|vorher|zuvor|"
-    r"bisher|antes|pvp|de(?=:?\s?R\$)|precio (?:anterior|original)|avant|ancien prix|prix conseillé|prima|"
-    r"prezzo (?:di listino|precedente)|van(?= ?€)|adviesprijs|ord\.?(?:inarie)? ?pris|tidigare(?: pris)?|"
-    r"før(?:pris)?|førpris|normalpris|veil\.? ?pris|vejl\.? ?pris|norm\. ?hinta|původní cena|běžná cena|"
-    r"cena regularna|najniższa cena(?: z \d+ dni)?(?: przed obniżką)?|старая цена)\s*:?\s*"
-    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*",
-    re.IGNORECASE,
+_PAST_AMOUNT = WordPattern(
+    r"(?<![^\W\d_])(?:{shop.was}|de(?=:?\s?R\$)|van(?= ?€))\s*:?\s*"
+    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*"
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
@@ -57,7 +51,7 @@ def _element_names(element: Element) -> str:
 
 @lru_cache(maxsize=4_096)
 def _is_price_name(names: str) -> bool:
-    return PRICE_NAMES.search(names) is not None
+    return money.PRICE_NAMES.search(names) is not None
 
 
 @lru_cache(maxsize=4_096)
@@ -128,12 +122,7 @@ _MAX_AROUND = 30
 """Characters before and after a number that are searched for its currency sign."""
 
 _SIGN = WordPattern(money.SIGN)
-_OTHER_WORDS = re.compile(
-    r"(?<![^\W\d_])(?:off|save|saving|over|orders?|shipping|delivery|months?|mo|rrp|msrp|uvp|was|interest|"
-    r"versand|statt|spare|ahorra|envío|livraison|spedizione)(?![^\W\d_])",
-    re.IGNORECASE,
-)
-"""Words next to amounts that are not prices: thresholds, savings, installments."""
+_OTHER_WORDS = WordPattern(r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
@@ -155,11 +144,11 @@ _NAMED_SIGN = re.compile(
 """Signs that count only in elements with a class like `price`: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
 _TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
 """Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
-_WITHOUT_TAX = re.compile(
+_WITHOUT_TAX = WordPattern(
     r"(?<![^\W\d_])(?:exc?l?(?:uding|udes)?[.\s_-]*(?:of[\s_-]*)?(?:vat|tax|gst|mwst|btw|moms|iva|tva)|"
     r"(?:without|before|plus|zzgl\.?|ohne|sin|sem|hors|senza)[\s_-]*(?:vat|tax|gst|mwst|iva|tva)|"
-    r"netto|net-?price|hors[\s_-]*taxes?|h\.?t\.?|iva[\s_-]*(?:esclusa|excluid[oa]|no inclu\w+)|(?:eks|exkl)[.\s]*moms|"
-    r"без ндс|税抜)(?![^\W\d_])"
+    r"hors[\s_-]*taxes?|h\.?t\.?|(?:eks|exkl)[.\s]*moms|{shop.without_tax})(?![^\W\d_])",
+    re.NOFLAG,
 )
 _CENT = 0.0101
 """Currency units. A cent, with a margin for rounding."""

@@ -12,7 +12,7 @@ from scraper.facts import recipe_line_repair, recipe_visible
 from scraper.facts.durations import parse_minutes
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.recipe_vocabulary import STEP_MARK
+from scraper.facts.recipe_list_items import STEP_MARK
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -159,33 +159,13 @@ def _nutrients(item: JsonLdItem) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-_LABELS = LabeledValueFinder(
-    {
-        "total_time": (
-            r"total(?: cook(?:ing)?)? time|time|ready in|total|totale tijd|totale bereidingstijd|"
-            r"gesamtzeit|gesamt|arbeitszeit gesamt|temps total|durée totale|tiempo total|tempo totale?|"
-            r"tempo de preparo|samlet tid|total tid|tid i alt|totaltid|tillagningstid|kokonaisaika|"
-            r"czas całkowity|celkový čas|teljes idő|toplam süre|общее время|время приготовления|所要時間|"
-            r"總時間|总时间|συνολικός χρόνος|전체 시간"
-        ),
-        "prep_time": (
-            r"prep(?:aration)?(?: time)?|hands-?on(?: time)?|active time|voorbereiding(?:stijd)?|"
-            r"vorbereitung(?:szeit)?|(?:temps de )?préparation|(?:tiempo de )?preparación|"
-            r"(?:tempo di )?preparazione|forberedelse(?:stid)?|förberedelse|czas przygotowania|"
-            r"doba přípravy|hazırlama süresi|подготовка|準備時間"
-        ),
-        "cook_time": r"cook(?:ing)?(?: time)?|bake(?: time)?|baking time|kooktijd|oventijd|kochzeit|backzeit|"
-        r"koch-?/?backzeit|(?:temps de )?cuisson|(?:tiempo de )?cocción|(?:tempo di )?cottura|"
-        r"steketid|tilberedningstid|czas gotowania|pişirme süresi|調理時間",
-    }
+_LABELS = LabeledValueFinder("recipe", "total_time prep_time cook_time")
+
+_TIME_NAMES = re.compile(
+    r"(?<![a-z])(?:(?P<total_time>total)|(?P<prep_time>prep(?:aration)?)|(?P<cook_time>cook(?:ing)?))[-_]?time(?![a-z])|"
+    r"(?<!\S)(?:dt-)?duration(?!\S)",
+    re.IGNORECASE,
 )
-
-
-_NAMES = {
-    "total_time": re.compile(r"(?<![a-z])total[-_]?time(?![a-z])|(?<!\S)(?:dt-)?duration(?!\S)", re.IGNORECASE),
-    "prep_time": re.compile(r"(?<![a-z])prep(?:aration)?[-_]?time(?![a-z])", re.IGNORECASE),
-    "cook_time": re.compile(r"(?<![a-z])cook(?:ing)?[-_]?time(?![a-z])", re.IGNORECASE),
-}
 """Names of the times in microdata, microformats and plugins."""
 _NAME_SELECTORS = tuple(attribute_selector(name) for name in ("class", "itemprop"))
 _VALUE_ATTRIBUTES = ("content", "datetime", "title")
@@ -202,12 +182,13 @@ def find_times(body: Element) -> dict[str, int]:
 
 
 def _named(body: Element) -> dict[str, int]:
-    """Return the times of elements whose class or `itemprop` matches `_NAMES`; ignore a name with several times."""
+    """Return the times of elements whose class or `itemprop` matches; ignore a name with several times."""
     found: dict[str, set[int]] = {}
     for element in (element for called in _NAME_SELECTORS for element in called(body)):
         words = f"{element.get('class') or ''} {element.get('itemprop') or ''}"
-        for name, pattern in _NAMES.items():
-            if pattern.search(words) and (span := _span(element)):
+        names = {match.lastgroup or "total_time" for match in _TIME_NAMES.finditer(words)}
+        if names and (span := _span(element)):
+            for name in names:
                 found.setdefault(name, set()).add(span)
     return {name: spans.pop() for name, spans in found.items() if len(spans) == 1}
 

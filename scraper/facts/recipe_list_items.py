@@ -8,10 +8,13 @@ from typing import Any, cast
 
 from lxml import etree
 
-from scraper.facts.recipe_vocabulary import STEP_MARK
 from scraper.facts.schema_graph import clean_text
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, depth_of, text_of
+from scraper.words.matcher import WordPattern
+
+STEP_MARK = WordPattern(r"^{recipe.step}\s*\d{1,2}(?:\s*/\s*\d{1,2})?\s*[.:)–-]?(?:\s+(?=\S)|$)")
+"""Label before a step, or instead of one, such as "Step 1"."""
 
 _BLOCKS = HEADINGS | LISTS | {"p", "div", "table", "section", "article"}
 _MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")

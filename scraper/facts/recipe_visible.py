@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 
+from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.recipe_list_items import (
     is_line,
     read_list_items,
@@ -15,19 +16,21 @@ from scraper.facts.recipe_list_items import (
     strip_list_marker,
     text_of_item,
 )
-from scraper.facts.recipe_vocabulary import (
-    INGREDIENT_HEADING,
-    INGREDIENT_NAMES,
-    INGREDIENT_PROPERTIES,
-    RECIPE_HEADING,
-    STEP_HEADING,
-    STEP_NAMES,
-    STEP_PROPERTIES,
-    YIELD_LABELS,
-)
 from scraper.facts.schema_graph import clean_text
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
+from scraper.words.matcher import WordPattern
+
+_INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
+_STEP_PROPERTIES = frozenset({"recipeinstructions", "instructions"})
+_INGREDIENT_NAMES = WordPattern(r"{recipe.ingredient_class}|(?<![a-z])zairyou?(?![a-z])")
+_STEP_NAMES = WordPattern(
+    r"method(?!ology)|recipe[-_]*steps?|steps?[-_]*(?:text|list|item|wrapper)|{recipe.step_class}"
+)
+_INGREDIENT_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.ingredients}(?!\w)")
+_STEP_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.steps}(?!\w)")
+_RECIPE_HEADING = WordPattern(r"\W*(?:{recipe.article} )?{recipe.recipe}\W*$")
+_YIELD_LABELS = LabeledValueFinder("recipe", "yields")
 
 _MAX_LINES = 100
 _MAX_LINE = 2_000
@@ -81,7 +84,7 @@ def _is_whole_list(lines: list[str]) -> bool:
 
 def count_ingredient_headings(body: Element) -> int:
     """Return the number of headings of ingredients: a page with several has several recipes."""
-    return sum(_is_heading(heading, INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
+    return sum(_is_heading(heading, _INGREDIENT_HEADING) for heading in islice(body.iter(*HEADINGS), _MAX_ITEMS))
 
 
 def find_instructions(body: Element) -> list[str]:
@@ -107,24 +110,24 @@ def _first(lists: Iterator[list[str]], is_likely: Callable[[list[str]], bool]) -
 
 
 def _ingredient_lists(body: Element) -> Iterator[list[str]]:
-    is_named = _has_name(body, INGREDIENT_NAMES)
-    yield _marked(body, INGREDIENT_PROPERTIES)
+    is_named = _has_name(body, _INGREDIENT_NAMES)
+    yield _marked(body, _INGREDIENT_PROPERTIES)
     if is_named:
-        yield from _named(body, INGREDIENT_NAMES, STEP_NAMES)
-    yield from _below(body, INGREDIENT_HEADING, STEP_HEADING)
+        yield from _named(body, _INGREDIENT_NAMES, _STEP_NAMES)
+    yield from _below(body, _INGREDIENT_HEADING, _STEP_HEADING)
     if is_named:
-        yield from _named_groups(_leaves(body, INGREDIENT_NAMES), INGREDIENT_NAMES, STEP_NAMES)
-        yield from _shaped(body, INGREDIENT_NAMES, STEP_NAMES)
-    yield from _beside(body, INGREDIENT_HEADING)
+        yield from _named_groups(_leaves(body, _INGREDIENT_NAMES), _INGREDIENT_NAMES, _STEP_NAMES)
+        yield from _shaped(body, _INGREDIENT_NAMES, _STEP_NAMES)
+    yield from _beside(body, _INGREDIENT_HEADING)
 
 
 def _instruction_lists(body: Element) -> Iterator[list[str]]:
-    yield _marked(body, STEP_PROPERTIES)
-    yield from _named(body, STEP_NAMES, INGREDIENT_NAMES)
-    yield from _below(body, STEP_HEADING, INGREDIENT_HEADING)
-    yield from _below(body, RECIPE_HEADING, INGREDIENT_HEADING)
-    yield from _named_groups(_leaves(body, STEP_NAMES), STEP_NAMES, INGREDIENT_NAMES)
-    yield from _shaped(body, STEP_NAMES, INGREDIENT_NAMES)
+    yield _marked(body, _STEP_PROPERTIES)
+    yield from _named(body, _STEP_NAMES, _INGREDIENT_NAMES)
+    yield from _below(body, _STEP_HEADING, _INGREDIENT_HEADING)
+    yield from _below(body, _RECIPE_HEADING, _INGREDIENT_HEADING)
+    yield from _named_groups(_leaves(body, _STEP_NAMES), _STEP_NAMES, _INGREDIENT_NAMES)
+    yield from _shaped(body, _STEP_NAMES, _INGREDIENT_NAMES)
 
 
 def find_yields(body: Element) -> str | None:
@@ -134,7 +137,7 @@ def find_yields(body: Element) -> str | None:
             text = clean_text(text_of(element)[:_MAX_LINE])
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
-    beside = YIELD_LABELS.find(body).get("yields", "")
+    beside = _YIELD_LABELS.find(body).get("yields", "")
     return beside if any(map(str.isdigit, beside)) else None
 
 
@@ -153,18 +156,18 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     return [line for line in lines if line][:_MAX_LINES]
 
 
-def _has_name(body: Element, names: re.Pattern[str]) -> bool:
+def _has_name(body: Element, names: WordPattern) -> bool:
     """Return True if any element has such a name; most pages of other kinds have none."""
     return any(map(names.search, set(_NAME_VALUES(body))))
 
 
-def _named(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+def _named(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
     """Yield the list items and rows inside elements with such a name, by group."""
     items = (item for item in body.iter("li", "dt", "tr") if next(item.iter("ul", "ol"), None) is None)
     return _named_groups(items, names, others)
 
 
-def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
     """Yield the texts of items by the name of the element around them, the largest group first."""
     kinds: dict[str, list[str]] = {}
     is_named, is_other = (cache(pattern.search) for pattern in (names, others))
@@ -178,7 +181,7 @@ def _named_groups(items: Iterable[Element], names: re.Pattern[str], others: re.P
             yield lines
 
 
-def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> Iterator[list[str]]:
+def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[list[str]]:
     """Yield the rows of elements with such a name, whatever their tags are."""
     outer: set[Element] = set()
     is_named = cache(names.search)
@@ -190,7 +193,7 @@ def _shaped(body: Element, names: re.Pattern[str], others: re.Pattern[str]) -> I
                 yield row_texts(around)
 
 
-def _beside(body: Element, heading: re.Pattern[str]) -> Iterator[list[str]]:
+def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
     """Yield the rows of the element that follows a heading."""
     for element in islice(body.iter(*HEADINGS), _MAX_ITEMS):
         if _is_heading(element, heading) and not _is_outside(element):
@@ -204,7 +207,7 @@ def _is_outside(element: Element) -> bool:
     return any(around.tag in _OUTSIDE for around in element.iterancestors())
 
 
-def _leaves(body: Element, names: re.Pattern[str]) -> Iterator[Element]:
+def _leaves(body: Element, names: WordPattern) -> Iterator[Element]:
     """Yield single-line paragraphs and boxes inside elements with such a class, each once."""
     outer: set[Element] = set()
     is_named = cache(names.search)
@@ -251,7 +254,7 @@ def _called(element: Element) -> str:
     return " ".join(filter(None, map(element.get, _NAMES)))
 
 
-def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> Iterator[list[str]]:
+def _below(body: Element, heading: WordPattern, other: WordPattern) -> Iterator[list[str]]:
     """Yield the lines between a matching heading and the next heading."""
     order = list(islice(body.iter("*"), _MAX_ELEMENTS))
     tried = 0
@@ -267,12 +270,12 @@ def _below(body: Element, heading: re.Pattern[str], other: re.Pattern[str]) -> I
             yield _section(order[place + 1 : place + _MAX_BEHIND], element, other)
 
 
-def _is_heading(element: Element, meaning: re.Pattern[str]) -> bool:
+def _is_heading(element: Element, meaning: WordPattern) -> bool:
     text = (element.text or "").strip() or (text_of(element).strip() if element.tag in HEADINGS else "")
     return 0 < len(text) < _MAX_HEADING and meaning.match(text) is not None and len(text_of(element)) < 2 * _MAX_HEADING
 
 
-def _section(behind: list[Element], heading: Element, other: re.Pattern[str]) -> list[str]:
+def _section(behind: list[Element], heading: Element, other: WordPattern) -> list[str]:
     """Return the list items after a heading, or paragraphs if there is no list."""
     inside = set(heading.iterdescendants())
     beside = _OutsideContent(heading)
