@@ -22,7 +22,7 @@ _ANY_DATE = "|".join(form.template for form, _ in DATE_FORMS)
 _COUNTS = WordPattern(
     rf"{_COUNT}\s*{{noise.counted}}\b|"
     rf"\b(?:(?!points?\b|online\b){{noise.counted}}|{{noise.counted_label}})\s*[:(]\s*{_COUNT}\)?|"
-    rf"{{noise.counted_unspaced}}\s*[:：(（]?\s*{_COUNT}[)）]?|{_COUNT}\s*(?:次|件の|개의)?\s*{{noise.counted_unspaced}}"
+    rf"{{noise.counted_unspaced}}\s*[:：(（]?\s*{_COUNT}[)）]?|{_COUNT}\s*{{noise.counter}}?\s*{{noise.counted_unspaced}}"
 )
 """Numbers of visitors and their reactions, which change on each visit."""
 _LIMIT = WordPattern(r"\b{noise.limit}\b")

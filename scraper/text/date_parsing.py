@@ -57,13 +57,12 @@ def read_month_names() -> MonthNames:
     return found
 
 
-_NAME = r"([^\W\d_]{3,14})"
 DATE_FORMS = tuple(
     (WordPattern(template.replace("NAME", r"([^\W\d_]{3,14})")), order)
     for template, order in (
-        (r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]", "ymd"),
+        (r"(\d{4})\s*{dates.year_mark}\s*(\d{1,2})\s*{dates.month_mark}\s*(\d{1,2})\s*{dates.day_mark}", "ymd"),
         (r"(?<!\d)(?:ngày\s+)?(\d{1,2})\s+(?:thg|tháng)\s+(\d{1,2})(?:,|,?\s+năm)?\s+(\d{4})(?!\d)", "dmy"),
-        (r"(?<!\d)(\d{1,2})\s*({calendar.marked})[,،]?\s*(?:[พค]\.ศ\.\s*)?(\d{4})(?!\d)", "dmy"),
+        (r"(?<!\d)(\d{1,2})\s*({calendar.marked})[,،]?\s*(?:{dates.era}\s*)?(\d{4})(?!\d)", "dmy"),
         (r"({calendar.marked})\s*(\d{1,2}),?\s*(\d{4})(?!\d)", "mdy"),
         (r"(?<!\d)(\d{4}),?\s*({calendar.marked})\s*(\d{1,2})(?!\d)", "ymd"),
         (r"(?<!\d)(\d{4})(?:\.\s?g(?:ada|\.)|\s?ж\.)\s+(\d{1,2})\.?\s?NAME", "ydm"),
@@ -75,7 +74,7 @@ DATE_FORMS = tuple(
         ),
         (r"(?<!\w)NAME\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", "mdy"),
         (r"(?<!\w)NAME\s+(\d{1,2})\s+\d\d:\d\d(?::\d\d)?(?:\s+[A-Z]{2,5}|\s+[+-]\d{4})?\s+(\d{4})(?!\d)", "mdy"),
-        (r"(?<!\d)(\d{4})(?:\.|\s?[mթ]\.)?\s+NAME\.?\s+(\d{1,2})(?!\d)", "ymd"),
+        (r"(?<!\d)(\d{4})(?:\.|\s?{dates.after_year})?\s+NAME\.?\s+(\d{1,2})(?!\d)", "ymd"),
         (
             r"(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)"
             r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
@@ -238,8 +237,11 @@ AGE = WordPattern(
 """An age such as "2 days ago": the group `amount`, and a group with the name of the unit."""
 _PAST_DAY = WordPattern(r"(?:(?P<yesterday>{dates.yesterday})|{dates.day_before_yesterday})(?!\w)")
 _WITHOUT_YEAR = tuple(
-    re.compile(pattern)
-    for pattern in (r"(\d{1,2})\s?月\s?(\d{1,2})\s?日", r"([^\W\d_]{3,14})\.?\s+(\d{1,2})(?=\s*(?:[·—–|-]|\.\.\.|…))")
+    WordPattern(template)
+    for template in (
+        r"(\d{1,2})\s?{dates.month_mark}\s?(\d{1,2})\s?{dates.day_mark}",
+        r"([^\W\d_]{3,14})\.?\s+(\d{1,2})(?=\s*(?:[·—–|-]|\.\.\.|…))",
+    )
 )
 _BEFORE_DATE = re.compile(r"\W{0,3}")
 _NUMBER_GOES_ON = re.compile(r"[\d:.,]?\d")
