@@ -12,18 +12,17 @@ from babel import Locale, UnknownLocaleError
 
 import scraper
 from devtools import calendar_words
+from devtools.language_gaps import NOT_BY_LANGUAGE, list_topics
 from scraper.words.matcher import WordPattern, Words, read_topic
 
 _PACKAGE = Path(scraper.__file__).parent
-_TOPICS = sorted(file.stem for file in (_PACKAGE / "words").glob("*.toml"))
-_OF_CURRENCIES = {"currencies.sign", "currencies.shared"}
-"""Lists by currency or sign instead of language."""
+_TOPICS = list_topics()
 _READ_BY_LANGUAGE = {
     *(f"{topic}.{month}" for topic in ("calendar", "dates") for month in calendar_words.MONTHS),
     "language.latin",
     "language.cyrillic",
     "language.name",
-    *_OF_CURRENCIES,
+    *NOT_BY_LANGUAGE,
 }
 
 
@@ -31,7 +30,7 @@ _READ_BY_LANGUAGE = {
 def test_each_list_has_different_words_by_known_languages(topic: str) -> None:
     for name, table in read_topic(topic).items():
         for language, words in table.items():
-            assert language == "any" or _is_language(language) or f"{topic}.{name}" in _OF_CURRENCIES
+            assert language == "any" or _is_language(language) or f"{topic}.{name}" in NOT_BY_LANGUAGE
             assert len(set(words)) == len(words)
             assert all(word.strip() == word != "" for word in words)
 
