@@ -55,7 +55,7 @@ class LabeledValueFinder:
 def _split(words: str) -> tuple[str, str, str]:
     """Return the label in a text as it is in the lists, the mark behind it, and the value behind the mark."""
     label, mark, value = (*_MARK.split(words, maxsplit=1), "", "")[:3]
-    return label.rstrip("\xa0 -–").removesuffix(".").lower().replace("’", "'"), mark, value.strip(_EDGES)
+    return label.rstrip(_EDGES).removesuffix(".").lower().replace("’", "'"), mark, value.strip(_EDGES)
 
 
 def _beside(element: Element) -> Iterator[str]:

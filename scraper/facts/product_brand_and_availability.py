@@ -12,7 +12,11 @@ from scraper.words.matcher import WordPattern
 # For text in lower case: with `IGNORECASE`, a search takes several times as long.
 _BUY, _OUT_OF_STOCK, _IN_STOCK = (
     WordPattern(template, re.NOFLAG)
-    for template in (r"{shop.buy}", r"{shop.out_of_stock}", r"\b{shop.in_stock}\b|{shop.in_stock_part}")
+    for template in (
+        r"{shop.buy}|b(?<!\w.)uy[-_](?:now|btn|button)",
+        r"{shop.out_of_stock}",
+        r"\b{shop.in_stock}\b|{shop.in_stock_part}",
+    )
 )
 
 _REACH = 500
