@@ -37,7 +37,6 @@ _SCHEMES = frozenset(
     "mailto resource sftp sms smb ssh tel telnet urn vbscript view-source ws wss".split()
 )
 """Schemes used without `//`. Any other text before a colon is probably a search operator."""
-_WEB = re.compile(r"https?:", re.IGNORECASE)
 _WEB_WITH_HOST = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _HOST_LIKE = re.compile(
     r"(?:[^\s/?#:@.]+\.)+(?:[a-zA-Z]{2,63}|xn--[a-zA-Z0-9-]+|[^\x00-\x7f\s/?#:@.]{2,})\.?(?::\d{1,5})?(?:[/?#]|$)"
@@ -45,7 +44,6 @@ _HOST_LIKE = re.compile(
 _ADDRESS_LIKE = re.compile(
     r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?(?:[/?#]|$)", re.IGNORECASE
 )
-_LOCAL_PATH = re.compile(r"(?:[a-zA-Z]:[\\/]|~/|\.{1,2}/|/)")
 _QUOTED = re.compile(r"""<(https?:[^>]+)>|(["'`])(https?:.+)\2""", re.IGNORECASE)
 """A URL in quotes or brackets, as in texts and shells."""
 _INVISIBLE = re.compile(
@@ -74,7 +72,7 @@ def parse_target(text: str) -> str:
         raise _error(
             f"{_quote(target)} contains control or invisible characters.", target, "Give the URL without them."
         )
-    if not _WEB.match(target):
+    if not target.lower().startswith(("http:", "https:")):
         raise _not_a_web_url_error(target)
     _reject_ambiguous(target)
     try:
@@ -142,26 +140,27 @@ def _reject_ambiguous(target: str) -> None:
         is_host_likely = host and not host.startswith(("?", "#"))
         hint = f"Did you mean {_quote(scheme.lower() + '://' + host)}?" if is_host_likely else _EXAMPLE
         raise _error(f"{_quote(target)} has no host after `{scheme.lower()}://`.", target, hint)
-    before_query = re.split(r"[?#]", target, maxsplit=1)[0]
+    before_query = target.partition("?")[0].partition("#")[0]
     if "\\" in before_query:
         raise _error(f"{_quote(target)} contains a backslash.", target, "Write / instead.")
     authority = before_query.split("://", 1)[1].split("/", 1)[0]
     if "@" in authority:
         next_step = "Give the URL without the part before @."
         raise _error(f"{_quote(target)} has a user name before its host.", target, next_step)
-    if re.search(r"\s", authority):
+    if any(map(str.isspace, authority)):
         next_step = f"{_EXAMPLE} For a question use `search`."
         raise _error(f"{_quote(target)} has a space in its host name.", target, next_step)
 
 
 def _not_a_web_url_error(target: str) -> InvalidUrlError:
     """Return the error for a text that does not start with http: or https:."""
-    has_space = re.search(r"\s", target) is not None
+    has_space = any(map(str.isspace, target))
     bare = target[2:] if target.startswith("//") else target
     if not has_space and (_HOST_LIKE.match(bare) or _ADDRESS_LIKE.match(bare)):
         likely = "http" if _ADDRESS_LIKE.match(bare) else "https"
         return _error(f"{_quote(target)} has no scheme.", target, f"Did you mean {_quote(f'{likely}://{bare}')}?")
-    if not has_space and _LOCAL_PATH.match(target):
+    has_drive = target[:1].isalpha() and target[1:3] in {":\\", ":/"}
+    if not has_space and (has_drive or target.startswith(("/", "~/", "./", "../"))):
         return _error(f"{_quote(target)} is a path, not a URL.", target)
     scheme = _SCHEME.match(target)
     name = scheme.group(1).lower() if scheme else ""
@@ -226,20 +225,19 @@ _RESULT_TRACKING = frozenset("ref ref_url wfr for oc si sca_esv amp=1 amp= outpu
 _SESSION_NAME = re.compile(
     r"(?:php)?sess(?:ion)?_?(?:id)?|s|sid|jsessionid|aspsessionid\w*|cfid|cftoken|zenid|oscsid", re.IGNORECASE
 )
-_SESSION_VALUE = re.compile(r"(?=.*\d)[0-9a-zA-Z]{16,}")
+_MIN_SESSION_VALUE = 16
+"""Letters and digits of a session id."""
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid|cfid)=[^/;?]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
 """Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
-_ESCAPED_NAME = re.compile(r"(?:amp;)+")
-"""Prefix of a parameter name after an ampersand that was escaped more than once: `?a=1&amp;amp;b=2`."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
-_AMP_CACHE_HOST = re.compile(r"(?:^|\.)cdn\.ampproject\.org$")
-_AMP_CACHE_PATH = re.compile(r"^/(?:c|v|i)/(?:s/)?")
-_GOOGLE_AMP_PATH = re.compile(r"^/amp/(?:s/)?")
-_GOOGLE_HOST = re.compile(r"^(?:www\.)?google\.[a-z.]{2,6}$")
+_AMP_CACHE = re.compile(
+    r"(?:(?:.+\.)?cdn\.ampproject\.org/[cvi]|(?:www\.)?google\.[a-z.]{2,6}/amp)/(?:s/)?(?P<page>.*)", re.DOTALL
+)
+"""Host and path of a page in an AMP cache."""
 CACHED_URLS = 20_000
 """URLs whose key or pattern is cached, because most pages of a site repeat its navigation."""
 
@@ -315,7 +313,8 @@ def _normalize_query(search: str, more_noise: frozenset[str] = frozenset()) -> s
     """Return the sorted parameters without those that do not matter; `more_noise` has `name` or `name=value`."""
     pairs = set()
     for name, value in parse_qsl(search.removeprefix("?"), keep_blank_values=True):
-        name = _ESCAPED_NAME.sub("", name, count=1) if name.startswith("amp;") else name
+        while name.startswith("amp;"):  # an ampersand was escaped more than once: `?a=1&amp;amp;b=2`
+            name = name.removeprefix("amp;")
         names = {name.lower(), f"{name}={value}".lower()}
         if not _is_noise(name, value) and names.isdisjoint(more_noise):
             pairs.add((name, value))
@@ -325,14 +324,11 @@ def _normalize_query(search: str, more_noise: frozenset[str] = frozenset()) -> s
 def _is_noise(name: str, value: str) -> bool:
     if name.lower() in _TRACKING or name.lower().startswith(_TRACKING_PREFIXES):
         return True
-    return bool(_SESSION_NAME.fullmatch(name) and _SESSION_VALUE.fullmatch(value))
+    is_id = len(value) >= _MIN_SESSION_VALUE and value.isascii() and value.isalnum() and not value.isalpha()
+    return is_id and _SESSION_NAME.fullmatch(name) is not None
 
 
 def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
     """Return the publisher's URL in a URL of an AMP cache, or None."""
-    host, path = parsed.hostname, parsed.pathname
-    if _AMP_CACHE_HOST.search(host) and _AMP_CACHE_PATH.match(path):
-        return "https://" + _AMP_CACHE_PATH.sub("", path) + parsed.search
-    if _GOOGLE_HOST.match(host) and _GOOGLE_AMP_PATH.match(path):
-        return "https://" + _GOOGLE_AMP_PATH.sub("", path) + parsed.search
-    return None
+    cached = _AMP_CACHE.fullmatch(f"{parsed.hostname}{parsed.pathname}")
+    return f"https://{cached['page']}{parsed.search}" if cached else None

@@ -32,11 +32,16 @@ _GZIP_LAYERS = 2
 
 _HTML_START = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 _FEED_START = re.compile(r"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
-_OPENING = re.compile(r"<(?:[\w-]+:)?(url|sitemap)\s*>", re.IGNORECASE)
-_LOCATION = re.compile(r"<(?:[\w-]+:)?loc\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
-_MODIFIED = re.compile(r"<(?:[\w-]+:)?lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)", re.IGNORECASE)
-_TITLE = re.compile(r"<(?:[\w-]+:)?title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
-_TRANSLATION = re.compile(r"<(?:[\w-]+:)?link\s[^>]*>", re.IGNORECASE)
+_OPENING, _LOCATION, _MODIFIED, _TITLE, _TRANSLATION = (
+    re.compile(rf"<(?:[\w-]+:)?{element}", re.IGNORECASE)
+    for element in (
+        r"(url|sitemap)\s*>",
+        r"loc\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)",
+        r"lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)",
+        r"title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)",
+        r"link\s[^>]*>",
+    )
+)
 _LANGUAGE = re.compile(r"""\shreflang\s*=\s*["']([\w-]+)["']""", re.IGNORECASE)
 _TARGET = re.compile(r"""\shref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)

@@ -165,7 +165,6 @@ _OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable 
 _LABEL = WordPattern(r"\A(?:{shop.sku}\.?(?:\s*[:：]|\s*#\s*[:：]?)\s*|sku\s+)(?=\S)")
 _OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
 """`mpn:925872`, the form of schema.org for `productID`."""
-_DIGITS = re.compile(r"\D")
 _MOST_NAMES = 2
 """Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
@@ -207,7 +206,7 @@ def normalize_availability(value: str | None) -> str | None:
 
 def is_gtin(text: str) -> bool:
     """Return True if a text is a GTIN-8, -12, -13 or -14 with a valid check digit: also EAN, UPC and ISBN-13."""
-    digits = _DIGITS.sub("", text)
+    digits = "".join(filter(str.isdecimal, text))
     if len(digits) not in (8, 12, 13, 14) or len(text) > 2 * len(digits):
         return False
     total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1])))

@@ -30,10 +30,7 @@ _PAST_AMOUNT = WordPattern(
     r"(?<![^\W\d_])(?:{shop.was}|de(?=:?\s?R\$)|van(?= ?€))\s*:?\s*"
     r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*"
 )
-_LETTER = re.compile(r"[^\W\d_]")
-_TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
-_FOOTNOTE = re.compile(r"(?<=\d)\s*\Z")
 _STRUCK = frozenset({"del", "s", "strike"})
 _STRUCK_STYLE = re.compile(r"text-decoration(?:-line)?\s*+:[^;:]{0,40}?line-through", re.IGNORECASE)
 
@@ -82,7 +79,8 @@ def _with_point(element: Element, *, without_past: bool) -> str:
                 text += " "
                 continue
             if part is not element and _is_cents(part):
-                text = f"{text.rstrip()}." if _WHOLE.search(text) else _FOOTNOTE.sub(" |", text)
+                whole = text.rstrip()
+                text = f"{whole}." if _WHOLE.search(text) else f"{whole} |" if whole[-1:].isdecimal() else text
             text += part.text or ""
         elif part is not element:
             text += part.tail or ""
@@ -91,7 +89,7 @@ def _with_point(element: Element, *, without_past: bool) -> str:
 
 def _remove_old_amount(text: str) -> str:
     """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
-    if not _LETTER.search(text):
+    if not any(map(str.isalpha, text)):
         return text  # most prices are without words
     current = _PAST_AMOUNT.sub(" ", text).strip()
     return current if any(map(str.isdigit, current)) else text
@@ -111,7 +109,8 @@ def _is_struck_through(element: Element) -> bool:
 def _is_cents(element: Element) -> bool:
     """Return True if an element holds two digits and is raised or named cents."""
     is_cents = element.tag == "sup" or _CENTS.search(_element_names(element)) is not None
-    return is_cents and _TWO_DIGITS.fullmatch(text_of(element)) is not None
+    text = text_of(element).strip() if is_cents else ""
+    return len(text) == 2 and text.isdecimal()
 
 
 _MAX_ELEMENTS = 40_000

@@ -156,7 +156,7 @@ def is_same_name(one: str, other: str) -> bool:
 def parse_count(text: str | None) -> int | None:
     """Parse a count with or without thousands separators; return None for other texts."""
     number = _WHOLE.fullmatch((text or "").strip())
-    return int(re.sub(r"\D", "", number.group())) if number else None
+    return int("".join(filter(str.isdecimal, number.group()))) if number else None
 
 
 def parse_rating(text: str | None) -> float | None:

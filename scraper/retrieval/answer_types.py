@@ -27,7 +27,6 @@ _QUESTION_FORMS = (
 )
 _FORMS = tuple((name, WordPattern(form, re.NOFLAG)) for name, form in _QUESTION_FORMS)
 
-_DIGIT = re.compile(r"\d")
 _NUMERAL = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|billion|half|dozen"
     r"|percent|several|few)\b",
@@ -69,11 +68,11 @@ def is_definition(text: str) -> bool:
 
 
 def _rate_number(text: str) -> float:
-    return 1.0 if _DIGIT.search(text) else 0.6 if _NUMERAL.search(text) else -1.0
+    return 1.0 if any(map(str.isdecimal, text)) else 0.6 if _NUMERAL.search(text) else -1.0
 
 
 def _rate_date(text: str) -> float:
-    return 1.0 if _DATE.search(text) else 0.3 if _DIGIT.search(text) else -1.0
+    return 1.0 if _DATE.search(text) else 0.3 if any(map(str.isdecimal, text)) else -1.0
 
 
 _RATES: Mapping[str, Callable[[str], float]] = {

@@ -93,18 +93,28 @@ _NEWS_HOSTS = frozenset(
     "euronews.com globo.com uol.com.br vnexpress.net lenta.ru kommersant.ru rbc.ru haaretz.com "
     "timesofisrael.com smh.com.au abc.net.au cbc.ca globalnews.ca thestar.com theregister.com".split()
 )
-_NEWS_NAME = re.compile(
-    r"news|nachrichten|noticias|notizie|times|herald|tribune|gazette|zeitung|journal|daily|"
-    r"post\.|press|kurier|chronicle",
-    re.IGNORECASE,
-)
-"""Words in the names of newspapers."""
-_NEWS_PATH = re.compile(r"/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)", re.IGNORECASE)
-_FORUM_NAME = re.compile(r"(?:^|\.)(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.", re.IGNORECASE)
-_FORUM_PATH = re.compile(r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)", re.IGNORECASE)
-_BLOG_NAME = re.compile(r"(?:^|\.)blogs?\.", re.IGNORECASE)
-_BLOG_PATH = re.compile(r"/blogs?(?:[/.]|$)", re.IGNORECASE)
-_PDF = re.compile(r"\.pdf$|/pdf/", re.IGNORECASE)
+_CATEGORIES = {
+    category: (hosts, re.compile(pattern, re.IGNORECASE))
+    for category, hosts, pattern in (
+        (
+            "news",
+            _NEWS_HOSTS,
+            r"^[^/]*(?:news|nachrichten|noticias|notizie|times|herald|tribune|gazette|zeitung|journal|daily|post\.|press|"
+            r"kurier|chronicle)|/(?:news|noticias|actualites?|nachrichten|article)(?:/|$)|/20\d\d/\d\d(?:/|$)",
+        ),
+        (
+            "forum",
+            _FORUM_HOSTS,
+            r"^(?:[^/]*\.)?(?:forums?|community|discuss|discourse|board|bbs|talk|answers)\.|"
+            r"/(?:forums?|threads?|viewtopic|showthread|discussions?|questions)(?:[/.?]|$)",
+        ),
+        ("blog", _BLOG_HOSTS, r"^(?:[^/]*\.)?blogs?\.|/blogs?(?:[/.]|$)"),
+        ("paper", _PAPER_HOSTS, r"(?!)"),
+        ("pdf", frozenset[str](), r"\.pdf$|/pdf/"),
+        ("github", frozenset({"github.com"}), r"(?!)"),
+    )
+}
+"""Domains of each category, and marks in host and path of other sites."""
 
 
 def _is_within(host: str, domain: str) -> bool:
@@ -114,21 +124,11 @@ def _is_within(host: str, domain: str) -> bool:
 
 def _is_of_category(category: str, host: str, url: str, engines: tuple[str, ...]) -> bool:
     """Return True if a result of these engines belongs to a category, or if the category is unknown here."""
-    path, labels = urlsplit(url).path, host.split(".")
+    if category not in _CATEGORIES:
+        return True  # The sources of the category were asked.
+    if category == "news" and "googlenews" in engines:
+        return True  # Every result of Google News is news.
+    known, marks = _CATEGORIES[category]
+    labels = host.split(".")
     domains = {".".join(labels[at:]) for at in range(len(labels) - 1)}
-    match category:
-        case "news":
-            # Every result of Google News is news.
-            is_known = "googlenews" in engines or not domains.isdisjoint(_NEWS_HOSTS)
-            return is_known or bool(_NEWS_NAME.search(host) or _NEWS_PATH.search(path))
-        case "forum":
-            return not domains.isdisjoint(_FORUM_HOSTS) or bool(_FORUM_NAME.search(host) or _FORUM_PATH.search(path))
-        case "blog":
-            return not domains.isdisjoint(_BLOG_HOSTS) or bool(_BLOG_NAME.search(host) or _BLOG_PATH.search(path))
-        case "paper":
-            return not domains.isdisjoint(_PAPER_HOSTS)
-        case "pdf":
-            return _PDF.search(path) is not None
-        case "github":
-            return "github.com" in domains
-    return True  # The sources of the category were asked.
+    return not domains.isdisjoint(known) or marks.search(f"{host}{urlsplit(url).path}") is not None

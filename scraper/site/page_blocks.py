@@ -14,14 +14,20 @@ from scraper.site.change_noise import remove_noise
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6} ")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
-_ITEM_MARK = re.compile(r"\A(?:[-*+]|\d{1,3}[.)]) ")
-"""Mark of a list item: a number changes if an item above is added, and a theme may number a list."""
 _TABLE_RULE = re.compile(r"\|[\s:|-]+\|?")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
-_URL = re.compile(r"<?https?://[^\s>)\]]+>?")
-_CALLOUT = re.compile(r"\[!\w+\]\s*")
-_MARKS = re.compile(r"[*_`~#>|\\\[\]]+")
+_REPLACEMENTS = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        # The number of a list item changes if an item above is added, and a theme may number a list.
+        (r"\A(?:[-*+]|\d{1,3}[.)]) ", "- "),
+        (r"!\[([^\]]*)\]\([^)]*\)", r"\1"),
+        (r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)", "]"),
+        (r"\[!\w+\]\s*", " "),
+        (r"<?https?://[^\s>)\]]+>?", " "),
+    )
+)
+"""Marks of items, images, targets of links, callouts and URLs, and what replaces them."""
+_NO_MARKS = str.maketrans(dict.fromkeys("*_`~#>|\\[]", " "))
 _SPACE_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)])")
 _MAX_SEGMENT = 400
 """Blocks of a segment without common unique blocks. A longer segment is replaced as a whole."""
@@ -96,9 +102,9 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean_text(text: str) -> str:
-    text = _ITEM_MARK.sub("- ", text)
-    text = _URL.sub(" ", _CALLOUT.sub(" ", _LINK_TARGET.sub("]", _IMAGE.sub(r"\1", text))))
-    text = " ".join(_MARKS.sub(" ", remove_noise(text)).split()).casefold()
+    for pattern, replacement in _REPLACEMENTS:
+        text = pattern.sub(replacement, text)
+    text = " ".join(remove_noise(text).translate(_NO_MARKS).split()).casefold()
     return _SPACE_BEFORE_SIGN.sub("", text)
 
 

@@ -16,9 +16,8 @@ from scraper.urls import CACHED_URLS
 _NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
 _DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
-_SLUG = re.compile(r"[^\W\d_]+(?:[-_][^\W_]+)+")
-_NUMBERED = re.compile(r"[^\W\d_]+[-_]\d+")
-"""A word with a number, such as `page-2`: pages of a list are another pattern than titles."""
+_SLUG = re.compile(r"(?![^\W\d_]+[-_]\d+\Z)[^\W\d_]+(?:[-_][^\W_]+)+")
+"""Words, but not a word with a number, such as `page-2`: pages of a list are another pattern than titles."""
 _SLUG_CHARS = 40
 """Characters. Longer path segments always count as slugs."""
 _MAX_SEGMENTS = 14
@@ -82,7 +81,7 @@ def _segment_shape(segment: str) -> str:
         return "{n}"
     if _HEX_ID.fullmatch(segment):
         return "{id}"
-    if len(segment) > _SLUG_CHARS or (_SLUG.fullmatch(segment) and not _NUMBERED.fullmatch(segment)):
+    if len(segment) > _SLUG_CHARS or _SLUG.fullmatch(segment):
         return "{slug}"
     return _NUMBER.sub("{n}", segment)
 

@@ -95,10 +95,11 @@ _EARLIEST, _LATEST = 1990, 2100
 
 _MAX_CHARS = 64
 _MIDNIGHT = time()
-_URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
-_URL_DIGITS = re.compile(r"/(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$)")
-_EPOCH = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII)
-"""Seconds or milliseconds of the years 2001 to 2033; digits that begin with 20 are a year."""
+_URL_DATE = re.compile(
+    r"/(?:((?:19|20)\d{2})[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)|(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?=[/_.-]|$))"
+)
+_EPOCH_DIGITS = (10, 13)
+"""Digits of seconds or milliseconds of the years 2001 to 2033, which begin with 1; a year begins with 20."""
 _COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
 _ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
 _MIN_BUDDHIST_YEAR, _BUDDHIST_OFFSET = 2400, 543
@@ -146,8 +147,8 @@ def match_date(text: str) -> tuple[re.Match[str], datetime] | None:
 
 def find_url_date(url: str) -> datetime | None:
     """Return the date in a path such as /2024/05/17/ or /20240517/, or None."""
-    match = _URL_DATE.search(url) or _URL_DIGITS.search(url)
-    return _make_date(*match.groups()) if match else None
+    match = _URL_DATE.search(url)
+    return _make_date(*filter(None, match.groups())) if match else None
 
 
 def _check_year(moment: datetime, earliest: int = _EARLIEST) -> datetime | None:
@@ -175,7 +176,7 @@ def _parse_rfc5322(text: str) -> datetime | None:
 
 def _parse_digits(text: str) -> datetime | None:
     """Parse digits only: seconds or milliseconds since 1970, or year, month and day without separators."""
-    if _EPOCH.fullmatch(text):
+    if text.startswith("1") and len(text) in _EPOCH_DIGITS and text.isascii() and text.isdecimal():
         return datetime.fromtimestamp(int(text[:10]), UTC)
     match = _COMPACT.fullmatch(text)
     return _make_date(*match.groups()) if match else None

@@ -70,7 +70,6 @@ _JOINED_EMOJI = (
     *(tuple(pair) for pair in "🏴☠ 🐕🦺 🐈⬛ 🐻❄ 👁🗨 😮💨 😵💫 😶🌫 🍋🟩 🍄🟫 ⛓💥 🫱🫲".split()),
 )
 """Emoji that a joiner connects with the following ones to one picture (emoji-zwj-sequences.txt of Unicode)."""
-_EMOJI_MODIFIERS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
 _NOT_LETTERS_OR_DIGITSCAP = "\u20e3"
 _TEXT_OR_EMOJI = re.compile(
     "[©®‼⁉™ℹ↔-↙↩↪⌨⏏⏭-⏯⏱⏲⏸-⏺Ⓜ▪▫▶◀◻◼☀-☄☎☑☘☝☠☢☣☦☪☮☯☸-☺♀♂♟♠♣♥♦♨♻♾⚒⚔-⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷-⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅-⬇〰〽㊗㊙"
@@ -171,7 +170,7 @@ def _filter_suspect(match: re.Match[str]) -> str:
 def _joins_emoji(text: str, at: int, after: str) -> bool:
     """Return True if the joiner at a position connects two emoji to one picture."""
     before = text[at - 1] if at else ""
-    if _EMOJI_MODIFIERS.match(before):
+    if before == "\ufe0f" or "\U0001f3fb" <= before <= "\U0001f3ff":
         before = text[at - 2] if at > 1 else ""
     return bool(before and after) and any(before in first and after in second for first, second in _JOINED_EMOJI)
 

@@ -96,7 +96,6 @@ _ADDRESSES = etree.XPath("//script/@src | //iframe/@src | //form/@action | //img
 _BOXES = element_selector("//input[@name='q' or @name='query' or @name='wd' or @name='p' or @name='text'][@value]")
 _MAX_BOXES, _MIN_QUERY, _MAX_QUERY = 8, 3, 500
 _SCRIPTS = element_selector("//script[not(@src)]")
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,7 @@ def _prepare(root: Element) -> BlockPageEvidence:
     _remove_invisible(root)
     body = root.find("body")
     visible = text_of(body if body is not None else root)[: _VISIBLE_CHARS * 4]
-    opening = _SPACE.sub(" ", visible)[:_VISIBLE_CHARS]
+    opening = " ".join(visible.split())[:_VISIBLE_CHARS]
     for query in queries:
         if len(query) >= _MIN_QUERY:
             title, opening = (re.sub(re.escape(query), "", text, flags=re.IGNORECASE) for text in (title, opening))
