@@ -97,6 +97,11 @@ _ALONE_COST = 2.0
 """Deduction for a letter without neighbors in scripts other than Latin: they have few words of one letter, and wrongly
 decoded Italian has many."""
 
+_FEW_LETTERS = 8
+"""Letters. Weight of what is assumed of a text before its letters are counted."""
+_FEW_COST = 0.45
+"""Deduction for scripts other than Latin in the shortest texts: three umlauts are also three letters of Greek."""
+
 _RUN = re.compile(rb"[\x80-\xff]{1,4096}(?:[^<>\x80-\xff]{1,24}[\x80-\xff]{1,4096}){0,1000}")
 _BESIDE_ASCII = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]|[\x80-\xff](?=[A-Za-z])")
 _ISOLATED_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
@@ -212,7 +217,7 @@ def _high_half(codec: str) -> str:
 def _likeness(sample: _Sample, letters: str, alphabet: _Alphabet) -> float:
     """Return how similar the bytes, decoded to these letters, are to text in a language."""
     total = quotes = beside = alone = 0
-    value = 0.0
+    value = known = 0.0
     for byte, count in sample.high.items():
         char = letters[byte - 0x80]
         if char in _QUOTES_AND_DASHES:
@@ -223,13 +228,17 @@ def _likeness(sample: _Sample, letters: str, alphabet: _Alphabet) -> float:
         weight = count - sample.alone.get(byte, 0) if worth == _SYMBOL else count
         total += weight
         value += worth * weight
+        known += (worth if worth <= 0 else _UPPER_CASE if char.isupper() else 1.0) * weight
         beside += sample.beside.get(byte, 0)
         alone += sample.alone.get(byte, 0)
+    doubt = _FEW_LETTERS / (total + _FEW_LETTERS)
     if alphabet.latin and value > 0:
+        # The frequencies of letters in a short text say little: it counts more that the language has them.
+        value += (known - value) * doubt
         # Latin letters stand among ASCII letters. Those of other scripts never do.
-        value = max(value - alone, 0.0) * (beside + 1) / (total + 1)
+        value = max(value - alone, 0.0) * (beside + _FEW_LETTERS) / (total + _FEW_LETTERS)
     elif not alphabet.latin:
-        value -= beside + _ALONE_COST * alone
+        value -= beside + _ALONE_COST * alone + _FEW_COST * doubt * total
     return (value + _QUOTE * quotes) / max(total + quotes, 1)
 
 

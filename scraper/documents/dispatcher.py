@@ -36,7 +36,7 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.FEED: "text_formats:read_feed", DocumentKind.HTML: "html:read", DocumentKind.EMAIL: "email:read",
     DocumentKind.IMAGE: "media:read_image", DocumentKind.ARCHIVE: "archive:read",
     DocumentKind.DOC: "old_office:read_word", DocumentKind.PPT: "old_office:read_slides",
-    DocumentKind.MSG: "email:read_outlook", DocumentKind.IWORK: "archive:read_iwork",
+    DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
     DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
 """Module and function of each format."""
@@ -129,6 +129,8 @@ def dispatch(data: bytes, request: ParseRequest) -> ParsedDocument:
 _MAX_FILES = 30
 """Files inside of one document that are read."""
 _PAGE = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
+_MAX_DEPTH = 3
+"""Mails inside of mails that are read."""
 _MAX_NAME_CHARS = 200
 
 
@@ -146,37 +148,42 @@ class EmbeddedFile:
 def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple[list[str], tuple[str, ...]]:
     """Return a section of Markdown for each file, and warnings, which begin with the name of their file.
 
-    Files that cannot be read have a sentence in place of their text. Files in archives and emails that are inside of
-    the document are not read, so nothing nests deeper.
+    Files that cannot be read have a sentence in place of their text, and are named by a warning. Archives inside of
+    the document are not read, and mails only within `_MAX_DEPTH`.
     """
     sections: list[str] = []
     warnings: list[str] = []
+    unread: list[str] = []
     size = 0
     for number, file in enumerate(files):
         name = clean_line(file.name, _MAX_NAME_CHARS) or "unnamed"
         if number >= _MAX_FILES or size > MAX_CHARACTERS:
             warnings.append(f"Only the first {number} files inside of the document are read.")
             break
-        text, problems = _read(file, request)
+        text, problems, is_read = _read(file, request)
         size += len(text)
         sections.append(f"## {name}\n\n{text}")
+        unread += [] if is_read else [name]
         warnings += (f"{name}: {problem}" for problem in problems)
+    if unread:
+        count = "1 file" if len(unread) == 1 else f"{len(unread):,} files"
+        warnings.append(f"Not read: {count} inside of the document ({', '.join(unread)}).")
     return sections, tuple(warnings)
 
 
-def _read(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file, or a sentence in parentheses, and the warnings of its reader."""
+def _read(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...], bool]:
+    """Return the text of a file, or a sentence in parentheses, the warnings of its reader, and if it was read."""
     if file.problem:
-        return f"(not read: {file.problem})", ()
+        return f"(not read: {file.problem})", (), False
     kind = sniff_kind(file.data, media_type=file.media_type, name=file.name)
-    if kind in CONTAINER_FORMATS:
-        return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)", ()
-    inner = ParseRequest(media_type=file.media_type, name=file.name, url=request.url)
+    if kind in CONTAINER_FORMATS and (kind is DocumentKind.ARCHIVE or request.depth >= _MAX_DEPTH):
+        return f"({len(file.data):,} bytes of the format {kind}: not read inside of another file.)", (), False
+    inner = ParseRequest(media_type=file.media_type, name=file.name, url=request.url, depth=request.depth + 1)
     try:
         parsed: ParsedDocument = find_reader(kind)(file.data, inner)
     except (errors.ScraperError, RecursionError) as error:
-        return f"({len(file.data):,} bytes, not read: {error})", ()
+        return f"({len(file.data):,} bytes, not read: {error})", (), False
     if kind is DocumentKind.IMAGE or parsed.markdown.strip():
         # Only the outer file has pages that can be chosen.
-        return _PAGE.sub(r"(page \1)", parsed.markdown), parsed.warnings
-    return f"({len(file.data):,} bytes without text.)", parsed.warnings
+        return _PAGE.sub(r"(page \1)", parsed.markdown), parsed.warnings, True
+    return f"({len(file.data):,} bytes without text.)", parsed.warnings, True

@@ -1,22 +1,44 @@
-"""Readers of emails and of Outlook messages (MS-OXMSG): main headers, text and attachments; MHTML files are emails."""
+"""Reader of emails (RFC 5322), of mailboxes, which hold many, and of pages that a browser saved as an email (MHTML)."""
 
 from __future__ import annotations
 
-import email
-import email.policy
-import struct
+import binascii
+import re
+from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from email.message import EmailMessage
+from email import message_from_bytes
+from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from email.policy import Compat32
 
 from browsers.http.charset import decode
-from scraper.documents.compound_file import CompoundFile
 from scraper.documents.dispatcher import EmbeddedFile, read_embedded
 from scraper.documents.html import find_saved_page, read_saved_page
-from scraper.documents.model import ParsedDocument, ParseRequest
+from scraper.documents.markdown_writing import join_pages
+from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import convert_html
+from scraper.extract.markdown.plain_text import strip_markdown
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_MAX_DEPTH = 20
+_MAX_MAILS = 500
+_BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", "text/rfc822-headers")
+_MAIL_TYPES = ("message/rfc822", "message/global", "message/news")
+_MAIL_START = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\n(?=[!-9;-~]+:)")
+"""Line before each mail of a mailbox (RFC 4155)."""
+_BOUNDARY = re.compile(r"^--(\S[^\r\n]{0,200}?)[ \t]*\r?\n(?=content-[\w-]+:|\r?\n)", re.MULTILINE | re.IGNORECASE)
+_COMPARED_CHARS = 100_000
+_MAX_MISSING_SHARE = 0.2
+"""Share of the groups of three letters. An alternative that lacks more than these is another text."""
+
+
+class _Policy(Compat32):
+    """Headers as text: bytes above ASCII are decoded by their own encoding."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """Return the value of a header without escaped bytes."""
+        return value if value.isascii() else decode(value.encode("utf-8", "surrogateescape"), "text/plain")
 
 
 def warm_up(request: ParseRequest | None = None) -> None:
@@ -32,98 +54,166 @@ def warm_up(request: ParseRequest | None = None) -> None:
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return sender, recipients, date, subject, body and attachments, or the page that a browser saved as an email."""
-    message = email.message_from_bytes(data, policy=email.policy.default)
+    """Return sender, recipients, date, subject, body and attachments, or the page that a browser saved as an email.
+
+    The mails of a mailbox are its pages.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    starts = [match.span() for match in _MAIL_START.finditer(data)]
+    if len(starts) < 2:
+        return _read_mail(data[starts[0][1] if starts else 0 :], request)
+    ends = [start for start, _ in starts[1:]] + [len(data)]
+    mails, size = [], 0
+    for (_, start), end in zip(starts[:_MAX_MAILS], ends, strict=False):
+        mails.append(_read_mail(data[start:end], request))
+        size += len(mails[-1].markdown)
+        if size > MAX_CHARACTERS:
+            break
+    warnings = [f"Mail {number}: {text}" for number, mail in enumerate(mails, 1) for text in mail.warnings]
+    if len(mails) < len(starts):
+        warnings.append(f"Only the first {len(mails):,} of {len(starts):,} mails are shown.")
+    pages = [(number, mail.markdown) for number, mail in enumerate(mails, 1)]
+    return ParsedDocument("mbox", join_pages(pages), pages=len(starts), warnings=tuple(warnings))
+
+
+def _read_mail(data: bytes, request: ParseRequest) -> ParsedDocument:
+    message = message_from_bytes(data, policy=_Policy())
     if (page := find_saved_page(message)) is not None:
         return read_saved_page(message, page)
-    headers = "\n".join(f"{name}: {' '.join(str(message[name]).split())}  " for name in _HEADERS if message[name])
-    sections, warnings = read_embedded(_attachments(message), request)
-    title = str(message["Subject"]) if message["Subject"] else None
-    markdown = "\n\n".join(filter(None, (headers.rstrip(), _body(message), *sections)))
-    return ParsedDocument("eml", markdown, title=title, warnings=warnings)
+    mail = _Mail()
+    body = mail.read(message, 0)
+    sections, warnings = read_embedded(mail.files, request)
+    if not body.strip():
+        mail.problems.append("The mail has no text in its body.")
+    markdown = "\n\n".join(filter(None, (_format_headers(message), body, *sections)))
+    title = _header(message, "Subject") or None
+    return ParsedDocument("eml", markdown, title=title, warnings=(*dict.fromkeys(mail.problems), *warnings))
 
 
-def _attachments(message: EmailMessage) -> Iterator[EmbeddedFile]:
-    """Yield the attached files, and attached emails as their text."""
-    for part in message.iter_attachments():
-        name, media_type = part.get_filename() or "", part.get_content_type()
-        is_email = media_type == "message/rfc822"
-        try:
-            payload: object = part.get_content() if is_email else part.get_payload(decode=True)
-            data = _summarize(payload).encode() if isinstance(payload, EmailMessage) else payload
-        except (LookupError, KeyError, ValueError, AttributeError):
-            data = b""
-        if isinstance(data, bytes) and (name or data):
-            yield EmbeddedFile(name or f"attached {media_type}", data, "" if is_email else media_type)
+def _header(message: Message, name: str) -> str:
+    """Return a header in one line, with its encoded words decoded."""
+    return _decode_words(str(message.get(name, "")))
 
 
-def _summarize(message: EmailMessage) -> str:
-    """Return an attached email as text: its headers in one line, its body, and the names of its attachments."""
-    headers = "; ".join(f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name])
-    names = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
-    attachments = f"Attachments, not read inside of another file: {', '.join(names)}" if names else ""
-    return "\n\n".join(filter(None, (headers, _body(message), attachments)))
-
-
-def _body(message: EmailMessage) -> str:
-    part = message.get_body(("plain", "html"))
-    if part is None:
-        return ""
+def _decode_words(text: str) -> str:
     try:
-        text = str(part.get_content())
-    except (LookupError, KeyError, ValueError):
+        words = decode_header(text)
+    except (HeaderParseError, binascii.Error, ValueError):
+        words = [(text, None)]
+    pieces = (
+        word if isinstance(word, str)
+        else decode(word, f"text/plain; charset={charset}") if charset
+        else word.decode("raw-unicode-escape", "replace")
+        for word, charset in words
+    )  # fmt: skip
+    return " ".join("".join(pieces).split())
+
+
+def _format_headers(message: Message) -> str:
+    return "\n".join(f"{name}: {text}  " for name in _HEADERS if (text := _header(message, name))).rstrip()
+
+
+class _Mail:
+    """Files and problems of the parts of a mail that were read."""
+
+    def __init__(self) -> None:
+        self.files: list[EmbeddedFile] = []
+        self.problems: list[str] = []
+
+    def read(self, part: Message, depth: int, *, is_body: bool = True) -> str:
+        """Return the text of a part and of those inside of it, without the files, which are collected."""
+        part = _repair(part)
+        media_type, name = part.get_content_type(), _decode_words(part.get_filename() or "")
+        if depth > _MAX_DEPTH:
+            self.problems.append("Parts of the mail nest deeper than the limit and are not read.")
+            return ""
+        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in part.defects):
+            self.problems.append("The mail is cut off or damaged: the end of its last part is missing.")
+        if media_type in _MAIL_TYPES:
+            return self._read_inner_mail(part, name, depth)
+        if part.is_multipart():
+            return self._read_parts(part, media_type, depth)
         payload = part.get_payload(decode=True)
-        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
-    if part.get_content_type() != "text/html":
-        return text.strip()
-    return convert_html(text)
+        data = payload if isinstance(payload, bytes) else b""
+        is_file = part.get_content_disposition() == "attachment" or (name and not is_body)
+        if media_type in _BODY_TYPES and not (is_file and depth):
+            text = _decode_body(data, str(part.get("Content-Type", "text/plain")))
+            return convert_html(text) if media_type == "text/html" else text.strip()
+        self._add_file(name or f"attached {media_type}", data, media_type)
+        return ""
+
+    def _read_parts(self, part: Message, media_type: str, depth: int) -> str:
+        parts = list(_children(part))
+        if media_type == "multipart/encrypted":
+            self.problems.append("The mail is encrypted: its text cannot be read.")
+            return ""
+        if not media_type.startswith("multipart/"):  # A status of delivery: blocks of headers.
+            blocks = ["\n".join(f"{name}: {_decode_words(value)}  " for name, value in one.items()) for one in parts]
+            return "\n\n".join(filter(None, [*blocks, *(self.read(block, depth + 1) for block in parts)]))
+        is_choice = media_type == "multipart/alternative"
+        texts = [self.read(one, depth + 1, is_body=is_choice or not index) for index, one in enumerate(parts)]
+        return "\n\n".join(choose_alternatives(texts) if is_choice else filter(None, texts))
+
+    def _read_inner_mail(self, part: Message, name: str, depth: int) -> str:
+        inner = next(_children(part), None)
+        if inner is None or not inner.keys():  # Base64, which RFC 2046 forbids here.
+            encoded = str(part.get_payload() if inner is None else inner.get_payload())
+            inner = message_from_bytes(_decode_base64(encoded), policy=_Policy())
+        title = name or _header(inner, "Subject") or "attached mail"
+        text = self.read(inner, depth + 1)
+        return "\n\n".join(filter(None, (f"## {title}", _format_headers(inner), text)))
+
+    def _add_file(self, name: str, data: bytes, media_type: str) -> None:
+        if data not in (file.data for file in self.files):
+            self.files.append(EmbeddedFile(name, data, media_type))
 
 
-_HEADER_PROPERTIES = (("From", "0C1A"), ("To", "0E04"), ("Cc", "0E03"), ("Subject", "0037"))
-_PLAIN, _HTML, _SENT = "1000", "1013", 0x0039
-_SHORT_NAME, _LONG_NAME, _DATA = "3704", "3707", "3701"
-"""Numbers of properties (MS-OXPROPS)."""
-_ATTACHMENT, _PREFIX = "__attach_version1.0_#", "__substg"
-_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
-_PROPERTIES_AT, _PROPERTY_BYTES, _TIME = 32, 16, 0x0040
+def _children(part: Message) -> Iterator[Message]:
+    payload = part.get_payload()
+    return (one for one in (payload if isinstance(payload, list) else ()) if isinstance(one, Message))
 
 
-def read_outlook(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return sender, recipients, date, subject, body and attachments."""
-    streams = CompoundFile(data)
-    headers = [f"{name}: {text}  " for name, number in _HEADER_PROPERTIES if (text := _property(streams, "", number))]
-    if date := _sent_date(streams.read("__properties_version1.0")):
-        headers.append(f"Date: {date}  ")
-    plain, html = _property(streams, "", _PLAIN, keep_lines=True), streams.read(f"__substg1.0_{_HTML}0102")
-    body = plain or (convert_html(decode(html, "text/html")) if html else "")
-    sections, warnings = read_embedded(_outlook_attachments(streams), request)
-    subject = _property(streams, "", "0037")
-    markdown = "\n\n".join(filter(None, ("\n".join(headers).rstrip(), body, *sections)))
-    return ParsedDocument("msg", markdown, title=subject or None, warnings=warnings)
+def _decode_base64(text: str) -> bytes:
+    try:
+        return binascii.a2b_base64(text.encode("ascii", "ignore"))
+    except binascii.Error:
+        return text.encode()
 
 
-def _property(streams: CompoundFile, folder: str, number: str, *, keep_lines: bool = False) -> str:
-    """Return a text property, in UTF-16 or in an 8-bit encoding."""
-    unicode = streams.read(f"{folder}__substg1.0_{number}001F")
-    text = unicode.decode("utf-16-le", "replace") or decode(
-        streams.read(f"{folder}__substg1.0_{number}001E"), "text/plain"
-    )
-    text = text.replace("\0", "").replace("\r\n", "\n").strip()
-    return text if keep_lines else " ".join(text.split())
+def _decode_body(data: bytes, content_type: str) -> str:
+    if "utf-7" in content_type.lower():  # Browsers refuse it.
+        return data.decode("utf-7", "replace")
+    return decode(data, content_type).replace("\r\n", "\n")
 
 
-def _sent_date(properties: bytes) -> str:
-    """Return the time at which the message was sent; empty if unknown."""
-    for at in range(_PROPERTIES_AT, len(properties) - _PROPERTY_BYTES + 1, _PROPERTY_BYTES):
-        kind, number, _, ticks = struct.unpack_from("<HHIQ", properties, at)
-        if (number, kind) == (_SENT, _TIME) and ticks < 1 << 61:
-            return f"{_EPOCH + timedelta(microseconds=ticks // 10):%Y-%m-%d %H:%M} UTC"
-    return ""
+def _repair(part: Message) -> Message:
+    """Return a part whose separators were not found as a part with children, as its text shows them."""
+    if part.is_multipart() or not (part.get_content_maintype() == "multipart" or part.get_boundary()):
+        return part
+    payload = part.get_payload(decode=True)
+    text = payload.decode("ascii", "surrogateescape") if isinstance(payload, bytes) else ""
+    boundary = _BOUNDARY.search(text)
+    if boundary is None:
+        if part.get_content_maintype() == "multipart":
+            part.set_type("text/plain")
+        return part
+    kind = part.get_content_subtype() if part.get_content_maintype() == "multipart" else "mixed"
+    head = f'Content-Type: multipart/{kind}; boundary="{boundary[1]}"\n\n'
+    return message_from_bytes((head + text).encode("ascii", "surrogateescape"), policy=_Policy())
 
 
-def _outlook_attachments(streams: CompoundFile) -> Iterator[EmbeddedFile]:
-    paths = (path.partition("/") for path in streams.names if path.startswith(_ATTACHMENT))
-    for folder in dict.fromkeys(folder for folder, _, name in paths if name.startswith(_PREFIX)):
-        name = _property(streams, f"{folder}/", _LONG_NAME) or _property(streams, f"{folder}/", _SHORT_NAME)
-        data = streams.read(f"{folder}/__substg1.0_{_DATA}0102")
-        yield EmbeddedFile(name or "attachment", data)
+def choose_alternatives(texts: list[str]) -> list[str]:
+    """Return the alternatives that hold the whole text: the plainest, and others only as far as they say more."""
+    chosen: list[tuple[str, Counter[str]]] = []
+    for text in filter(None, texts):
+        letters = "".join(filter(str.isalnum, strip_markdown(text[:_COMPARED_CHARS]).lower()))
+        groups = Counter(letters[at : at + 3] for at in range(len(letters) - 2))
+        if all(_lacks(shown, groups) for _, shown in chosen):
+            chosen = [(other, shown) for other, shown in chosen if _lacks(groups, shown)]
+            chosen.append((text, groups))
+    return [text for text, _ in chosen]
+
+
+def _lacks(groups: Counter[str], other: Counter[str]) -> bool:
+    """Return True if a text lacks much of another one."""
+    return (other - groups).total() > _MAX_MISSING_SHARE * other.total()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from email.message import EmailMessage, MIMEPart
+from email.message import Message
 
 from lxml import etree
 
@@ -46,15 +46,13 @@ def _read_page(html: str, url: str) -> ParsedDocument:
     return ParsedDocument("html", markdown, title=document.title, author=document.author, warnings=warnings)
 
 
-def find_saved_page(message: EmailMessage) -> MIMEPart | None:
+def find_saved_page(message: Message) -> Message | None:
     """Return the HTML part of a saved page; None for an email, which has a recipient, or HTML without an address."""
-    if message.get_content_type() != "multipart/related" or message["To"]:
-        return None
-    page = next(_parts(message, "text/html"), None)
+    page = None if message["To"] else next(_parts(message, "text/html"), None)
     return page if page is not None and page["Content-Location"] else None
 
 
-def read_saved_page(message: EmailMessage, page: MIMEPart) -> ParsedDocument:
+def read_saved_page(message: Message, page: Message) -> ParsedDocument:
     """Return the main content of a saved page, below its address and date."""
     sheets = {name: _decode(part) for part in _parts(message, "text/css") for name in _names(part)}
     frames = {name: part for part in _parts(message, "text/html") if part is not page for name in _names(part)}
@@ -68,21 +66,21 @@ def read_saved_page(message: EmailMessage, page: MIMEPart) -> ParsedDocument:
     return replace(parsed, format="mhtml", markdown=f"Saved from {', '.join(filter(None, facts))}\n\n{parsed.markdown}")
 
 
-def _parts(message: EmailMessage, media_type: str) -> Iterator[MIMEPart]:
-    return (part for part in message.iter_parts() if part.get_content_type() == media_type)
+def _parts(message: Message, media_type: str) -> Iterator[Message]:
+    return (part for part in message.walk() if part.get_content_type() == media_type)
 
 
-def _names(part: MIMEPart) -> tuple[str, str]:
+def _names(part: Message) -> tuple[str, str]:
     """Return the values with which `src` and `href` name a part."""
     return f"cid:{str(part['Content-ID'] or '').strip(' <>')}", "".join(str(part["Content-Location"] or "").split())
 
 
-def _decode(part: MIMEPart) -> str:
+def _decode(part: Message) -> str:
     payload = part.get_payload(decode=True)
     return decode(payload if isinstance(payload, bytes) else b"", str(part["Content-Type"] or ""))
 
 
-def _parse(part: MIMEPart, sheets: dict[str, str]) -> Element | None:
+def _parse(part: Message, sheets: dict[str, str]) -> Element | None:
     """Return the tree of an HTML part, with its style sheets inside and its shadow roots in the standard form."""
     tree = parse_html(_decode(part)).root
     for element in () if tree is None else list(tree.iter("template", "link")):
@@ -93,7 +91,7 @@ def _parse(part: MIMEPart, sheets: dict[str, str]) -> Element | None:
     return tree
 
 
-def _insert_frames(tree: Element, frames: dict[str, MIMEPart], sheets: dict[str, str]) -> None:
+def _insert_frames(tree: Element, frames: dict[str, Message], sheets: dict[str, str]) -> None:
     """Replace each frame by the visible content of its part, also nested ones; pages of network errors are left out."""
     places = list(tree.iter("iframe"))
     while places:

@@ -37,6 +37,8 @@ class ParseRequest:
     """Return a document that consists of pictures, instead of an error."""
     picture_of: int = 0
     """Number of the page to render, counted from 1, instead of reading the document; 0 for none."""
+    depth: int = 0
+    """Number of files that surround this one."""
     more_care: bool = False
     """Also use the result of the fallback reader where it is better; costs more time."""
 

@@ -117,11 +117,16 @@ _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re
 _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
 _TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
 """Captions of a video, as YouTube sends them."""
-_EMAIL = re.compile(
-    rb"(?:(?:From|Return-Path|Received|Delivered-To|Message-ID|MIME-Version|Date|Subject|To|(?:X|Snapshot)-[\w-]+):[^\n]*\n"
-    rb"(?:[ \t][^\n]*\n)*){3}",
-    re.IGNORECASE,
+_HEADER_BLOCK = re.compile(rb"(?:>?From [^\n]*\n)?((?:[!-9;-~]{1,100}:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z))+)")
+"""Header fields of an email (RFC 5322, 2.2), which a line of a mailbox may precede."""
+_HEADER_NAME = re.compile(rb"^[!-9;-~]+(?=:)", re.MULTILINE)
+_EMAIL_HEADERS = frozenset(
+    b"from to date subject message-id received return-path mime-version content-type delivered-to "
+    b"authentication-results sender reply-to content-transfer-encoding newsgroups".split()
 )
+"""Two of these, in any place, make a block of header fields that of an email."""
+_EMAIL_NAMES = (".eml", ".emlx", ".mbox", ".mbx", ".mht", ".mhtml")
+_EMAIL_TYPES = ("message/rfc822", "application/mbox", "multipart/related", "application/x-mimearchive")
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _MARKDOWN_NAMES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
@@ -235,7 +240,17 @@ def _detect_text_kind(data: bytes, head: bytes, media_type: str, name: str) -> D
         return DocumentKind.CSV
     if "markdown" in media_type or name.endswith(_MARKDOWN_NAMES):
         return DocumentKind.MARKDOWN
-    return DocumentKind.EMAIL if _EMAIL.match(plain) else DocumentKind.TEXT
+    return DocumentKind.EMAIL if _is_email(plain, media_type, name) else DocumentKind.TEXT
+
+
+def _is_email(plain: bytes, media_type: str, name: str) -> bool:
+    """Return True for a block of header fields that has those of an email, or whose name or type says so."""
+    block = _HEADER_BLOCK.match(plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    if block is None:
+        return False
+    is_declared = media_type.partition(";")[0] in _EMAIL_TYPES or name.endswith(_EMAIL_NAMES)
+    found = {header.lower() for header in _HEADER_NAME.findall(block[1])} & _EMAIL_HEADERS
+    return bool(found) and (is_declared or len(found) > 1)
 
 
 def _is_utf16(head: bytes) -> bool:

@@ -27,7 +27,7 @@ def _page(content: str, url: str = "https://site.example/a") -> tuple[str, str, 
 def test_saved_page_has_its_address_its_date_and_its_links() -> None:
     parsed = parse(_saved(_page(f'<main><h1>Ferries</h1>{_TEXT}<p><a href="/b">All ferries</a></p></main>')))
     assert parsed.format == "mhtml"
-    assert parsed.markdown.startswith("Saved from https://site.example/a, Sat, 28 Nov 2026 23:26:18 +0000\n\n# Ferries")
+    assert parsed.markdown.startswith("Saved from https://site.example/a, Sat, 28 Nov 2026 23:26:18 GMT\n\n# Ferries")
     assert parsed.markdown.endswith("[All ferries](https://site.example/b)")
 
 

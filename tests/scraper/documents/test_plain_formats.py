@@ -137,7 +137,7 @@ def test_email_shows_headers_text_and_attachment_names() -> None:
     assert parsed.markdown.endswith("## plan.pdf\n\nx"), "the format is detected from the bytes"
 
 
-def test_attached_emails_and_archives_are_not_nested_further() -> None:
+def test_attached_emails_are_read_and_archives_are_named() -> None:
     inner = b"From: x@y.example\nSubject: Inner\nMIME-Version: 1.0\nContent-Type: text/plain\n\nInner words\n"
     mail = (
         b"From: a@b.example\nTo: c@d.example\nSubject: Outer\nMIME-Version: 1.0\n"
@@ -147,10 +147,11 @@ def test_attached_emails_and_archives_are_not_nested_further() -> None:
         + base64.b64encode(builders.zipped({"a.txt": "secret"}))
         + b"\n--x--\n"
     )
-    markdown = parse(mail).markdown
-    assert "Outer words\n\n## attached message/rfc822\n\nFrom: x@y.example; Subject: Inner\n\nInner words" in markdown
-    assert "not read inside of another file" in markdown
-    assert "secret" not in markdown
+    parsed = parse(mail)
+    assert "Outer words\n\n## Inner\n\nFrom: x@y.example  \nSubject: Inner\n\nInner words" in parsed.markdown
+    assert "not read inside of another file" in parsed.markdown
+    assert parsed.warnings == ("Not read: 1 file inside of the document (a.zip).",)
+    assert "secret" not in parsed.markdown
 
 
 def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
@@ -168,10 +169,13 @@ def test_documents_in_a_zip_file_follow_the_list_of_its_files() -> None:
     assert "## deck.pdf\n\n(page 1)\n\nWords of the deck" in parsed.markdown
     assert "## broken.pdf\n\n(15 bytes, not read: The file claims to be a PDF" in parsed.markdown
     assert "## program.bin" not in parsed.markdown
-    assert parsed.warnings == ("1 of 5 files are listed but not read, such as program.bin: unpack them first.",)
+    assert parsed.warnings == (
+        "Not read: 1 file inside of the document (broken.pdf).",
+        "1 of 5 files are listed but not read, such as program.bin: unpack them first.",
+    )
 
 
-def test_attachments_of_an_attached_email_are_named() -> None:
+def test_attachments_of_an_attached_email_are_read() -> None:
     inner, outer = EmailMessage(), EmailMessage()
     inner["Subject"], outer["Subject"], outer["From"], outer["To"] = "Inner", "Outer", "a@b.example", "c@d.example"
     inner.set_content("Inner words")
@@ -180,7 +184,7 @@ def test_attachments_of_an_attached_email_are_named() -> None:
     outer.add_attachment(inner)
     markdown = parse(outer.as_bytes()).markdown
     assert "Subject: Inner\n\nInner words" in markdown
-    assert markdown.endswith("Attachments, not read inside of another file: numbers.csv")
+    assert markdown.endswith("## numbers.csv\n\n| a | b |\n| --- | --- |")
 
 
 def test_locked_files_of_a_zip_file_and_warnings_of_its_documents_are_reported() -> None:
@@ -190,7 +194,10 @@ def test_locked_files_of_a_zip_file_and_warnings_of_its_documents_are_reported()
     data[data.find(b"PK\x01\x02") + 8] |= 1
     parsed = parse(bytes(data))
     assert "## locked.txt\n\n(not read: The document is locked with a password.)" in parsed.markdown
-    assert parsed.warnings == ("long.csv: Only the first 20,000 rows are shown.",)
+    assert parsed.warnings == (
+        "long.csv: Only the first 20,000 rows are shown.",
+        "Not read: 1 file inside of the document (locked.txt).",
+    )
     assert parsed.markdown.endswith("## plain.txt\n\nwords")
 
 
