@@ -216,3 +216,15 @@ def test_detection_ignores_ascii_scripts() -> None:
 def test_bytes_without_the_letters_of_any_language_are_western() -> None:
     body = b"a\xa4b\xa4c\xb1d\xa6e " * 10
     assert detect_charset(body).codec == "cp1252"
+
+
+@pytest.mark.parametrize(
+    "text", ["Tower öäü Tower", "äöüß", "Åsa Öberg, Malmö", "ÆØÅ æøå", "più è così", "Umlaute: äöü ÄÖÜ ß"]
+)
+def test_short_western_text_is_not_read_in_another_script(text: str) -> None:
+    assert decode(text.encode("cp1252"), "text/plain") == text
+
+
+@pytest.mark.parametrize("text", ["Привет", "Body автоматически Body", "Мир", "Москва"])
+def test_short_cyrillic_text_is_not_read_as_western(text: str) -> None:
+    assert decode(text.encode("cp1251"), "text/plain") == text
