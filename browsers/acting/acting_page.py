@@ -182,7 +182,7 @@ class ActingPage:
         self.guard.begin_step()
         self.guard.step = step
         self.guard.is_touched |= acts
-        self.dialogs.begin_step()
+        self.dialogs.begin_step(acts=acts)
         self.requests.begin_step(is_acting=acts)
 
     async def open(self, url: str, *, limit_s: float) -> None:

@@ -184,25 +184,57 @@ class PageElement:
         x, y = quads[0][0] + place["x"], quads[0][1] + place["y"]
         return [[x - 0.5, y - 0.5, x + 0.5, y - 0.5, x + 0.5, y + 0.5, x - 0.5, y + 0.5]]
 
-    async def type(self, text: str, *, slowly: bool = False) -> None:
+    async def type(self, text: str, *, slowly: bool = False) -> str | None:
         """Replace the text of a field; with `slowly`, send a key event for each character.
+
+        A field that does not hold the text then gets it once more by keys. Return what the field made of the text if
+        that still differs, else None.
 
         Raises:
             ElementActionError: The element is disabled, read-only or takes no such text.
         """
-        refusal = await self.call("focusField", text)
-        if refusal == "set":
-            return
-        if refusal == "gone":
+        focused = await self.call("focusField", text)
+        if focused == "set":
+            return None
+        if focused == "gone":
             raise ElementGoneError(f"{self.label} is gone")
-        if refusal:
-            raise ElementActionError(f"{self.label} is {refusal}")
-        if slowly or not text:
-            await self._devices.press("Backspace")
-        if slowly:
+        if focused == "keys":
             await self._devices.type_keys(text)
-        elif text:
+            return None
+        if not isinstance(focused, dict):
+            raise ElementActionError(f"{self.label} is {focused}")
+        text = str(focused["text"])
+        if slowly or not text:
+            await self._type_keys(text)
+        else:
             await self._devices.insert(text)
+            # Some pages listen to keys only.
+            await self._devices.press("Shift")
+        found = await self._read(text)
+        if (
+            isinstance(found, dict)
+            and found["retype"]
+            and not slowly
+            and isinstance(await self.call("focusField", text), dict)
+        ):
+            await self._type_keys(text, is_row=found["boxes"])
+            found = await self._read(text)
+        return str(found["value"]) if isinstance(found, dict) else None
+
+    async def _read(self, text: str) -> Any:
+        try:
+            return await self.call("readField", text)
+        except ElementGoneError:
+            return None
+
+    async def _type_keys(self, text: str, *, is_row: bool = False) -> None:
+        """Replace the selected text by keys; with `is_row`, go on in the next box of the row when one is full."""
+        if not is_row:
+            await self._devices.press("Backspace")
+        for letter in text:
+            await self._devices.type_keys(letter)
+            if is_row:
+                await self.call("advanceBox")
 
     async def select(self, options: tuple[str, ...]) -> None:
         """Select options of a list by their text or value.

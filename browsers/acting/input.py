@@ -27,6 +27,7 @@ _KEYS = {
     "PageDown": (34, ""),
     "Insert": (45, ""),
     "Space": (32, " "),
+    "Shift": (16, ""),
 } | {f"F{number}": (111 + number, "") for number in range(1, 13)}
 """Windows virtual key code of each key, and the text that it enters."""
 _SYNONYMS = {

@@ -23,7 +23,11 @@ _MAX_REMOVED = 3
 _WHOLE_FROM = 12
 """Lines. Outlines with more lines are not compared if more than `_WHOLE_SHARE` of them changed."""
 _WHOLE_SHARE = 0.6
+_MAX_ORDERED = 20
+"""Lines of a changed order that are listed."""
 _NEAR_PX = 50
+
+_Keyed = dict[tuple[str, str, int], OutlineLine]
 
 
 def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CHARS) -> str:
@@ -84,6 +88,7 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
             text = quote(_changed_part(old[key].name, line.name)) if line.role == "text" else line.text
             changes.append(f"~ {text}")
     _flush(added, changes)
+    changes += _describe_order(before, after, old, new, is_rest_equal=not changes and len(old) == len(new))
     removed = [line.text for key, line in old.items() if key not in new]
     count = len(changes) + len(removed)
     if len(new) > _WHOLE_FROM and count > _WHOLE_SHARE * len(new):
@@ -98,13 +103,38 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     return "\n".join(changes)
 
 
+def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
+    """Return a line with the lines of both outlines whose order differs, in their new order.
+
+    The order is that of the document. If nothing else changed, it is that on the screen: styles can change it too.
+    """
+    orders = [[key for key in one if key in other] for one, other in ((old, new), (new, old))]
+    if is_rest_equal and orders[0] == orders[1]:
+        orders = [
+            sorted(keys, key=lambda key: _place(lines[key])) for keys, lines in zip(orders, (old, new), strict=True)
+        ]
+    first, second = orders
+    if first == second:
+        return []
+    start = next(at for at, key in enumerate(first) if key != second[at])
+    end = next(at for at in range(len(first)) if first[-1 - at] != second[-1 - at])
+    moved = [new[key] for key in second[start : len(second) - end]]
+    names = list(dict.fromkeys(quote(truncate(line.name, _MAX_REMOVED_CHARS)) for line in moved if line.name))
+    more = f" and {len(names) - _MAX_ORDERED} more" if len(names) > _MAX_ORDERED else ""
+    return [f"~ new order: {', '.join(names[:_MAX_ORDERED])}{more}"] if names else []
+
+
+def _place(line: OutlineLine) -> tuple[float, float]:
+    return (line.box[1], line.box[0]) if line.box is not None else (0.0, 0.0)
+
+
 def _flush(added: list[str], changes: list[str]) -> None:
     if added:
         changes.append(f"+ {quote(truncate(' '.join(added), _MAX_PIECE))}")
         added.clear()
 
 
-def _keyed(outline: Outline) -> dict[tuple[str, str, int], OutlineLine]:
+def _keyed(outline: Outline) -> _Keyed:
     """Map lines to keys of reference, role and number. Adjacent texts that share a line have a key each."""
     counts: Counter[tuple[str, str]] = Counter()
     keyed = {}

@@ -43,7 +43,9 @@ class PopupHandler:
         self.popup_url = ""
         """URL of the last window that the page tried to open in this step."""
         self.accepts_dialogs = False
-        """True if the current step accepts `confirm` and `prompt` dialogs."""
+        """True if the last step that acted accepts `confirm` and `prompt` dialogs, which may come later."""
+        self.answer = ""
+        """Answer of the last step to `prompt` dialogs; empty to take the proposed one."""
         self._notices: list[str] = []
         self._dialogs = 0
 
@@ -56,10 +58,11 @@ class PopupHandler:
         session.on("Page.frameScheduledNavigation", self._on_navigation)
         session.on("Page.downloadWillBegin", self._on_download)
 
-    def begin_step(self) -> None:
-        """Reset the state of the last step."""
+    def begin_step(self, *, acts: bool) -> None:
+        """Reset the state of the last step. Its answer to dialogs holds until a step acts."""
+        if acts:
+            self.accepts_dialogs, self.answer = False, ""
         self.popup_url = ""
-        self.accepts_dialogs = False
         self._dialogs = 0
 
     def notice(self, sentence: str) -> None:
@@ -82,9 +85,11 @@ class PopupHandler:
     def _on_dialog(self, session: Session, event: Event) -> None:
         kind = str(event["type"])
         accepted = kind in _ACCEPTED or self.accepts_dialogs
-        session.post("Page.handleJavaScriptDialog", accept=accepted)
+        answer = (self.answer or str(event.get("defaultPrompt", ""))) if kind == "prompt" and accepted else ""
+        session.post("Page.handleJavaScriptDialog", accept=accepted, promptText=answer)
         message = quote(truncate(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
-        self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}")
+        with_answer = f" with {quote(truncate(clean_text(answer), _MAX_FILE_NAME))}" if answer else ""
+        self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}{with_answer}")
         self._dialogs += 1
         if self._dialogs > _MAX_DIALOGS:
             session.post("Runtime.terminateExecution")

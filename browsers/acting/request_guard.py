@@ -15,8 +15,7 @@ from browsers.text_quoting import clean_text, quote, truncate
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """HTTP methods that change nothing on a site (RFC 9110, section 9.2.1)."""
-_DOCUMENTS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}
-_DATA_TYPES = ("XHR", "Fetch", "Ping")
+_PAUSED_TYPES = ("Document", "XHR", "Fetch", "Ping")
 _MAX_URL = 120
 _MAX_STEP = 100
 
@@ -117,9 +116,8 @@ class RequestGuard:
         """Pause and check the requests of one CDP session. For the page itself, pass the id of its main frame."""
         session.on("Fetch.requestPaused", lambda event: self._check(session, event, main_frame_id))
         session.on("Fetch.authRequired", lambda event: self._refuse_credentials(session, event))
-        patterns = [_DOCUMENTS]
-        if self._mode is ActingMode.READ or self.ask is not None:
-            patterns += [{"urlPattern": "*", "resourceType": kind, "requestStage": "Request"} for kind in _DATA_TYPES]
+        # Requests that are not paused would open the browser's dialog for a password, which stops all later ones.
+        patterns = [{"urlPattern": "*", "resourceType": kind, "requestStage": "Request"} for kind in _PAUSED_TYPES]
         session.post("Fetch.enable", patterns=patterns, handleAuthRequests=True)
 
     def _check(self, session: Session, event: Event, main_frame_id: str) -> None:

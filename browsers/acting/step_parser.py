@@ -22,10 +22,10 @@ _ECHO_CHARS = 80
 _VERBS = {
     "open": "open URL",
     "look": "look [words]",
-    "click": "click TARGET [twice|right|accept]",
+    "click": "click TARGET [twice|right|accept [= answer]]",
     "type": "type TARGET [slowly] = text [+ Enter]",
     "select": "select TARGET = option [| option]",
-    "press": "press Key",
+    "press": "press Key [accept]",
     "hover": "hover TARGET",
     "drag": "drag TARGET to TARGET, or drag TARGET by x y",
     "scroll": "scroll down|up|end|TARGET [pixels]",
@@ -148,6 +148,13 @@ def _parse_words(source: str, verb: str, rest: str) -> Step:
     return Step(source, verb, text=rest)
 
 
+def _parse_press(source: str, verb: str, rest: str) -> Step:
+    keys = rest.removesuffix(" accept").strip()
+    if not keys:
+        raise _wrong(source, verb)
+    return Step(source, verb, text=keys, way="accept" if keys != rest else "")
+
+
 def _parse_wait(source: str, verb: str, rest: str) -> Step:
     if not rest:
         raise _wrong(source, verb)
@@ -162,10 +169,13 @@ def _parse_wait(source: str, verb: str, rest: str) -> Step:
 
 def _parse_targeted(source: str, verb: str, rest: str) -> Step:
     target, rest = _take_target(source, verb, rest)
-    way = rest.lower()
+    way, _, answer = (part.strip() for part in rest.partition("="))
+    way = way.lower()
+    if answer and way != "accept":
+        raise StepSyntaxError(f"{_echo(source)}: only accept takes an answer; write {_VERBS[verb]}")
     if way and not (verb == "click" and way in ("twice", "right", "accept")):
         raise StepSyntaxError(f"{_echo(source)} has too many words; write {_VERBS[verb]}")
-    return Step(source, verb, target, way=way)
+    return Step(source, verb, target, text=answer, way=way)
 
 
 def _parse_type(source: str, verb: str, rest: str) -> Step:
@@ -238,7 +248,7 @@ _PARSERS = {
     "click": _parse_targeted,
     "type": _parse_type,
     "select": _parse_select,
-    "press": _parse_words,
+    "press": _parse_press,
     "hover": _parse_targeted,
     "drag": _parse_drag,
     "scroll": _parse_scroll,

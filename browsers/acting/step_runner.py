@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from browsers.acting.acting_page import ActingPage
 from browsers.acting.element_scripts import ElementActionError, ElementCoveredError, ElementGoneError
@@ -40,6 +43,7 @@ _REACTIONS_S = (0.3, 0.9)
 """Seconds for timers of the page until each further look after a step that changed nothing."""
 _EMPTY_LIMIT_S, _BARE_LIMIT_S = 4.0, 3.0
 """Seconds until a new page that shows nothing or that it loads, and one with some words only, is used as it is."""
+_T = TypeVar("_T")
 _MAX_STEP = 100
 """Characters of a step that are repeated in its outcome."""
 
@@ -202,6 +206,8 @@ class StepRunner:
     async def _do(self, step: Step, deadline_at: float) -> tuple[str, str]:
         """Run a step; return content that replaces the changes, and its heading, or empty texts."""
         page, verb = self._page, step.verb
+        if step.way == "accept":
+            page.dialogs.accepts_dialogs, page.dialogs.answer = True, step.text if verb == "click" else ""
         if verb in ("open", "look", "wait", "back", "scroll", "more"):
             return await self._read(step, deadline_at)
         if verb == "press":
@@ -262,9 +268,9 @@ class StepRunner:
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page
         if step.verb == "click":
-            page.dialogs.accepts_dialogs = step.way == "accept"
             count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
-            opens_window = await element.click(count=count, button=button)
+            click = element.click(count=count, button=button)
+            opens_window = await self._submit(element, click) if line.role == "button" else await click
             if opens_window and button == "left":
                 await self._follow_window()
         elif step.verb == "hover":
@@ -275,13 +281,31 @@ class StepRunner:
                     "refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes;"
                     " the operator can set SEARCH_MCP_ACTING=act"
                 )
-            await element.type(step.text, slowly=step.way == "slowly")
+            made = await element.type(step.text, slowly=step.way == "slowly")
+            if made is not None:
+                is_secret = page.outlines.is_secret(line.ref)
+                page.notice("the field holds another text" if is_secret else f"the field made {quote(made[:80])} of it")
             if step.submits:
-                await page.devices.press("Enter")
+                await self._submit(element, page.devices.press("Enter"), enters=True)
         elif step.verb == "select":
             await element.select(step.options)
         elif step.verb == "drag":
             await self._drag(step, element)
+
+    async def _submit(self, element: PageElement, act: Awaitable[_T], *, enters: bool = False) -> _T:
+        """Run an act that may send a form; report the fields because of which the browser does not send it."""
+        before: Any = None
+        with contextlib.suppress(ElementActionError):
+            before = await element.call("invalidFields", enters)
+        result = await act
+        with contextlib.suppress(ElementActionError):
+            after = await element.call("invalidFields", enters)
+            is_blocked = before is not None and (after["submits"] == (after["fields"] == before["fields"]))
+            if is_blocked and not self._page.has_new_document:
+                for label, message, value in after["fields"]:
+                    field = f"{quote(clean_text(label)[:40])}{f' = {quote(clean_text(value)[:40])}' if value else ''}"
+                    self._page.notice(f"the form was not sent: {field}: {quote(clean_text(message)[:120])}")
+        return result
 
     async def _drag(self, step: Step, element: PageElement) -> None:
         if step.to is not None:

@@ -87,10 +87,21 @@ function describeCover(hit) {
 
 /* Focus a field and select its text; set the value of date, color and range inputs directly.
 
-   Return the reason why the field takes no text, `set` if the value was set, or an empty text. */
+   Return the reason why the field takes no text, `set` if the value was set, `keys` if it only takes keys, or an object
+   with the text to insert. */
 function focusField(text) {
   if (!this.isConnected) return 'gone';
   const kind = (this.type || '').toLowerCase();
+  if (kind === 'number' && text) {
+    // A number field drops the characters that it does not take, and would keep another number.
+    const marks = text.match(/[.,]/g) || [];
+    const last = marks[marks.length - 1];
+    const isSingle = marks.filter((one) => one === last).length === 1;
+    if (/^\s*[-+]?\d{1,3},\d{3}\s*$/.test(text)) return 'a number field: with a comma, this may be two numbers; write a point or none';
+    text = text.replace(/[\s\u00a0\u202f'’]/g, '').replace(/[.,]/g, (one, at, all) =>
+      isSingle && at === all.lastIndexOf(last) ? '.' : '');
+    if (isNaN(Number(text)) || !text) return 'a number field, which takes no such text';
+  }
   if (this.matches(':disabled')) return 'disabled';
   if (this.readOnly) return 'read-only';
   if (this.localName === 'input') {
@@ -104,7 +115,10 @@ function focusField(text) {
       return 'of type ' + kind + ', which takes no such value';
     }
   } else if (this.localName !== 'textarea' && !this.isContentEditable) {
-    return 'not a text field';
+    // An element that reads keys: an editor of its own, a terminal, a spin button.
+    const takesKeys = this.tabIndex >= 0 && !this.closest('a, button, select, summary');
+    if (takesKeys) this.focus();
+    return takesKeys ? 'keys' : 'not a text field';
   }
   this.scrollIntoView({block: 'nearest', behavior: 'instant'});
   if (this.isContentEditable) {
@@ -112,7 +126,7 @@ function focusField(text) {
     while (editor.parentElement && editor.parentElement.isContentEditable) editor = editor.parentElement;
     editor.focus();
     getSelection().selectAllChildren(this);
-    return '';
+    return {text};
   }
   const focused = () => this.getRootNode().activeElement;
   const before = focused();
@@ -121,7 +135,63 @@ function focusField(text) {
   // A page may open another field instead. Otherwise the text would replace that of the field with the focus.
   if (field !== this && (field === before || !field || !field.select)) return 'not to be focused';
   field.select();
-  return '';
+  return {text};
+}
+
+/* Return what a field made of a text: an empty text if it holds it, or an object with its `value`, with `retype` if
+   keys may do better, and with `boxes` if each box of a row takes a part. Null if the field is no longer there. */
+function readField(text) {
+  return new Promise((done) => setTimeout(done, 30)).then(() => {
+    if (!this.isConnected) return null;
+    const norm = (one) => one.replace(/\s+/g, ' ').trim();
+    const bare = (one) => one.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+    const read = (one) => one.isContentEditable ? one.innerText : one.value || '';
+    const value = read(this);
+    if (norm(value) === norm(text)) return '';
+    const isNumber = this.type === 'number';
+    if (isNumber ? Number(value) === Number(text) && value : bare(text) && bare(value) === bare(text)) return '';
+    let around = this.form || this.parentElement;
+    while (around && !this.form && around.querySelectorAll('input').length < 2) around = around.parentElement;
+    const isBox = (one) => one.type === this.type && one.className === this.className && one.maxLength === this.maxLength;
+    const row = around && this.localName === 'input' ? [...around.querySelectorAll('input')].filter(isBox) : [];
+    const rest = row.slice(row.indexOf(this));
+    if (rest.length > 1 && bare(rest.map(read).join('')) === bare(text)) return '';
+    const takesOne = this.maxLength > 0 && this.maxLength < 5 && text.length > this.maxLength;
+    const isCut = this.maxLength > 0 && !takesOne && value === text.slice(0, this.maxLength);
+    const isCompleted = value.toLowerCase().startsWith(text.toLowerCase());
+    return {value, retype: !isCut && !isCompleted && !isNumber, boxes: rest.length > 1 && takesOne};
+  });
+}
+
+/* Focus the next box of a row if this field, which has the focus, is full. */
+function advanceBox() {
+  const box = this.getRootNode().activeElement;
+  if (!box || !(box.maxLength > 0) || box.value.length < box.maxLength) return;
+  const all = [...(box.form || box.getRootNode()).querySelectorAll('input')];
+  const next = all.slice(all.indexOf(box) + 1).find((one) => one.type === box.type && one.maxLength === box.maxLength);
+  if (next) next.focus();
+}
+
+/* Return label, message and value of up to three fields because of which the browser does not send the form of a
+   control, or of the field that a script has reported. With `enters`, the control is a field in which Enter is pressed. */
+function invalidFields(enters) {
+  const control = (this.closest && this.closest('button, input')) || this;
+  const kind = (control.type || '').toLowerCase();
+  const form = control.form || (this.closest && this.closest('form'));
+  const submits = enters || ['submit', 'image'].includes(kind);
+  let invalid = [];
+  if (submits && form && !form.noValidate && !(control.formNoValidate && !enters)) {
+    invalid = [...form.elements].filter((one) => one.willValidate && !one.validity.valid);
+  } else if (!submits) {
+    const active = this.getRootNode().activeElement;
+    if (active && active !== this && active.willValidate && !active.validity.valid) invalid = [active];
+  }
+  const fields = invalid.slice(0, 3).map((one) => {
+    const label = (one.labels && one.labels[0] && one.labels[0].innerText) || one.getAttribute('aria-label');
+    const isSecret = /password|checkbox|radio/.test(one.type) || /cc-|code|password/.test(one.autocomplete);
+    return [label || one.placeholder || one.name || one.localName, one.validationMessage, isSecret ? '' : one.value || ''];
+  });
+  return {submits, fields};
 }
 
 /* Select options of a list by text or value.
@@ -142,7 +212,7 @@ function selectOptions(...wanted) {
   });
   if (chosen.includes(undefined)) return {options: names.slice(0, 30), count: names.length};
   if (chosen.length > 1 && !this.multiple) return 'takes one option';
-  if (chosen.some((one) => one.disabled)) return 'has this option disabled';
+  if (chosen.some((one) => one.disabled || one.closest('optgroup:disabled'))) return 'has this option disabled';
   this.focus();
   for (const one of this.options) one.selected = chosen.includes(one);
   this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
