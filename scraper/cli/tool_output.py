@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,26 +53,15 @@ _OPTIONS = {
 }
 _NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
-_CALL = re.compile(rf"\bcall ({_TOOL}) (again|on this URL) with\b")
-_QUOTED = re.compile(rf"`({_TOOL}|url|{'|'.join(_OPTIONS)})`")
-_THE_TOOL = re.compile(rf"\bthe `({_TOOL})` tool\b")
-_IS_THE_TOOL = re.compile(r"(?<=`) is the tool for\b")
-_VALUE = re.compile(rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)')
-_ENGINES = re.compile(r"\bengines=\[([^\]]*)\]")
-_SUBJECT = re.compile(rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)")
-_SEARCH_INDEX = re.compile(r'\bsearch_index with index_name="([\w-]+)"')
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 _ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
 _USE_MEMORY = "Use an index with the backend memory."
 """Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
-_SESSION = re.compile(r"^Session [0-9a-f]{32}: .*\n?", re.MULTILINE)
-"""A session ends with the command, so its id is of no use."""
 _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 """Keys of a JSON answer, and of its rows, for messages of this server rather than text of pages."""
 _ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
 """Keys of a JSON answer for lists of rows, which may contain messages too."""
-_MISSING_INDEX = re.compile(r"^Index not found: (\S+)$")
 _UNTRUSTED_REGION = re.compile(
     r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
 )
@@ -85,18 +74,13 @@ def get_command_name(tool: str) -> str:
 
 def rewrite_message(text: str) -> str:
     """Return a message with commands and options instead of tools and arguments, and without session ids."""
-    text = _MISSING_INDEX.sub(r"There is no index \1. Create it with `search-mcp index create \1`.", text)
-    text = _SEARCH_INDEX.sub(r"`search-mcp index search \1 QUERY`", _SESSION.sub("", text))
     text = text.replace(
         _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
     )
     text = text.replace(_ALLOW_NETWORKS, _ALLOW_NETWORKS_HERE).replace(_USE_MEMORY, "See: search-mcp doctor")
-    text = _CALL.sub(lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with", text)
-    text = _ENGINES.sub(lambda match: " ".join(f"--engine {name}" for name in re.findall(r"\w+", match[1])), text)
-    text = _VALUE.sub(_option_with_value, text)
-    text = _SUBJECT.sub(lambda match: _OPTIONS.get(match[1]) or match[1].upper(), text)
-    text = _IS_THE_TOOL.sub(" is the command for", _THE_TOOL.sub(r"`\1`", text))
-    return _QUOTED.sub(_rewrite_quoted, text)
+    for pattern, replacement in _REPLACEMENTS:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def rewrite_answer(text: str) -> str:
@@ -134,6 +118,34 @@ def _rewrite_quoted(match: re.Match[str]) -> str:
 def _option_with_value(match: re.Match[str]) -> str:
     option, value = _OPTIONS[match[1]], match[2].strip('"')
     return option if value in ("true", "false") else f"{option} {value}"
+
+
+_REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"^Index not found: (\S+)$", r"There is no index \1. Create it with `search-mcp index create \1`."),
+        # A session ends with the command, so its id is of no use.
+        (r"(?m)^Session [0-9a-f]{32}: .*\n?", ""),
+        (r'\bsearch_index with index_name="([\w-]+)"', r"`search-mcp index search \1 QUERY`"),
+        (
+            rf"\bcall ({_TOOL}) (again|on this URL) with\b",
+            lambda match: f"run `search-mcp {get_command_name(match[1])}` {match[2]} with",
+        ),
+        (
+            r"\bengines=\[([^\]]*)\]",
+            lambda match: " ".join(f"--engine {name}" for name in re.findall(r"\w+", match[1])),
+        ),
+        (rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)', _option_with_value),
+        (
+            rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)",
+            lambda match: _OPTIONS.get(match[1]) or match[1].upper(),
+        ),
+        (rf"\bthe `({_TOOL})` tool\b", r"`\1`"),
+        (r"(?<=`) is the tool for\b", " is the command for"),
+        (rf"`({_TOOL}|url|{'|'.join(_OPTIONS)})`", _rewrite_quoted),
+    )
+)
+"""Mentions of tools and arguments, and what replaces them, in this order."""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
