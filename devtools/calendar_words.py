@@ -1,4 +1,4 @@
-"""Write the names of months and days of the week that `scraper/words/calendar.toml` holds, from Babel's CLDR.
+"""Write the names of months, days of the week and units of time in `scraper/words/calendar.toml` from Babel's CLDR.
 
 python -m devtools.calendar_words [--check]
 
@@ -18,6 +18,7 @@ from itertools import chain, product
 from pathlib import Path
 
 from babel import Locale
+from babel.units import format_unit
 
 FILE = Path(__file__).resolve().parents[1] / "scraper" / "words" / "calendar.toml"
 LOCALES = (
@@ -27,9 +28,13 @@ LOCALES = (
 """If languages share the name of a month, the first of them decides."""
 MONTHS = "january february march april may june july august september october november december".split()
 HEADER = """\
-# Names of months and days of the week from the CLDR of Unicode. Generated: python -m devtools.calendar_words
+# Names of months, days of the week and units of time from the CLDR. Generated: python -m devtools.calendar_words
 # Unicode data files are under the Unicode License (https://www.unicode.org/license.txt).
 """
+UNITS = "second minute hour day week month year".split()
+_AMOUNTS = (1, 2, 3, 5, 11, 20, 21, 100, 1.5)
+"""Amounts that take all forms of a unit's name, from the singular to the forms of Slavic languages and Arabic."""
+_AMOUNT_AND_UNIT = re.compile(r"[\d.,٫]+\s?([^\d\s-]+)")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _ARTICLE = re.compile(r"^(?:de |d['’])")
 _WIDTHS = {"months": ("wide", "abbreviated"), "days": ("wide",)}
@@ -38,7 +43,7 @@ _WIDTHS = {"months": ("wide", "abbreviated"), "days": ("wide",)}
 
 def build_tables() -> str:
     """Return the text of the file."""
-    tables = dict.fromkeys((*MONTHS, "weekdays"), "")
+    tables = dict.fromkeys((*MONTHS, "weekdays", *UNITS), "")
     by_language: dict[str, list[Locale]] = {}
     for name in LOCALES:
         locale = Locale.parse(name)
@@ -47,6 +52,8 @@ def build_tables() -> str:
         for number, month in enumerate(MONTHS, start=1):
             tables[month] += _row(language, _names(locales, "months", [number]))
         tables["weekdays"] += _row(language, _names(locales, "days", range(7)))
+        for unit in UNITS:
+            tables[unit] += _row(language, _unit_names(locales, unit))
     tables["marked"] = _row("any", _find_marked_months(tables))
     return HEADER + "".join(f"\n[{name}]\n{rows}" for name, rows in tables.items())
 
@@ -65,6 +72,13 @@ def _row(language: str, names: list[str]) -> str:
 def _names(locales: list[Locale], kind: str, numbers: range | list[int]) -> list[str]:
     """Return the names in lower case, each once."""
     return list(dict.fromkeys(name for locale in locales for name in _iterate_names(locale, kind, numbers)))
+
+
+def _unit_names(locales: list[Locale], unit: str) -> list[str]:
+    """Return the forms of the name of a unit behind an amount, each once."""
+    texts = (format_unit(amount, f"duration-{unit}", locale=locale) for locale, amount in product(locales, _AMOUNTS))
+    found = (_AMOUNT_AND_UNIT.fullmatch(text.lower()) for text in texts)
+    return list(dict.fromkeys(match[1] for match in found if match))
 
 
 def _iterate_names(locale: Locale, kind: str, numbers: range | list[int]) -> Iterator[str]:

@@ -13,7 +13,7 @@ _LANGUAGES = {
     "mk ml mr ms nl no pa pl pt ro ru sk sl sq sr sv sw ta te th tr uk ur uz",
     "currencies": "ar bg cs fa hr ja kk mk pl ro ru sr th uk zh",
     "date_labels": "de en es fr it nl pl ru",
-    "dates": "cs da de el en es fa fi fr he hi hu hy it ja ko lt ml nl no pl pt ro ru sk sv te th tr uk vi zh",
+    "dates": "cs da de el en es fa fi fr he hi hy it ja ko lt ml nl no pl pt ro ru sv te th tr uk vi zh",
     "headings": "ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv nl no pl pt ro ru sk sl "
     "sr sv sw ta te th tr uk ur vi zh",
     "language": "af ar be bg ca cs da de el en es et eu fa fi fr he hi hr hu id is it ja kk ko lt lv mk nb nl no pl "
