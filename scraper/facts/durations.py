@@ -14,7 +14,7 @@ _ISO = re.compile(
 )
 _WITH_UNITS = WordPattern(
     r"(\d{1,5}(?:[.,]\d{1,2})?)\s*(?:"
-    + "|".join(f"(?P<{unit}>{{dates.{unit}}}|{{calendar.{unit}}}|{{dates.{unit}_in_durations}})" for unit in _UNITS)
+    + "|".join(f"(?P<{unit}>{{dates.{unit}|calendar.{unit}|dates.{unit}_in_durations}})" for unit in _UNITS)
     + r")(?![a-zà-ÿ])\.?"
 )
 _BETWEEN = WordPattern(r"[\s,.:&+]*{dates.and}?[\s,]*")

@@ -231,7 +231,7 @@ _UNITS = {
 AGE_WORDS = Words("dates.before_age", "dates.after_age")
 AGE = WordPattern(
     r"(?:(?<![^\W\d_])({dates.before_age})\s+)?(?P<amount>\d{1,3}|{dates.one})\+?\s*"
-    rf"(?:{'|'.join(f'(?P<{unit}>{{dates.{unit}}}|{{calendar.{unit}}})' for unit in _UNITS)})"
+    rf"(?:{'|'.join(f'(?P<{unit}>{{dates.{unit}|calendar.{unit}}})' for unit in _UNITS)})"
     r"(?(1)(?![^\W\d])|\s*{dates.after_age}(?![^\W\d_a-z]))",
     required=AGE_WORDS,
 )

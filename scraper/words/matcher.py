@@ -1,6 +1,7 @@
 r"""Build regular expressions, sets and prefilters from the words of human languages in the TOML files of this folder.
 
 A pattern names its words as `{topic.list}`: the words of the table `list` in the file `topic.toml`, in all languages.
+`{topic.list|topic.other}` stands for the words of several lists.
 `\b` beside it holds only for words of scripts with spaces, since no space separates the others.
 In a word, `*` stands for the rest of a word, `#` for a number, `…` for up to 30 characters, `'` for any apostrophe, and
 `^` and `$` for the start and the end of the text.
@@ -17,9 +18,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import resources
+from itertools import chain
 from typing import TypeVar
 
-_REFERENCE = re.compile(r"(\\b)?\{(\w+\.\w+)\}(\\b)?")
+_REFERENCE = re.compile(r"(\\b)?\{(\w+\.\w+(?:\|\w+\.\w+)*)\}(\\b)?")
 _SIGNS = {"*": r"\w*", "#": r"\d+", "…": ".{0,30}?", "'": "['’]", "^": r"^\W*", "$": r"\W*$"}
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 """Letters of Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean, which has spaces, but adds particles to words."""
@@ -150,7 +152,10 @@ class WordPattern:
 def expand(template: str) -> str:
     """Return the regular expression of a template, with the words in place of each `{topic.list}`."""
     return _REFERENCE.sub(
-        lambda named: join_alternatives(read_words(named[2]), starts=bool(named[1]), ends=bool(named[3])), template
+        lambda named: join_alternatives(
+            chain.from_iterable(map(read_words, named[2].split("|"))), starts=bool(named[1]), ends=bool(named[3])
+        ),
+        template,
     )
 
 

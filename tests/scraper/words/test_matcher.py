@@ -44,6 +44,14 @@ def test_a_template_names_lists_of_words_and_keeps_its_quantifiers() -> None:
     assert pattern.search("vorgestern 12") is None
 
 
+def test_a_template_joins_several_lists() -> None:
+    pattern = re.compile(expand(r"\d+ \b{dates.day|calendar.day}\b"))
+
+    assert [pattern.fullmatch(text) is not None for text in ("2 dage", "2 dagen", "3 天", "2 hours")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+
+
 def test_words_of_one_language_can_be_selected() -> None:
     assert "gestern" in Words("dates.yesterday").all
     assert Words("dates.yesterday", language="en").all == {"yesterday"}

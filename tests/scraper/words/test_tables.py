@@ -46,7 +46,8 @@ def test_each_list_is_used_and_each_used_list_exists() -> None:
     templates = [one.template if isinstance(one, WordPattern) else f"{{{'}{'.join(one.names)}}}" for one in users]
     sources = "".join(file.read_text(encoding="utf-8") for file in _PACKAGE.rglob("*.py"))
 
-    used = {name for template in templates for name in re.findall(r"\{(\w+\.\w+)\}", template)}
+    references = [names for template in templates for names in re.findall(r"\{(\w+\.[\w.|]+)\}", template)]
+    used = {name for names in references for name in names.split("|")}
     named = set(re.findall(r"read_words\(\"([\w.]+)|\{(\w+\.\w+)\}", sources))
 
     assert used <= lists
