@@ -11,10 +11,16 @@ import struct
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 import apsw
 
+from scraper.model import Document
 from scraper.store.fulltext.tokenization import TOKENIZER, to_index_text
+from scraper.store.serialization import make_storable, searchable_text
+
+Key = TypeVar("Key")
 
 TITLE_PREFIX = "="
 COLUMN_START = "<"
@@ -52,6 +58,7 @@ class LexemeTokenizer:
         head, quoted_option, _ = TOKENIZER.split("'")
         name, *options = head.split()
         self._tokenizer = self._connection.fts5_tokenizer(name, [*options, quoted_option])
+        self._connection.execute(f'CREATE VIRTUAL TABLE checked USING fts5 (title, text, tokenize = "{TOKENIZER}")')
 
     def split_text(self, text: str) -> list[str]:
         """Return the words of a page's original text."""
@@ -62,6 +69,25 @@ class LexemeTokenizer:
         flags = apsw.FTS5_TOKENIZE_QUERY if query else apsw.FTS5_TOKENIZE_DOCUMENT
         found = self._tokenizer(text.encode(), flags, None, include_offsets=False, include_colocated=False)
         return [str(word)[:_WORD_CHARS] for word in found]
+
+    def find_matching(self, documents: Mapping[Key, Document], expression: str) -> set[Key]:
+        """Return the keys of the documents whose texts match an expression of FTS5."""
+        keys = list(documents)
+        rows = [
+            (
+                row,
+                to_index_text(make_storable(documents[key].title or "")),
+                to_index_text(searchable_text(documents[key])),
+            )
+            for row, key in enumerate(keys)
+        ]
+        self._connection.execute("DELETE FROM checked")
+        self._connection.executemany("INSERT INTO checked (rowid, title, text) VALUES (?, ?, ?)", rows)
+        try:
+            matching = self._connection.execute("SELECT rowid FROM checked WHERE checked MATCH ?", (expression,))
+            return {keys[int(str(row))] for (row,) in matching}
+        except apsw.SQLError:
+            return set()  # FTS5 refuses the expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +167,29 @@ def make_owner_mark(owner: int) -> str:
     return f"#o{owner}"
 
 
-def make_window_mark(level: int, block: int) -> str:
-    """Return the mark of all pages of one block of 2 ** level numbers."""
-    return f"#w{level}:{block}"
-
-
 def make_window_marks(number: int) -> list[str]:
-    """Return the marks of the blocks that contain a page."""
-    return [make_window_mark(level, number >> level) for level in BLOCK_LEVELS]
+    """Return the marks of the blocks of 2 ** level numbers that contain a page."""
+    return [f"#w{level}:{number >> level}" for level in BLOCK_LEVELS]
+
+
+def make_windows(newest: int) -> list[str]:
+    """Return conditions for blocks that contain each page once, the newest and smallest blocks first."""
+    windows = [(BLOCK_LEVELS[0], range(newest >> BLOCK_LEVELS[0], (newest >> BLOCK_LEVELS[0]) + 1))]
+    for level, wider in pairwise(BLOCK_LEVELS):
+        windows.append((level, range(newest >> wider << (wider - level), newest >> level)))
+    windows.append((BLOCK_LEVELS[-1], range(newest >> BLOCK_LEVELS[-1])))
+    return [_join_blocks(level, blocks) for level, blocks in windows if blocks]
+
+
+def newest_window(newest: int) -> tuple[str, int]:
+    """Return a condition for some ten thousand of the newest pages, and their number."""
+    level = BLOCK_LEVELS[1]
+    first = max(0, (newest >> level) - 1)
+    return _join_blocks(level, range(first, (newest >> level) + 1)), newest + 1 - (first << level)
+
+
+def _join_blocks(level: int, blocks: Iterable[int]) -> str:
+    return " | ".join(f"'#w{level}:{block}'" for block in blocks)
 
 
 def make_vector(positions: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:

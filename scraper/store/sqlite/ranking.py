@@ -8,6 +8,7 @@ than are worth ranking, only the newest are ranked: 13 ms.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -24,7 +25,7 @@ COUNT_LIMIT = 3_000
 """Pages. A word is counted only up to this number: all more frequent words get the same low weight."""
 _TITLE_WEIGHT = 5.0
 """Weight of a word in the title, in words of the text."""
-BM25_K1, BM25_B = 1.2, 0.75
+_K1, _B = 1.2, 0.75
 """Usual parameters of BM25 (Robertson and Zaragoza 2009), also those of FTS5."""
 _FUNCTION = "relevance"
 
@@ -71,10 +72,18 @@ def _relevance(api: FTS5ExtensionApi, *weights: Any) -> float:
     mean_length = api.aux_data
     if mean_length is None:
         mean_length = api.aux_data = max(1.0, api.column_total_size(1) / max(1, api.row_count))
-    norm = BM25_K1 * (1 - BM25_B + BM25_B * api.column_size(1) / mean_length)
-    score = 0.0
-    for phrase, weight in enumerate(weights):
-        in_title, in_text = (len(places) for places in api.phrase_locations(phrase))
-        count = _TITLE_WEIGHT * in_title + in_text
-        score += weight * count * (BM25_K1 + 1) / (count + norm)
-    return score
+    places = map(api.phrase_locations, range(len(weights)))
+    counts = [_TITLE_WEIGHT * len(in_title) + len(in_text) for in_title, in_text in places]
+    return compute_score(weights, counts, api.column_size(1) / mean_length)
+
+
+def compute_score(weights: Sequence[float], counts: Sequence[float], length: float) -> float:
+    """Return the BM25 score of a page.
+
+    Args:
+        weights: Inverse document frequency of each word of the query.
+        counts: How often the page has each word.
+        length: Words of the page, in mean lengths of all pages.
+    """
+    norm = _K1 * (1 - _B + _B * length)
+    return sum(weight * count * (_K1 + 1) / (count + norm) for weight, count in zip(weights, counts, strict=True))
