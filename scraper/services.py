@@ -149,7 +149,7 @@ class Services:
     @cached_property
     def searcher(self) -> Searcher:
         """Search in several engines."""
-        from scraper.engines.names import DEFAULT_ENGINES
+        from scraper.engines.model import DEFAULT_ENGINES
         from scraper.engines.registry import ENGINES
         from scraper.engines.sources.registry import SOURCES
         from scraper.search.searcher import Searcher

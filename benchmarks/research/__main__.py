@@ -35,7 +35,7 @@ from benchmarks.common.command_line import Figures, Goal, Options, print_goals, 
 from benchmarks.peers.launch import peer_python
 from benchmarks.research.questions import Page, Question, is_inside, pages_of, questions_of
 from browsers.model import Snapshot
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.errors import ScraperError
 from scraper.extract import reader
 from scraper.model import Document, Reading

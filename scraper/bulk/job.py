@@ -8,26 +8,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import functools
 import hashlib
 import importlib
 import itertools
 import json
+import logging
 import os
+import resource
 import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 
 from scraper.bulk import url_lists
-from scraper.bulk.errors import BulkError, JobInUseError, JobMismatchError, to_bulk_error
 from scraper.bulk.frontier import FRONTIER_FILE_NAME, Frontier, FrontierCounts, HostBacklog
-from scraper.bulk.model import STDIN, Format, IdSet, JobPage, JobSpec, PageOutcome
+from scraper.bulk.model import (
+    STDIN,
+    BulkError,
+    DiskFullError,
+    Format,
+    IdSet,
+    JobInUseError,
+    JobMismatchError,
+    JobPage,
+    JobSpec,
+    PageOutcome,
+)
 from scraper.bulk.outputs.files import RowOutput
 from scraper.bulk.report import ProgressStats
 from scraper.bulk.url_lists import ListLine
@@ -43,6 +57,40 @@ _OUTPUTS = {
     Format.WARC: ("warc", "WarcOutput"),
     Format.CSV: ("files", "CsvOutput"),
 }
+
+
+log = logging.getLogger(__name__)
+
+_MIN_FREE_BYTES = 1 << 20
+"""Bytes. With less free space, SQLite's I/O errors are reported as a full disk."""
+_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def to_bulk_error(error: Exception, folder: Path) -> BulkError:
+    """Convert an exception while writing to `folder` to an error for the user; log internal errors."""
+    if not isinstance(error, OSError | apsw.Error):
+        log.error("internal error while writing", exc_info=error)
+        return BulkError(
+            f"{folder} cannot be written because of an internal error: {type(error).__name__}: {error}. "
+            "Written pages are safe. Another format in another folder may work for the others."
+        )
+    is_full = isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL_ERRNOS)
+    if is_full or (isinstance(error, apsw.IOError) and _is_out_of_space(folder)):
+        return DiskFullError(
+            f"There is no space left in {folder}. Written pages are safe: free space, then run the same command again."
+        )
+    reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+    return BulkError(f"{folder} cannot be used: {reason}.")
+
+
+def _is_out_of_space(folder: Path) -> bool:
+    """Return True if files cannot grow. SQLite reports quotas and file size limits as I/O errors."""
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return True
+    with contextlib.suppress(OSError):
+        found = os.statvfs(folder)
+        return found.f_bavail * found.f_frsize < _MIN_FREE_BYTES
+    return False
 
 
 def open_job_files(

@@ -10,6 +10,55 @@ from pathlib import Path
 from typing import Any
 
 from browsers.model import Snapshot
+from scraper.settings.optional_dependencies import install_command
+
+
+class BulkError(Exception):
+    """Base of all errors of a job. The message says what to do."""
+
+
+class UrlListError(BulkError):
+    """The list of URLs cannot be read."""
+
+
+class JobMismatchError(BulkError):
+    """The folder contains a job with another list or other options."""
+
+
+class JobInUseError(BulkError):
+    """Another process works on the folder."""
+
+
+class MissingExtraError(BulkError):
+    """A required library is not installed."""
+
+    def __init__(self, purpose: str, library: str, alternative: str = "") -> None:
+        """Create the message.
+
+        Args:
+            purpose: Option or input that needs the library.
+            library: Name of the library.
+            alternative: Option that works without it.
+        """
+        other = f", or use {alternative}" if alternative else ""
+        super().__init__(f"{purpose} needs {library}: {install_command('bulk')}{other}")
+
+
+class ClusterUnavailableError(BulkError):
+    """No cluster answers at an address, or Ray cannot start on this machine."""
+
+    def __init__(self, address: str, reason: str, *, is_new: bool) -> None:
+        """Create the message; `is_new` is True if a new cluster was to be started on this machine."""
+        if is_new:
+            problem = f"Ray cannot start a cluster on this machine: {reason}. End other programs to free memory"
+        else:
+            problem = f"The cluster at {address} cannot be reached: {reason}. Check it with `ray status`"
+        super().__init__(f"{problem}, or run the same command without --cluster.")
+
+
+class DiskFullError(BulkError):
+    """The disk is full."""
+
 
 STDIN = "-"
 _DEADLINE_S = 60.0

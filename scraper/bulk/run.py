@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable
 
 from scraper.bulk import report
 from scraper.bulk.crawl import CrawlPageReader, open_planner
-from scraper.bulk.errors import MissingExtraError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import count_pages_at_once, read_locally
-from scraper.bulk.model import JobSpec
+from scraper.bulk.model import JobSpec, MissingExtraError
 from scraper.bulk.page_reader import JobPageReader
 from scraper.bulk.report import JobReport
 from scraper.services import Services

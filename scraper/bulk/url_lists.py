@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from scraper.bulk.errors import MissingExtraError, UrlListError
-from scraper.bulk.model import STDIN
+from scraper.bulk.model import STDIN, MissingExtraError, UrlListError
 
 _COLUMN = "url"
 LINE_CHARS = 2_000

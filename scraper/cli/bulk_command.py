@@ -135,7 +135,7 @@ def run_job(
     logging.basicConfig(
         level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[_LogAbove(watcher)]
     )
-    from scraper.bulk.errors import BulkError
+    from scraper.bulk.model import BulkError
     from scraper.bulk.report import format_report
 
     try:

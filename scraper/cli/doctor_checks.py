@@ -18,7 +18,7 @@ from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access.header_rules import MIN_TOKEN_CHARS, is_loopback
+from scraper.server.access import MIN_TOKEN_CHARS, is_loopback
 from scraper.server.entrypoints import find_issuer, make_access_rules
 from scraper.server.errors import ServerStartError
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables

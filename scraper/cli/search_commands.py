@@ -9,7 +9,7 @@ import click
 
 from scraper.cli.setting_options import READ, READ_MANY, Command, complete_from, with_settings
 from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
-from scraper.engines.names import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
+from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 
 _FRESHNESS = click.Choice(["day", "week", "month", "year"])
 _CATEGORY = click.Choice(CATEGORIES)

@@ -317,7 +317,7 @@ def _location(settings: Settings) -> str:
     """Return the folder or database of the cache, without a password."""
     if settings.database_url is None:
         return str(settings.data_dir)
-    from scraper.store.postgres.errors import DatabaseAddress
+    from scraper.store.postgres.schema import DatabaseAddress
 
     return str(DatabaseAddress.parse(settings.database_url))
 

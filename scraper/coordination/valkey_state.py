@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import itertools
 import math
+import secrets
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from scraper.coordination.local_state import LocalLeases, LocalLimits
@@ -15,6 +17,7 @@ from scraper.coordination.lua_scripts import (
     COMPLETE_WORK,
     GET_ENGINE_COOLDOWN,
     GIVE_UP_WORK,
+    REGISTER,
     RENEW_CLAIMS,
     RENEW_LEASES,
     SET_ENGINE_COOLDOWN,
@@ -34,8 +37,40 @@ from scraper.coordination.protocols import (
     WorkClaim,
     WorkCompleted,
 )
-from scraper.coordination.server_registry import ServerRegistry
 from scraper.coordination.valkey_client import HEARTBEAT_S, SLOW_S, ValkeyClient, ValkeyUnavailableError
+
+_EXPIRED_S = 5 * HEARTBEAT_S
+"""Seconds after its last heartbeat at which a server counts as gone."""
+ASSUMED_SERVERS = 2
+"""Servers assumed before the first count: an operator who configures shared state has more than one."""
+
+
+class ServerRegistry:
+    """List of the live servers that share one state, stored in Valkey."""
+
+    def __init__(self, valkey: ValkeyClient) -> None:
+        """Use the client; call `register` to add this server."""
+        self.servers = ASSUMED_SERVERS
+        """Number of servers last seen alive, including this one."""
+        self.name = secrets.token_hex(6)
+        self.on_lost: Callable[[], None] = lambda: None
+        """Called if the service no longer lists this server: it lost its data, or heartbeats failed."""
+        self._was_registered = False
+        self._valkey = valkey
+        self._key = valkey.key("servers", "all")
+
+    async def register(self) -> None:
+        """Register this server as alive, and count the servers."""
+        with contextlib.suppress(ValkeyUnavailableError):
+            count, new = await self._valkey.run(REGISTER, [self._key], self.name, round(_EXPIRED_S * 1_000))
+            self.servers = max(1, int(count))
+            if new and self._was_registered:
+                self.on_lost()
+            self._was_registered = True
+
+    def leave(self) -> None:
+        """Remove this server."""
+        self._valkey.send("ZREM", self._key, self.name)
 
 
 class ValkeyLimits:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, VisitLimits
-from scraper.engines.answers import InstantAnswer, RelatedTopic
+from scraper.engines.model import InstantAnswer, RelatedTopic
 from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
 

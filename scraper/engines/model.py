@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 
 from browsers.model import Request, Snapshot
+
+ENGINE_NAMES = ("duckduckgo", "mojeek", "googlenews", "startpage", "brave", "bing", "baidu")
+"""Names of the engines in display order."""
+
+DEFAULT_ENGINES = ENGINE_NAMES[:3]
+"""Engines used if a caller names none."""
+
+SOURCE_NAMES = (
+    "arxiv crossref europepmc doaj semanticscholar openalex datacite dblp hal inspire zbmath eric osti huggingface "
+    "github gitlab codeberg crates rubygems packagist nuget dockerhub ecosystems stackexchange hackernews lemmy gdelt "
+    "peertube youtube wikipedia wikidata wiktionary openlibrary internetarchive"
+).split()
+"""Names of the sources, in display order."""
+
+_PAGE_CATEGORIES = ("news", "pdf", "github", "paper", "forum", "blog")
+"""Categories that filter the results of search engines."""
+SOURCE_CATEGORIES = ("code", "package", "question", "encyclopedia", "book", "video")
+"""Categories for which only sources are queried, and no search engine."""
+CATEGORIES = _PAGE_CATEGORIES + SOURCE_CATEGORIES
 
 
 class EngineKind(enum.StrEnum):
@@ -136,3 +156,75 @@ class Engine:
     def is_source(self) -> bool:
         """Return True for a source of one category, False for a general search engine."""
         return self.category is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One result of a merged search."""
+
+    title: str
+    url: str
+    snippet: str
+    engines: tuple[str, ...]
+    """Engines that found it, best rank first."""
+    score: float
+    date: datetime | None = None
+    source: str | None = None
+    also: tuple[str, ...] = ()
+    """URLs of near-duplicates."""
+    facts: tuple[tuple[str, str | int | float], ...] = ()
+    """Facts by name from sources, such as authors, year, stars."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Merged answer of several engines."""
+
+    query: str
+    results: tuple[SearchResult, ...]
+    engines: tuple[str, ...]
+    """Engines that were queried."""
+    errors: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Reason code by engine that failed; with `layout_changed` it may still have results."""
+    hint: str | None = None
+    """Advice if there are few results."""
+    cached: bool = False
+    retrieved_at: datetime | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedTopic:
+    """Topic related to an instant answer. The URL is one of DuckDuckGo and not a source."""
+
+    title: str
+    text: str
+    url: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstantAnswer:
+    """Answer of an encyclopedic index to a query; all fields are empty if there is none."""
+
+    heading: str = ""
+    abstract: str = ""
+    source: str = ""
+    url: str = ""
+    answer: str = ""
+    definition: str = ""
+    definition_source: str = ""
+    definition_url: str = ""
+    redirect: str = ""
+    """Target of a bang; it is not followed."""
+    official: str = ""
+    """Official site of the subject."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Labels and values."""
+    topics: tuple[RelatedTopic, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Return True if there is no answer."""
+        texts = (self.abstract, self.answer, self.definition, self.redirect, self.official)
+        return not (any(texts) or self.topics)

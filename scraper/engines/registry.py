@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, startpage
-from scraper.engines.model import Engine
-from scraper.engines.names import ENGINE_NAMES
+from scraper.engines.model import ENGINE_NAMES, Engine
 
 _ALL = (duckduckgo.ENGINE, mojeek.ENGINE, googlenews.ENGINE, startpage.ENGINE, brave.ENGINE, bing.ENGINE, baidu.ENGINE)
 

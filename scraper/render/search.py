@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from scraper.engines.answers import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
+from scraper.engines.model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
 from scraper.render.page import iso_date
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted

@@ -10,7 +10,7 @@ from browsers import errors as browser_errors
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.engines import duckduckgo_instant_answer
-from scraper.engines.answers import InstantAnswer
+from scraper.engines.model import InstantAnswer
 from scraper.reading.visit_outcome import map_browser_error
 from scraper.search.argument_validation import parse_query
 from scraper.search.engine_throttle import EngineThrottle

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.engines.answers import SearchAnswer
+from scraper.engines.model import SearchAnswer
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.model import CachePolicy, Reading, ReadRequest
 from scraper.reading.batch import PageOutcome, read_with_replacements

@@ -18,9 +18,7 @@ from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState
-from scraper.engines.answers import SearchAnswer
-from scraper.engines.model import Engine, SearchQuery
-from scraper.engines.names import CATEGORIES, SOURCE_CATEGORIES
+from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery
 from scraper.search import argument_validation
 from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner

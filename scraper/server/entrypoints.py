@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access.header_rules import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
+from scraper.server.access import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
 from scraper.server.errors import ServerStartError, ServicesOpenError
 from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, ServicesFactory, hold_services, stop_signals
@@ -25,7 +25,7 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.server.access.oauth_resource_server import OAuthResourceServer
+    from scraper.server.access import OAuthResourceServer
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ def find_issuer(settings: Settings) -> OAuthResourceServer | None:
     """Return the issuer from `make_resource_server`, or None; its libraries are imported only if there is one."""
     if settings.issuer is None:
         return None
-    from scraper.server.access.oauth_resource_server import make_resource_server
+    from scraper.server.access import make_resource_server
 
     return make_resource_server(settings)
 

@@ -16,7 +16,7 @@ from scraper.settings import Settings
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.server.access.oauth_resource_server import OAuthResourceServer
+    from scraper.server.access import OAuthResourceServer
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)

@@ -29,9 +29,11 @@ from scraper.store.indexes.model import (
     IndexFaultError,
     IndexHit,
     IndexHits,
+    IndexQuery,
     IndexSummary,
+    Tokenizer,
+    parse_query,
 )
-from scraper.store.indexes.query import IndexQuery, Tokenizer, parse_query
 
 if TYPE_CHECKING:
     from scraper.store.indexes.inverted_index import InvertedIndex

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scraper.coordination.protocols import Cooldown
-from scraper.engines.answers import SearchAnswer
+from scraper.engines.model import SearchAnswer
 from scraper.model import CachedPageSummary, PageHits, Reading
 
 CLOCK_SKEW_S = 60.0

@@ -14,7 +14,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.model import Document, Heading, Image, Link, Post, Reading, StructuredData, Verdict, VerdictKind
 from scraper.store.protocols import CacheScope, PageEntry
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import logging
 import secrets
+import types
+import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, Union, get_args, get_origin
 
 from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
@@ -16,7 +18,6 @@ from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_LENGTH
 from scraper.render.untrusted_text import error_sentence
 from scraper.settings import Settings
-from scraper.tools import output_schemas
 from scraper.values.text import ECHO_CHARS, suggest, truncate
 from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, ObjectValue, StringValue, ValueType
 
@@ -24,6 +25,86 @@ if TYPE_CHECKING:
     from scraper.facts.fields.model import PageFields
     from scraper.model import Reading
     from scraper.services import Services
+
+TEXT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"result": {"type": "string"}},
+    "required": ["result"],
+}
+"""Schema of an answer in Markdown."""
+
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type, without references.
+
+    JSON types, TypedDicts and unions of them are supported.
+
+    Raises:
+        TypeError: The type is not supported.
+    """
+    if kind is Any:
+        return {}
+    if kind in _TYPES:
+        return {"type": _TYPES[kind]}
+    if typing.is_typeddict(kind):
+        return _object_schema(kind)
+    if get_origin(kind) is list:
+        return {"type": "array", "items": schema_of(get_args(kind)[0])}
+    if get_origin(kind) is dict:
+        return {"type": "object", "additionalProperties": schema_of(get_args(kind)[1]) or True}
+    if get_origin(kind) in (types.UnionType, Union):
+        parts = [schema_of(part) for part in get_args(kind)]
+        if all(set(part) == {"type"} for part in parts):
+            return {"type": [part["type"] for part in parts]}
+        return _merge_objects(parts)
+    raise TypeError(f"no JSON Schema for {kind!r}")
+
+
+def _merge_objects(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the schema of an object that has the required keys of at least one of the schemas.
+
+    Its type is "object", because many clients accept no other type.
+    """
+    properties: dict[str, Any] = {}
+    for schema in schemas:
+        properties |= schema["properties"]
+    required = [{"required": schema["required"]} for schema in schemas]
+    return {"type": "object", "properties": properties, "anyOf": required}
+
+
+def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists: bool) -> dict[str, Any]:
+    """Return the schema of a tool's structured content.
+
+    Args:
+        data: Schema of its answers in JSON; None if it has none.
+        has_text: True if it also answers in Markdown, as `{"result": text}`.
+        wraps_lists: True for clients that accept only objects: a list is then `{"result": list}`.
+    """
+    if data is None:
+        return dict(TEXT_SCHEMA)
+    if data["type"] == "object":
+        return _with_text(dict(data)) if has_text else dict(data)
+    if wraps_lists:
+        result = {"anyOf": [{"type": "string"}, data]} if has_text else data
+        return {"type": "object", "properties": {"result": result}, "required": ["result"]}
+    return {"anyOf": [TEXT_SCHEMA, data]} if has_text else dict(data)
+
+
+def _with_text(data: dict[str, Any]) -> dict[str, Any]:
+    return _merge_objects([dict(TEXT_SCHEMA), data])
+
+
+def _object_schema(kind: Any) -> dict[str, Any]:
+    properties, required = {}, []
+    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+        is_optional = get_origin(hint) is NotRequired
+        properties[name] = schema_of(get_args(hint)[0] if is_optional else hint)
+        if not is_optional:
+            required.append(name)
+    return {"type": "object", "properties": properties, "required": required}
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -271,7 +352,7 @@ class Tool:
         """Return the JSON Schema of structured content; `wraps_lists` is for clients that accept only objects."""
         if self.has_media:
             return None
-        return output_schemas.output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
+        return output_schema(self.data_schema, has_text=self.has_text, wraps_lists=wraps_lists)
 
     def fault(self, arguments: Mapping[str, Any]) -> ToolAnswer | None:
         """Return the error answer for invalid arguments, or None; no service is opened.
@@ -315,7 +396,7 @@ def make_tool(
         run=BoundTool(name, parameters, work, check),
         open_world=open_world,
         result_chars=result_chars,
-        data_schema=None if answer is None else output_schemas.schema_of(answer),
+        data_schema=None if answer is None else schema_of(answer),
     )
 
 

@@ -6,7 +6,6 @@ from scraper.settings import Settings, SettingsError
 from scraper.tools import (
     browser_tools,
     index_tools,
-    openai_connector_tools,
     reading_tools,
     research_tools,
     search_tools,
@@ -67,4 +66,4 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
 
 def openai_tools() -> tuple[Tool, ...]:
     """Return the tools `search` and `fetch` for ChatGPT connectors."""
-    return openai_connector_tools.openai_tools()
+    return search_tools.openai_tools()

@@ -12,7 +12,7 @@ from mcp.types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, Too
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol.task_methods import TaskMethods, declares_tasks, missing_capability
-from scraper.server.tasks.task_runner import RunningTask, TaskRunner
+from scraper.server.tasks import RunningTask, TaskRunner
 from tests.conformance.content import text
 
 _FORM = {"type": "object", "properties": {"confirm": {"type": "boolean"}, "name": {"type": "string"}}}

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from browsers.egress.ip_rules import PUBLIC_IPV6, SPECIAL_IPV4, SPECIAL_IPV6
+from scraper.server.application import Health
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.http.health import Health
 from scraper.server.lifecycle import hold_services
 from scraper.server.telemetry.metrics import Metrics
 from scraper.settings import Settings, setting_table, unknown_variables

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import ray
 import ray.data
 
-from scraper.bulk.errors import ClusterUnavailableError
+from scraper.bulk.model import ClusterUnavailableError
 
 log = logging.getLogger(__name__)
 

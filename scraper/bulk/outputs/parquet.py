@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scraper.bulk.errors import MissingExtraError
-from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
+from scraper.bulk.model import MissingExtraError, OutputPosition, OutputRow, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, row_to_dict, sync_to_disk
 
 try:

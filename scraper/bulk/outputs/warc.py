@@ -16,8 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from browsers.model import Snapshot
-from scraper.bulk.errors import MissingExtraError
-from scraper.bulk.model import OutputPosition, PageOutcome
+from scraper.bulk.model import MissingExtraError, OutputPosition, PageOutcome
 from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput, row_to_dict
 
 try:

@@ -21,7 +21,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scraper.server.access.header_rules import AccessRules
+from scraper.server.access import AccessRules
 from scraper.server.http.connection_limits import AUTHORITY
 from scraper.server.lifecycle import ActiveCount
 

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from scraper.background_tasks import run_in_background
 from scraper.errors import ScraperError
 from scraper.render.untrusted_text import error_sentence
-from scraper.server.access.header_rules import principal_of
+from scraper.server.access import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.middleware import disconnect_future, read_body
 from scraper.server.lifecycle import ServicesHolder

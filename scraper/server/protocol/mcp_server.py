@@ -38,11 +38,10 @@ from scraper.errors import InvalidArgumentError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.protocol import sdk_conversion, search_methods
-from scraper.server.protocol.elicitation import Elicitation
-from scraper.server.protocol.request_caller import caller_of, refuse_cursor
+from scraper.server.protocol import search_methods
+from scraper.server.protocol.elicitation import Elicitation, caller_of, refuse_cursor
 from scraper.server.protocol.task_methods import TaskMethods
-from scraper.server.tasks.task_runner import RunningTask, TaskRunner
+from scraper.server.tasks import RunningTask, TaskRunner
 from scraper.tools import cached_resources
 from scraper.tools.model import Tool, ToolAnswer
 from scraper.tools.prompts import Prompt, prompts_for
@@ -110,7 +109,7 @@ def _server(
 
     @functools.cache
     def listing(protocol_version: str | None) -> ListToolsResult:
-        return ListToolsResult(tools=[sdk_conversion.to_sdk_tool(tool, protocol_version) for tool in tools])
+        return ListToolsResult(tools=[search_methods.to_sdk_tool(tool, protocol_version) for tool in tools])
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)
@@ -163,7 +162,7 @@ def _task_runner(tools: Sequence[Tool], calls: CallDispatcher, *, output_schemas
 
 def _add_prompts(server: Server[Any], prompts: Sequence[Prompt]) -> None:
     """Add the request handlers of prompts."""
-    listing = ListPromptsResult(prompts=[sdk_conversion.to_sdk_prompt(prompt) for prompt in prompts])
+    listing = ListPromptsResult(prompts=[search_methods.to_sdk_prompt(prompt) for prompt in prompts])
     known = {prompt.name: prompt for prompt in prompts}
 
     async def list_prompts(_context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
@@ -200,13 +199,13 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
             )
         except cached_resources.InvalidCursorError:
             raise MCPError(INVALID_PARAMS, "Invalid cursor") from None
-        resources = [sdk_conversion.to_sdk_resource(item) for item in page.items]
+        resources = [search_methods.to_sdk_resource(item) for item in page.items]
         # Each caller has a private list, and every new page changes it.
         return ListResourcesResult(resources=resources, next_cursor=page.cursor, ttl_ms=0, cache_scope="private")
 
     async def list_templates(_context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
         refuse_cursor(params)
-        return ListResourceTemplatesResult(resource_templates=sdk_conversion.TEMPLATES)
+        return ListResourceTemplatesResult(resource_templates=search_methods.TEMPLATES)
 
     async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         caller, uri = caller_of(context), str(params.uri)
@@ -215,7 +214,7 @@ def _add_resources(server: Server[Any], calls: CallDispatcher) -> None:
         text = await calls.query(context.method, caller, lambda app: cached_resources.read(app, caller.principal, uri))
         if text is None:
             raise _not_found(uri, context.protocol_version)
-        contents = TextResourceContents(uri=uri, mime_type=sdk_conversion.MARKDOWN, text=text)
+        contents = TextResourceContents(uri=uri, mime_type=search_methods.MARKDOWN, text=text)
         return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
@@ -257,7 +256,7 @@ def _is_traced() -> bool:
 def _result(answer: ToolAnswer, protocol_version: str | None) -> CallToolResult:
     """Return an answer as clients receive it; without a version, it has no structured content."""
     structured = None if protocol_version is None else _structured_content(answer, protocol_version)
-    content: list[ContentBlock] = [TextContent(text=answer.text), *map(sdk_conversion.to_sdk_content, answer.media)]
+    content: list[ContentBlock] = [TextContent(text=answer.text), *map(search_methods.to_sdk_content, answer.media)]
     return CallToolResult(content=content, structured_content=structured, is_error=answer.is_error)
 
 
@@ -268,7 +267,7 @@ def _structured_content(answer: ToolAnswer, protocol_version: str) -> Any:
     """
     if answer.media:
         return None
-    if isinstance(answer.structured, list) and sdk_conversion.wraps_lists(protocol_version):
+    if isinstance(answer.structured, list) and search_methods.wraps_lists(protocol_version):
         return {"result": answer.structured}
     if answer.structured is None and not answer.is_error:
         return {"result": answer.text}

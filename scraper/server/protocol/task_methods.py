@@ -23,8 +23,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.protocol.request_caller import caller_of
-from scraper.server.tasks.task_runner import TTL_S, TaskRunner, TaskState, TaskStore
+from scraper.server.protocol.elicitation import caller_of
+from scraper.server.tasks import TTL_S, TaskRunner, TaskState, TaskStore
 from scraper.store.record_logs import RecordsUnavailableError
 
 Context = ServerRequestContext[Any, Any]

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scraper.model import PageHit, Reading
-from scraper.store.fulltext.query import CacheQuery
-from scraper.store.fulltext.query_tree import QueryTerm
+from scraper.store.fulltext.query import CacheQuery, QueryTerm
 from scraper.store.fulltext.tokenization import SIGNS, fold, fold_aligned, is_unspaced
 
 SNIPPET_CHARS = 240

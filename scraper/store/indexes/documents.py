@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scraper.store.indexes.model import IndexDocument, IndexFaultError
-from scraper.store.indexes.query import Tokenizer
+from scraper.store.indexes.model import IndexDocument, IndexFaultError, Tokenizer
 from scraper.store.serialization import make_storable
 from scraper.store.sqlite.database import Database, DatabaseSchema, DatabaseUnavailableError
 

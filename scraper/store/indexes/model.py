@@ -2,11 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scraper.store.indexes.query import IndexQuery
+from scraper.store.fulltext.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
+
+_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]+|(?:[^\W_{UNSPACED_SCRIPTS}]|[{SIGNS}])+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?")
+_UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """Settings by which one index splits texts at characters that are neither letters nor digits.
+
+    Scripts without spaces are split into pairs of characters.
+    """
+
+    lowercase: bool = True
+    min_length: int = 2
+    """Characters. Shorter words are ignored, except pairs of characters in scripts without spaces."""
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text in order."""
+        return [token for token, _, _ in self.iter_tokens(text)]
+
+    def iter_tokens(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Iterate over tokens with their positions (start, end) in the text."""
+        for word, start, end in _iter_words(text):
+            token = word if word.isascii() else unicodedata.normalize("NFKC", word)
+            # A pair of characters without spaces counts as a word, so it is never too short.
+            if len(token) >= self.min_length or (len(token) == 2 and is_unspaced(token[0])):
+                yield token.casefold() if self.lowercase else token, start, end
+
+
+def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Iterate over words as written with their positions; overlapping pairs in scripts without spaces."""
+    for match in _WORD.finditer(text):
+        word, start, end = match.group(), match.start(), match.end()
+        if len(word) > 2 and _UNSPACED_START.match(word):
+            yield from ((word[at : at + 2], start + at, start + at + 2) for at in range(len(word) - 1))
+        else:
+            yield word, start, end
+
+
+_TERMS_LIMIT = 64
+"""Words and quoted phrases of a query; further ones are ignored. A pasted page is not a query."""
+_PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQuery:
+    """A parsed query: words, required and excluded words, and phrases as tuples of words."""
+
+    terms: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    not_phrases: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the query requires no word; a query that only excludes words is empty."""
+        return not (self.terms or self.must or self.phrases)
+
+    @property
+    def ranked_terms(self) -> tuple[str, ...]:
+        """Distinct words that are used for ranking."""
+        words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase))
+        return tuple(dict.fromkeys(words))
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the query as callers see it; excluded words and phrases are one list."""
+        return {
+            "terms": list(self.terms),
+            "must": list(self.must),
+            "must_not": [*self.must_not, *(" ".join(phrase) for phrase in self.not_phrases)],
+            "phrases": [" ".join(phrase) for phrase in self.phrases],
+        }
+
+
+def parse_query(text: str, tokenizer: Tokenizer) -> IndexQuery:
+    """Parse words, +required, -excluded and "phrases" with an index's tokenizer; every text is accepted."""
+    terms: dict[str, None] = {}
+    must: dict[str, None] = {}
+    must_not: dict[str, None] = {}
+    phrases: dict[tuple[str, ...], None] = {}
+    not_phrases: dict[tuple[str, ...], None] = {}
+    for count, match in enumerate(_PART.finditer(text)):
+        if count == _TERMS_LIMIT:
+            break
+        sign, quoted, bare = match.groups()
+        words = tuple(tokenizer.tokens(quoted if bare is None else bare))
+        if len(words) > 1:
+            # The parts of node.js, or the pairs of a word without spaces, belong together.
+            (not_phrases if sign[-1:] == "-" else phrases)[words] = None
+        elif words:
+            group = must if sign[-1:] == "+" or bare is None else terms
+            (must_not if sign[-1:] == "-" else group)[words[0]] = None
+    return IndexQuery(tuple(terms), tuple(must), tuple(must_not), tuple(phrases), tuple(not_phrases))
+
 
 DEFAULT_INDEX = "default"
 """Index in memory that always exists."""

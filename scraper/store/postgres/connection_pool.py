@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from scraper.store.postgres.errors import (
+from scraper.store.postgres.schema import (
     POSTGRES_ERRORS,
+    SCHEMA_NAME,
+    Connection,
     DatabaseAddress,
     PostgresRefusedError,
     PostgresUnavailableError,
@@ -20,8 +22,8 @@ from scraper.store.postgres.errors import (
     is_connection_lost,
     is_url_error,
     is_value_error,
+    prepare_schema,
 )
-from scraper.store.postgres.schema import SCHEMA_NAME, Connection, prepare_schema
 
 T = TypeVar("T")
 

@@ -16,10 +16,9 @@ from scraper.store import base_page_store
 from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.postgres import page_queries
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
 from scraper.store.postgres.lexemes import LexemeTokenizer
 from scraper.store.postgres.page_search import PageSearchSession, search_pages
-from scraper.store.postgres.schema import Connection
+from scraper.store.postgres.schema import Connection, PostgresUnavailableError, is_value_error
 from scraper.store.protocols import PageEntry
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from scraper.store import record_logs, search_cache
 from scraper.store.indexes.documents import UNAVAILABLE_MESSAGE, IndexStore
 from scraper.store.indexes.model import IndexFaultError
 from scraper.store.postgres.connection_pool import PostgresPool
-from scraper.store.postgres.errors import PostgresUnavailableError, is_value_error
+from scraper.store.postgres.schema import PostgresUnavailableError, is_value_error
 from scraper.store.protocols import CacheScope
 from scraper.store.record_logs import RecordLogs, RecordsUnavailableError
 from scraper.store.search_cache import SqlStatement, WriteBehindSearchCache

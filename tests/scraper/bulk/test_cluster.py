@@ -16,11 +16,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scraper.bulk.cluster import block_runner
-from scraper.bulk.cluster.block_runner import OUTCOMES_LIMIT, BlockRunner, OutcomeCollector
-from scraper.bulk.errors import BulkError, ClusterUnavailableError
+from scraper.bulk.cluster import ray_worker
+from scraper.bulk.cluster.ray_worker import OUTCOMES_LIMIT, BlockRunner, OutcomeCollector
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import Format, JobPage, JobRate, PageOutcome
+from scraper.bulk.model import BulkError, ClusterUnavailableError, Format, JobPage, JobRate, PageOutcome
 from scraper.settings import Settings
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
@@ -74,7 +73,7 @@ async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
 
 
 async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_runner, "WAITING_BYTES", 10)
+    monkeypatch.setattr(ray_worker, "WAITING_BYTES", 10)
     desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))
@@ -86,7 +85,7 @@ async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.
 
 
 async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_runner, "WAITING_BYTES", 10)
+    monkeypatch.setattr(ray_worker, "WAITING_BYTES", 10)
     desk = OutcomeCollector()
     await desk.submit((1,), bytes(20))
     second = asyncio.create_task(desk.submit((2,), b"x"))

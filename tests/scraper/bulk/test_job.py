@@ -17,10 +17,21 @@ import pytest
 from scraper import errors
 from scraper.bulk import job as job_module
 from scraper.bulk import local_reading, page_dispatcher
-from scraper.bulk.errors import BulkError, DiskFullError, JobInUseError, JobMismatchError
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally
-from scraper.bulk.model import Format, JobPage, JobRate, OutputPosition, OutputRow, PageFailure, PageOutcome
+from scraper.bulk.model import (
+    BulkError,
+    DiskFullError,
+    Format,
+    JobInUseError,
+    JobMismatchError,
+    JobPage,
+    JobRate,
+    OutputPosition,
+    OutputRow,
+    PageFailure,
+    PageOutcome,
+)
 from scraper.bulk.outputs.files import JsonlOutput
 from scraper.bulk.page_reader import PageResult
 from tests.scraper.bulk.jobs import numbers_in, order_of, outcome_of, rows_in

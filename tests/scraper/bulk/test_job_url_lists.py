@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from scraper.bulk import url_lists
-from scraper.bulk.errors import MissingExtraError, UrlListError
 from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
 from scraper.bulk.local_reading import read_locally
-from scraper.bulk.model import STDIN, Format
+from scraper.bulk.model import STDIN, Format, MissingExtraError, UrlListError
 from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import numbers_in, order_of
 from tests.scraper.bulk.test_job import URLS, Pages

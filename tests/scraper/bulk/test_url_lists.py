@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from scraper.bulk import url_lists
-from scraper.bulk.errors import UrlListError
+from scraper.bulk.model import UrlListError
 from scraper.bulk.url_lists import ListLine
 
 

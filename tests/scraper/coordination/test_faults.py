@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scraper.coordination import server_registry, valkey_client, valkey_state
+from scraper.coordination import valkey_client, valkey_state
 from scraper.coordination.protocols import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.members import LIMIT, SECRET, answering, does_everything, member, said_of
@@ -84,9 +84,9 @@ async def test_a_loss_of_the_service_allows_no_new_burst(tmp_path: Path) -> None
 
 async def test_a_server_that_never_saw_another_assumes_one() -> None:
     async with member("redis://127.0.0.1:1/0") as one:
-        assert one.status().servers == server_registry.ASSUMED_SERVERS
+        assert one.status().servers == valkey_state.ASSUMED_SERVERS
         granted = [not await one.limits.take(LIMIT, "ann") for _ in range(10)]
-        assert sum(granted) == LIMIT.burst // server_registry.ASSUMED_SERVERS
+        assert sum(granted) == LIMIT.burst // valkey_state.ASSUMED_SERVERS
 
 
 async def test_local_leases_and_cooldowns_are_published_on_reconnection(tmp_path: Path) -> None:

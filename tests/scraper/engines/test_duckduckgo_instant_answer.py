@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scraper.engines.answers import InstantAnswer
 from scraper.engines.duckduckgo_instant_answer import build_request, parse
+from scraper.engines.model import InstantAnswer
 from scraper.render.search import instant_answer_as_markdown as as_markdown
 from tests.site.search_world import instant_article
 

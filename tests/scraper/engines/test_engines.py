@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scraper.engines.model import EngineOutcome
-from scraper.engines.names import DEFAULT_ENGINES
+from scraper.engines.model import DEFAULT_ENGINES, EngineOutcome
 from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import FACES, ROWS, page, read, renamed
 from tests.site.engine_pages import EngineRow

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scraper import errors
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.render import research_report
 from scraper.render.research_report import ResearchReport
 from scraper.retrieval.model import Excerpt, PageExcerpts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.render import search
 from scraper.render.search import as_json, as_markdown
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE

@@ -10,8 +10,7 @@ import pytest
 import pytest_asyncio
 
 from browsers import Browsers
-from scraper.engines.model import Engine
-from scraper.engines.names import DEFAULT_ENGINES
+from scraper.engines.model import DEFAULT_ENGINES, Engine
 from scraper.engines.registry import ENGINES
 from scraper.search import engine_page
 from scraper.search import searcher as searcher_module

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from scraper import errors
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.model import Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.search.request import SearchRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.engines.names import DEFAULT_ENGINES
+from scraper.engines.model import DEFAULT_ENGINES
 from scraper.engines.registry import ENGINES
 from scraper.errors import InvalidArgumentError
 from scraper.search import argument_validation

@@ -15,8 +15,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from browsers import Browsers
-from scraper.engines.model import SearchQuery
-from scraper.engines.names import DEFAULT_ENGINES
+from scraper.engines.model import DEFAULT_ENGINES, SearchQuery
 from scraper.engines.registry import ENGINES
 from scraper.engines.sources.registry import SOURCES
 from scraper.model import REFRESH

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from browsers.model import Tier
-from scraper.engines.names import ENGINE_NAMES, SOURCE_NAMES
+from scraper.engines.model import ENGINE_NAMES, SOURCE_NAMES
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from scraper.coordination.protocols import Cooldown
-from scraper.engines.answers import SearchAnswer
+from scraper.engines.model import SearchAnswer
 from scraper.store.protocols import CacheScope
 
 ANSWERS_LIMIT = 20_000

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scraper.engines.answers import SearchAnswer
+from scraper.engines.model import SearchAnswer
 from scraper.settings import Settings
 from scraper.store.factory import Store, open_store
 from scraper.store.protocols import PageStore

@@ -20,7 +20,7 @@ import pytest
 from browsers.login_state import LoginState
 from scraper.model import Heading, Link
 from scraper.reading.fields import StoredRecipes
-from scraper.server.tasks.task_runner import TaskStore
+from scraper.server.tasks import TaskStore
 from scraper.settings import Settings
 from scraper.store.factory import Store, open_store
 from scraper.store.indexes.model import IndexDocument

@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from scraper.coordination.protocols import Cooldown
-from scraper.engines.answers import SearchAnswer
+from scraper.engines.model import SearchAnswer
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.settings import Settings

@@ -15,8 +15,14 @@ import pytest
 from scraper.store import index_service
 from scraper.store.index_service import IndexService
 from scraper.store.indexes.documents import FILE_NAME
-from scraper.store.indexes.model import INDEX_BACKENDS, DocumentAdded, IndexDocument, IndexFaultError, IndexHits
-from scraper.store.indexes.query import Tokenizer
+from scraper.store.indexes.model import (
+    INDEX_BACKENDS,
+    DocumentAdded,
+    IndexDocument,
+    IndexFaultError,
+    IndexHits,
+    Tokenizer,
+)
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.stores import PostgresIndexStore
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scraper.store.indexes import inverted_index
 from scraper.store.indexes.inverted_index import InvertedIndex, WordSequence
-from scraper.store.indexes.query import Tokenizer, parse_query
+from scraper.store.indexes.model import Tokenizer, parse_query
 
 WORDS = st.sampled_from("aa bb cc dd ee".split())
 

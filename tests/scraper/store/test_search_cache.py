@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scraper.coordination.protocols import Cooldown
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.stores import PostgresSearchCache
 from scraper.store.protocols import CacheScope, SearchCache

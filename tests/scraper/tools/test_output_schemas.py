@@ -18,8 +18,7 @@ from scraper.server.protocol import mcp_server as protocol
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import registry
-from scraper.tools.model import Tool
-from scraper.tools.output_schemas import schema_of
+from scraper.tools.model import Tool, schema_of
 from tests.scraper.server.client_views import shown_by_clients
 from tests.scraper.server.wire import SLOW_TEST_ERAS
 from tests.site.engine_server import EngineSite, running_engines

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from scraper.engines.answers import SearchAnswer, SearchResult
+from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.search.searcher import Searcher
 from scraper.services import Services
 from scraper.text.token_estimate import estimate

@@ -11,8 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from browsers.model import Mode, Snapshot
-from scraper.engines.model import EngineOutcome, EngineResponse, SearchQuery
-from scraper.engines.names import SOURCE_CATEGORIES, SOURCE_NAMES
+from scraper.engines.model import SOURCE_CATEGORIES, SOURCE_NAMES, EngineOutcome, EngineResponse, SearchQuery
 from scraper.engines.sources.registry import SOURCES
 from scraper.search.fusion import EngineRanking, fuse_rankings
 from tests.scraper.engines.sources.answers import BODIES as MADE

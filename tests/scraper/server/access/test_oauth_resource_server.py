@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from scraper.server.access.oauth_resource_server import OAuthResourceServer, make_resource_server
+from scraper.server.access import OAuthResourceServer, make_resource_server
 from scraper.server.errors import ServerStartError
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving

@@ -8,8 +8,8 @@ import time
 import pytest
 from mcp import Client
 
-from scraper.server.calls import progress
-from scraper.server.calls.progress import ProgressNotifier, report_progress
+from scraper.server.calls import dispatcher
+from scraper.server.calls.dispatcher import ProgressNotifier, report_progress
 from tests.scraper.process import LIMIT_S, Program, until
 from tests.scraper.server.wire import SLOW_TEST_ERAS, text_of
 
@@ -110,7 +110,7 @@ async def test_steps_reach_the_client_at_most_twice_a_second(server: Program, er
 @pytest.mark.parametrize("era", SLOW_TEST_ERAS)
 async def test_a_silent_call_repeats_its_progress(server: Program, era: str) -> None:
     # Below the five seconds that are promised.
-    assert progress._PACE_S + progress._SILENCE_S < 5
+    assert dispatcher._PACE_S + dispatcher._SILENCE_S < 5
     received = asyncio.Event()
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from scraper.server import application
-from scraper.server.access.header_rules import AccessRules
+from scraper.server.access import AccessRules
 from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, StopSignals, hold_services
 from scraper.settings import Settings

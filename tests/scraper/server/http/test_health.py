@@ -10,9 +10,9 @@ import pytest
 from starlette.requests import Request
 
 from browsers.pool.browser_pool import BrowserState
+from scraper.server.application import Health
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import CallLimiter
-from scraper.server.http.health import Health
 from scraper.server.lifecycle import hold_services
 from scraper.settings import Settings
 from scraper.store.factory import open_store

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from scraper.server import tasks
 from scraper.server.calls.dispatcher import ShuttingDownError
-from scraper.server.tasks import task_runner
-from scraper.server.tasks.task_runner import MAX_ATTEMPTS, MAX_TASKS, RunningTask, TaskRunner, TaskState, TaskStore
+from scraper.server.tasks import MAX_ATTEMPTS, MAX_TASKS, RunningTask, TaskRunner, TaskState, TaskStore
 from scraper.store.sqlite.record_logs import SqliteRecordLogs
 from tests.scraper.process import until
 
@@ -32,7 +32,7 @@ async def store(tmp_path: Path) -> AsyncIterator[TaskStore]:
 
 @pytest.fixture(autouse=True)
 def _short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_runner, "POLL_S", 0.02)
+    monkeypatch.setattr(tasks, "POLL_S", 0.02)
 
 
 class Server:
@@ -158,7 +158,7 @@ async def test_the_tasks_of_a_caller_are_bounded(store: TaskStore, monkeypatch: 
         assert await store.create(ANN, "slow", {}) is not None
     assert await store.create(ANN, "slow", {}) is None
     assert await store.create("ben", "slow", {}) is not None
-    monkeypatch.setattr(task_runner, "TTL_S", -1)
+    monkeypatch.setattr(tasks, "TTL_S", -1)
     created = await store.create(ANN, "slow", {})
     assert created is not None, "expired tasks are deleted"
     assert await store.read(ANN, created.state.id) is None

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from scraper.server.transport.json_fast_path import JsonFastPath
+from scraper.server.transport.session_recovery import JsonFastPath
 from tests.scraper.process import LIMIT_S, Program
 from tests.scraper.server.wire import modern, modern_call, tool_result
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse_query
 from scraper.store.postgres.lexemes import BLOCK_LEVELS, LexemeTokenizer, make_window_marks, make_windows, newest_window
-from scraper.store.postgres.tsquery import make_tsquery
+from scraper.store.postgres.page_search import make_tsquery
 
 
 @given(newest=st.integers(1, 50_000_000), numbers=st.data())

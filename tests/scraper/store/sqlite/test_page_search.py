@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from scraper.model import PageHits
 from scraper.store import base_page_store
-from scraper.store.fulltext.query import CacheQuery
-from scraper.store.fulltext.query_tree import QueryTerm
+from scraper.store.fulltext.query import CacheQuery, QueryTerm
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import serialize_result
 from scraper.store.sqlite import pages, ranking

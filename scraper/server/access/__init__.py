@@ -1,1 +1,0 @@
-"""Access rules, tokens and the OAuth issuer."""

@@ -1,1 +1,0 @@
-"""REST interface: the tools over plain HTTP, for programs without MCP."""

@@ -1,1 +1,0 @@
-"""Tool calls that outlive their request: their state is in the store, so that any server answers for them."""
