@@ -1,13 +1,453 @@
-"""All engines by name, in display order."""
+"""All search engines by name, in display order: requests, selectors of their result pages, and request spacing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
+from urllib.parse import urlencode
 
-from scraper.engines import baidu, bing, brave, duckduckgo, googlenews, mojeek, startpage
-from scraper.engines.model import ENGINE_NAMES, Engine
+from browsers.model import Mode, Request, Snapshot, Tier
+from scraper.engines.common import request_builder
+from scraper.engines.common.layout_parser import ResultLayout, css
+from scraper.engines.common.request_builder import (
+    FRESHNESS_DAYS,
+    engine_profile,
+    form_request,
+    page_request,
+    parse_locale,
+    query_text,
+)
+from scraper.engines.common.response_parser import ParseRules, parse_response
+from scraper.engines.common.result_page import ResultPage, build_result_page
+from scraper.engines.common.rss_results import parse_rss
+from scraper.engines.model import ENGINE_NAMES, Engine, EngineResponse, HomePageForm, SearchQuery
+from scraper.html.dom.xpath import Element, element_selector
+from scraper.urls import is_web_url
 
-_ALL = (duckduckgo.ENGINE, mojeek.ENGINE, googlenews.ENGINE, startpage.ENGINE, brave.ENGINE, bing.ENGINE, baidu.ENGINE)
+_ROWS = 10
+_FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
+NextPage = Callable[[ResultPage], Request | None]
+
+
+def _next_link(engine: str, selector: str) -> NextPage:
+    select = css(selector)
+    return lambda page: request_builder.next_page_link(page, select, engine)
+
+
+def _next_form(engine: str, selector: str) -> NextPage:
+    select = css(selector)
+    return lambda page: request_builder.next_page_form(page, select, engine)
+
+
+def _parse(engine: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """Parse a page of web or news results, or a feed of them, in any process."""
+    return parse_rss(snapshot) or parse_response(snapshot, now, _RULES.get(engine))
+
+
+# DuckDuckGo: three front ends of one index. Two are plain HTML; the main one needs JavaScript.
+
+_DDG_REGIONS = dict(
+    pair.split(":")
+    for pair in "en-GB:uk-en ca-ES:ct-ca zh-TW:tw-tzh zh-HK:hk-tzh ar-SA:xa-ar es-419:xl-es ja-JP:jp-jp "
+    "ko-KR:kr-kr".split()
+)
+"""Region codes that are not country-language."""
+_DDG_COMPLETE = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
+_DDG_SAFE = MappingProxyType({"strict": "1", "off": "-2"})
+_DDG_FIRST_ROWS, _DDG_LATER_ROWS = 10, 15
+
+
+def _duckduckgo_request(front_end: str, query: SearchQuery, now: datetime) -> Request:
+    """Build a POST request to the HTML or the lite front end, which block independently; results have direct URLs."""
+    home = f"https://{front_end}.duckduckgo.com/"
+    return form_request("duckduckgo", f"{home}{front_end}/", _duckduckgo_form(query), query.language, referer=home)
+
+
+def _duckduckgo_main_request(query: SearchQuery, now: datetime) -> Request:
+    """Build a request to the JavaScript front end, which has no second page."""
+    form = _duckduckgo_form(query)
+    fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")} | {"ia": "web"}
+    return page_request("duckduckgo", "https://duckduckgo.com/", fields, query.language, wait=_DDG_COMPLETE)
+
+
+def _duckduckgo_form(query: SearchQuery) -> Mapping[str, str]:
+    locale = parse_locale(query.language)
+    region = _DDG_REGIONS.get(locale.tag, f"{locale.country.lower()}-{locale.language}")
+    form = {"q": request_builder.quote_bangs(query_text(query)), "b": "", "kl": region}
+    df, kp = _FIRST_LETTERS.get(query.freshness or ""), _DDG_SAFE.get(query.safe_search)
+    form |= {"df": df} if df else {}
+    form |= {"kp": kp} if kp else {}
+    if query.page > 1:
+        start = _DDG_FIRST_ROWS + (query.page - 2) * _DDG_LATER_ROWS
+        del form["b"]
+        form |= {"s": str(start), "dc": str(start + 1), "nextParams": "", "v": "l", "o": "json", "api": "d.js"}
+    return form
+
+
+# Mojeek: independent index of its own crawler. `s` and `fmt` are sent only if needed: they trigger the rate limit.
+
+
+def _mojeek_request(query: SearchQuery, now: datetime) -> Request:
+    locale, days = parse_locale(query.language), FRESHNESS_DAYS.get(query.freshness or "")
+    # Mojeek supports one operator: `site:` of one host.
+    domains = request_builder.category_domains(query.category, query.include_domains)
+    text = request_builder.join_query(
+        query.text,
+        "blog" if query.category == "blog" and "blog" not in query.text.lower() else "",
+        request_builder.site_operator(domains) if len(domains) == 1 else "",
+    )
+    fields = {
+        "q": text,
+        "s": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
+        "since": (now - timedelta(days=days)).strftime("%Y%m%d") if days else "",
+        "fmt": "news" if query.category == "news" else "",
+        "safe": "1" if query.safe_search == "strict" else "",
+        "lb": locale.language,
+        "arc": locale.country.lower(),
+    }
+    return page_request("mojeek", "https://www.mojeek.com/search", fields, query.language)
+
+
+# Google News: RSS feed of up to 100 items, whose titles keep the publisher at their end. Only a browser can resolve its
+# links. It has no second page. Country, language and edition must agree.
+
+_GOOGLE_EDITIONS = MappingProxyType({"pt-BR": "pt-419", "es-MX": "es-419", "zh-CN": "zh-Hans", "zh-TW": "zh-Hant"})
+_GOOGLE_FRESHNESS = MappingProxyType({"day": "when:1d", "week": "when:7d", "month": "when:30d", "year": "when:1y"})
+
+
+def _googlenews_request(query: SearchQuery, now: datetime) -> Request:
+    locale = parse_locale(query.language)
+    edition = _GOOGLE_EDITIONS.get(locale.tag, locale.language)
+    text = request_builder.join_query(
+        query.text,
+        request_builder.site_operator(request_builder.category_domains(query.category, query.include_domains)),
+        request_builder.exclude_operators(query.exclude_domains),
+        _GOOGLE_FRESHNESS.get(query.freshness or "", ""),
+    )
+    parameters = {"q": text, "hl": locale.tag, "gl": locale.country, "ceid": f"{locale.country}:{edition}"}
+    return Request(
+        url=f"https://news.google.com/rss/search?{urlencode(parameters)}",
+        tier=Tier.LIGHT,
+        mode=Mode.PEEK,
+        site_profile=engine_profile("googlenews"),
+        language=query.language,
+        headers={},
+    )
+
+
+# Startpage: Google's index. Since 2026 it requires a proof of work, which a browser computes.
+
+_STARTPAGE = "https://www.startpage.com/"
+_STARTPAGE_SAFE = MappingProxyType({"off": "none", "moderate": "moderate", "strict": "heavy"})
+_STARTPAGE_LANGUAGES = dict(
+    pair.split(":")
+    for pair in "de:deutsch en:english es:espanol fr:francais it:italiano nl:nederlands pl:polski pt:portugues "
+    "da:dansk sv:svenska no:norsk".split()
+)
+_STARTPAGE_CODE = element_selector("//form[@id='search']//input[@name='sc'] | //input[@name='sc']")
+
+
+def _startpage_request(query: SearchQuery, now: datetime) -> Request:
+    """Build a GET request as a browser does for its default search engine, without the form code."""
+    fields = {**_startpage_fields(query), "pl": "opensearch"}
+    return page_request("startpage", f"{_STARTPAGE}sp/search", fields, query.language)
+
+
+def _startpage_home_request(query: SearchQuery, now: datetime) -> Request:
+    """Build a request for the home page, whose form holds the request code."""
+    return page_request("startpage", _STARTPAGE, {}, query.language, wait="input[name='sc']")
+
+
+def _startpage_form_request(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
+    """Build the form request from the home page; return None if it has no request code."""
+    page = build_result_page(home)
+    codes = _STARTPAGE_CODE(page.root) if page.root is not None else []
+    code = codes[0].get("value") if codes else ""
+    if not code:
+        return None
+    form = {**_startpage_fields(query), "t": "device", "sc": code, "abd": "0", "abe": "0"}
+    return form_request("startpage", f"{_STARTPAGE}sp/search", form, query.language, referer=_STARTPAGE)
+
+
+def _startpage_fields(query: SearchQuery) -> dict[str, str]:
+    locale = parse_locale(query.language)
+    language = _STARTPAGE_LANGUAGES.get(locale.language, "english")
+    fields = {
+        "query": query_text(query),
+        "cat": "news" if query.category == "news" else "web",
+        "with_date": _FIRST_LETTERS.get(query.freshness or "", ""),
+        "lui": language,
+        "language": language,
+        "qsr": f"{locale.language}_{locale.country}",
+        "qadf": _STARTPAGE_SAFE.get(query.safe_search, "moderate"),
+    }
+    return fields | ({"page": str(query.page), "segment": "startpage.udog"} if query.page > 1 else {})
+
+
+# Brave: independent index, twenty results per page. It blocks many IP addresses at the first request. Safe search stays
+# at its default, moderate, which only a cookie changes. `offset` is the page number from 0.
+
+_BRAVE_FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year": "py"})
+_BRAVE_MAX_OFFSET = 9
+
+
+def _brave_request(query: SearchQuery, now: datetime) -> Request:
+    fields = {
+        "q": request_builder.quote_bangs(query_text(query)),
+        "source": "web",
+        "tf": _BRAVE_FRESHNESS.get(query.freshness or "", ""),
+        "offset": str(min(query.page - 1, _BRAVE_MAX_OFFSET)) if query.page > 1 else "",
+    }
+    kind = "news" if query.category == "news" else "search"
+    return page_request("brave", f"https://search.brave.com/{kind}", fields, query.language)
+
+
+# Bing: requests name market, language and country. Suspected bots get results for the first word only.
+
+_BING_FRESHNESS = MappingProxyType({"day": 'ex1:"ez1"', "week": 'ex1:"ez2"', "month": 'ex1:"ez3"'})
+_BING_NEWS_FRESHNESS = MappingProxyType({"day": 'interval="7"', "week": 'interval="8"', "month": 'interval="9"'})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _bing_request(query: SearchQuery, now: datetime) -> Request:
+    is_news, freshness = query.category == "news", query.freshness or ""
+    locale, today = parse_locale(query.language), (now - _EPOCH).days
+    filters = _BING_FRESHNESS | {"year": f'ex1:"ez5_{today - FRESHNESS_DAYS["year"]}_{today}"'}
+    parameters = {
+        "q": query_text(query),
+        "qft": _BING_NEWS_FRESHNESS.get(freshness, "") if is_news else "",
+        "filters": "" if is_news else filters.get(freshness, ""),
+        "mkt": locale.tag,
+        "setlang": locale.language,
+        "cc": locale.country,
+        "adlt": query.safe_search,
+        "first": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
+    }
+    return page_request("bing", f"https://www.bing.com/{'news/' if is_news else ''}search", parameters, query.language)
+
+
+def _bing_feed_request(query: SearchQuery, now: datetime) -> Request:
+    """Build a request for the same results as an RSS feed, without rendering."""
+    request = _bing_request(query, now)
+    return replace(request, url=f"{request.url}&format=rss", mode=Mode.PEEK, tier=Tier.LIGHT)
+
+
+# Baidu: index of the Chinese web. The target URL is in an attribute beside each opaque link. It has no language and no
+# safe search parameter.
+
+_BAIDU_NO_TARGET = "nourl.ubs.baidu.com"
+_DAY_S = 86_400
+
+
+def _baidu_request(query: SearchQuery, now: datetime) -> Request:
+    days, until = FRESHNESS_DAYS.get(query.freshness or ""), int(now.timestamp())
+    parameters = {
+        "wd": query_text(query, excludes=False, either=" | "),
+        "ie": "utf-8",
+        "pn": str(_ROWS * (query.page - 1)) if query.page > 1 else "",
+        "gpc": f"stf={until - days * _DAY_S},{until}|stftype=1" if days else "",
+    }
+    if query.category == "news":
+        parameters |= {"tn": "news", "rtt": "1", "cl": "2"}
+    return page_request("baidu", "https://www.baidu.com/s", parameters, query.language)
+
+
+def _baidu_target(block: Element) -> str:
+    """Return the target URL in the attribute `mu`, or an empty string for modules without one."""
+    address = (block.get("mu") or "").strip()
+    return address if is_web_url(address) and _BAIDU_NO_TARGET not in address else ""
+
+
+_RULES: Mapping[str, ParseRules] = {
+    "duckduckgo": ParseRules(
+        layouts=(
+            ResultLayout(
+                rows=css("#links .result:not(.result--ad):not(.result--no-result)"),
+                title=css("a.result__a"),
+                snippet=css(".result__snippet"),
+            ),
+            ResultLayout(
+                # One table row holds the link, the next row its text.
+                rows=css("tr:not(.result-sponsored):has(a.result-link)"),
+                title=css("a.result-link"),
+                snippet=element_selector("following-sibling::tr[1]/td[contains(@class, 'result-snippet')]"),
+            ),
+            ResultLayout(
+                rows=css('article[data-testid="result"]'),
+                title=css('a[data-testid="result-title-a"]'),
+                snippet=css('[data-result="snippet"]'),
+            ),
+        ),
+        none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
+        next=_next_form("duckduckgo", "div.nav-link form, form.next_form"),
+        shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
+    ),
+    "mojeek": ParseRules(
+        layouts=(
+            ResultLayout(rows=css("ul.results-standard > li"), title=css("h2 a, a.title"), snippet=css("p.s")),
+            ResultLayout(
+                rows=css("section.news-search-result article"),
+                title=css("h2 a, h3 a"),
+                snippet=css("p.s"),
+                date=css("span.date, time"),
+                source=css("span.source, .source"),
+            ),
+        ),
+        none=css(".no-results, p.no-results"),
+        next=_next_link("mojeek", ".pagination a[rel='next'], .pagination li:last-child a"),
+    ),
+    "startpage": ParseRules(
+        layouts=(
+            ResultLayout(
+                rows=css("div.result"), title=css("a.result-title, a.result-link"), snippet=css("p.description")
+            ),
+            # Before 2024.
+            ResultLayout(
+                rows=css(".w-gl__result"), title=css(".w-gl__result-title"), snippet=css(".w-gl__description")
+            ),
+        ),
+        none=css(".no-results, .no-results-title, [class*='no-results']"),
+        next=_next_form("startpage", "form:has(input[name='page']):has(input[name='query'])"),
+    ),
+    "brave": ParseRules(
+        layouts=(
+            ResultLayout(
+                # Modules are snippets without a type. Until 2025 titles had the class `title`.
+                rows=css('div.snippet[data-type="web"], div.snippet[data-type="news"]'),
+                title=css("div.search-snippet-title, div.title, span.title, span.snippet-title"),
+                snippet=css("div.generic-snippet > div.content, div.snippet-description, p.snippet-description"),
+                link=css("a[href]"),
+            ),
+        ),
+        none=css("#no-results, .no-results"),
+        next=_next_link(
+            "brave", "#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type"
+        ),
+    ),
+    "bing": ParseRules(
+        layouts=(
+            ResultLayout(
+                # On phones the heading is inside the link.
+                rows=css("li.b_algo"),
+                title=css("h2"),
+                link=css("h2 a[href], a[href]:has(h2), .b_algoheader > a[href]"),
+                snippet=css("p.b_lineclamp2, p.b_lineclamp3, p.b_lineclamp4, .b_caption p, .b_algoSlug, .b_mText p, p"),
+                drops=css("span.algoSlug_icon"),
+            ),
+            ResultLayout(
+                rows=css("div.news-card, div.newsitem"),
+                title=css("a.title"),
+                snippet=css("div.snippet"),
+                date=css(".source span[aria-label]"),
+                source=css(".source a[data-author], .source a"),
+            ),
+        ),
+        none=css("li.b_no"),
+        next=_next_link("bing", "a.sb_pagN[href]"),
+    ),
+    "baidu": ParseRules(
+        layouts=(
+            ResultLayout(
+                rows=css(
+                    "#content_left > .c-container:not([tpl='recommend_list']):not([cmatchid]):not(.EC_result)"
+                    ":not([data-placeid])"
+                ),
+                title=css("h3 a[href]"),
+                address=_baidu_target,
+                snippet=css(
+                    ".c-abstract, [class*='summary-text'], span[class^='content-right_'], .c-font-normal.c-color-text"
+                ),
+                date=css("span.c-color-gray2.c-font-normal, .c-color-time"),
+                source=css("a.c-gray, span.c-color-gray[aria-label^='新闻来源'], .c-showurl"),
+            ),
+        ),
+        none=css(".content_none"),
+        next=_next_link("baidu", "#page a.n:last-of-type"),
+    ),
+}
+
+
+def _make_engine(
+    name: str,
+    build_request: Callable[[SearchQuery, datetime], Request],
+    spacing_s: float,
+    about: str,
+    *,
+    family: str = "",
+    ready: str | None = None,
+    fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = (),
+    home_page_form: HomePageForm | None = None,
+) -> Engine:
+    return Engine(
+        name=name,
+        family=family or name,
+        build_request=build_request,
+        parse=functools.partial(_parse, name),
+        spacing_s=spacing_s,
+        about=about,
+        ready=ready,
+        fallbacks=fallbacks,
+        home_page_form=home_page_form,
+    )
+
+
+_ALL = (
+    _make_engine(
+        "duckduckgo",
+        functools.partial(_duckduckgo_request, "html"),
+        3.0,
+        "General web search over Bing's index; plain pages, so the quickest of all.",
+        family="bing",
+        ready="#links .web-result, a.result-link, article[data-testid='result']",
+        fallbacks=(functools.partial(_duckduckgo_request, "lite"), _duckduckgo_main_request),
+    ),
+    _make_engine(
+        "mojeek",
+        _mojeek_request,
+        3.0,
+        "An independent index of its own; good for a second opinion, weak for long questions.",
+        ready="ul.results-standard, section.news-search-result",
+    ),
+    _make_engine(
+        "googlenews",
+        _googlenews_request,
+        1.0,
+        "News of the last days to years, with publisher and date; no general web pages.",
+    ),
+    _make_engine(
+        "startpage",
+        _startpage_request,
+        5.0,
+        "Google's index; behind a proof of work that takes a browser about a second.",
+        family="google",
+        ready="div.result a.result-title, .w-gl__result",
+        home_page_form=HomePageForm(_startpage_home_request, _startpage_form_request),
+    ),
+    _make_engine(
+        "brave",
+        _brave_request,
+        5.0,
+        "An independent index with twenty rows a page; often limits by address.",
+        ready='div.snippet[data-type="web"]',
+    ),
+    _make_engine(
+        "bing",
+        _bing_request,
+        5.0,
+        "The largest index besides Google's; blocks clients that it suspects, or sends them wrong results.",
+        ready="#b_results > li.b_algo",
+        fallbacks=(_bing_feed_request,),
+    ),
+    _make_engine(
+        "baidu",
+        _baidu_request,
+        5.0,
+        "The Chinese web; often blocked outside China.",
+        ready="#content_left > .c-container",
+    ),
+)
 
 ENGINES: Mapping[str, Engine] = MappingProxyType(dict(zip(ENGINE_NAMES, _ALL, strict=True)))

@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from browsers.model import Mode, Request
-from scraper.engines import bing, startpage
 from scraper.engines.model import SearchQuery
 from scraper.engines.registry import ENGINES
 from tests.scraper.engines.pages import NOW, snapshot
@@ -136,13 +135,18 @@ def test_duckduckgo_has_two_other_ways() -> None:
 
 
 def test_the_feed_of_bing_asks_the_same() -> None:
-    page, feed = ENGINES["bing"].build_request(SearchQuery("a"), NOW), bing.build_feed_request(SearchQuery("a"), NOW)
+    page, feed = (
+        ENGINES["bing"].build_request(SearchQuery("a"), NOW),
+        ENGINES["bing"].fallbacks[0](SearchQuery("a"), NOW),
+    )
     assert (feed.url, feed.mode) == (f"{page.url}&format=rss", Mode.PEEK)
 
 
 def test_startpage_form_contains_the_code_of_its_home_page() -> None:
     home = snapshot("startpage", "<form id='search'><input name='sc' value='Q7Mt5TRq'></form>")
-    request = startpage.build_form_request(home, SearchQuery("rust"), NOW)
+    form = ENGINES["startpage"].home_page_form
+    assert form is not None
+    request = form.build_request(home, SearchQuery("rust"), NOW)
     assert request is not None
     assert (request.method, _parameters(request)["sc"], _parameters(request)["query"]) == ("POST", "Q7Mt5TRq", "rust")
-    assert startpage.build_form_request(snapshot("startpage", "<p>closed</p>"), SearchQuery("rust"), NOW) is None
+    assert form.build_request(snapshot("startpage", "<p>closed</p>"), SearchQuery("rust"), NOW) is None
