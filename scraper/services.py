@@ -151,7 +151,7 @@ class Services:
         """Search in several engines."""
         from scraper.engines.model import DEFAULT_ENGINES
         from scraper.engines.registry import ENGINES
-        from scraper.engines.sources.registry import SOURCES
+        from scraper.engines.sources import SOURCES
         from scraper.search.searcher import Searcher
 
         return self._close_later(

@@ -16,7 +16,7 @@ from benchmarks.common.command_line import Figures, print_table
 from browsers.model import Snapshot
 from scraper.documents.media import read_watch_page
 from scraper.engines.model import SearchQuery
-from scraper.engines.sources.registry import SOURCES
+from scraper.engines.sources import SOURCES
 from tests.scraper.engines.sources.recorded_answers import RECORDED
 
 _FILES = {"crates": "crates_io"}

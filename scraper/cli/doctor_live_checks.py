@@ -144,7 +144,7 @@ async def query_all_engines(
     `on_result` is called with each result as soon as it is known.
     """
     from scraper.engines.registry import ENGINES
-    from scraper.engines.sources.registry import SOURCES
+    from scraper.engines.sources import SOURCES
 
     results: list[EngineCheckResult] = []
     async with Services.open(settings) as services:

@@ -79,7 +79,7 @@ def engines(**flags: Any) -> None:
     """List the search engines and sources, and their purpose."""
     # Imported late, so that help is printed without loading the page readers.
     from scraper.engines.registry import ENGINES
-    from scraper.engines.sources.registry import SOURCES
+    from scraper.engines.sources import SOURCES
 
     rows: list[dict[str, Any]] = [
         {"name": one.name, "default": one.name in DEFAULT_ENGINES, "about": one.about} for one in ENGINES.values()

@@ -36,7 +36,7 @@ _PRELOAD = (
     "scraper.extract.timeout_fallback",
     "scraper.retrieval.passage_selection",
     "scraper.engines.registry",
-    "scraper.engines.sources.registry",
+    "scraper.engines.sources",
     "scraper.words.matcher:load_words",
 )
 """Modules that the fork server imports; the function in `module:function` is called too."""

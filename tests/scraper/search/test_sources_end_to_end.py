@@ -17,7 +17,7 @@ from aiohttp import web
 from browsers import Browsers
 from scraper.engines.model import DEFAULT_ENGINES, SearchQuery
 from scraper.engines.registry import ENGINES
-from scraper.engines.sources.registry import SOURCES
+from scraper.engines.sources import SOURCES
 from scraper.model import REFRESH
 from scraper.search import searcher as searcher_module
 from scraper.search.request import SearchRequest

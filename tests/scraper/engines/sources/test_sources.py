@@ -12,7 +12,7 @@ import pytest
 
 from browsers.model import Mode, Snapshot
 from scraper.engines.model import SOURCE_CATEGORIES, SOURCE_NAMES, EngineOutcome, EngineResponse, SearchQuery
-from scraper.engines.sources.registry import SOURCES
+from scraper.engines.sources import SOURCES
 from scraper.search.fusion import EngineRanking, fuse_rankings
 from tests.scraper.engines.sources.answers import BODIES as MADE
 from tests.scraper.engines.sources.answers import EXPECTED

@@ -1,0 +1,429 @@
+"""Sources for one kind of result: papers, code, packages, questions, forums, news, encyclopedias, books, videos.
+
+`sources.toml` has their requests and the places of their results. All have documented APIs, except YouTube, whose
+result page is parsed.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from lxml import etree
+
+from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
+from scraper.engines.common import result_page
+from scraper.engines.common.request_builder import engine_profile, parse_locale
+from scraper.engines.common.result_page import snapshot_text
+from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
+from scraper.html.dom import parsing
+from scraper.text import date_parsing
+from scraper.urls import is_web_url
+from scraper.values.text import format_clock
+
+_MAX_BYTES = 5_000_000
+"""Maximum bytes of a response."""
+_MAX_ROWS = 100
+_ERROR_BYTES = 2_000
+_THROTTLED = (b"throttle_violation", b"limit requests to one")
+"""Texts of too many requests: Stack Exchange sends its own with status 400 or 502, GDELT its own with status 200."""
+_BUSY_CODES = frozenset({"maxlag", "ratelimited"})
+"""Codes of the errors that MediaWiki sends, with status 200, if there are too many requests."""
+_MAX_FACT = 200
+_MAX_AUTHORS = 3
+_REFUSALS = {401: "refused", 403: "refused", 429: "rate_limited", 503: "rate_limited"}
+_TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
+"""An HTML tag; a comparison such as `p < 0.05` is text."""
+_INLINE_TAG = re.compile(r"</?(?:a|b|em|i|mark|scp|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?>", re.IGNORECASE)
+"""A tag within a word, such as the mark of a search match in `<span>Hello</span>-World`."""
+_LAST_NAME_FIRST = re.compile(r"([^,]+), ([^,]+)")
+
+
+_ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
+_ARXIV_ERROR = "/api/errors"
+"""Part of the address of the only entry with which arXiv answers a query that it rejects."""
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_MAX_PLACES = 1_000
+"""Places of one word in an abstract."""
+_NAMESAKE = re.compile(r" \d{4}$")
+"""Number that dblp adds to one of several equal names."""
+_AFFILIATION = re.compile(r"\s*[\[(].*", re.DOTALL)
+"""Institute and ORCID after the name of an author."""
+_QUESTION_ID = re.compile(r"https?://([^/]+)/questions/(\d+)")
+_PLAIN_IN_TITLES = "/;:@$!*(),~"
+"""Characters that wikis do not encode in the URL of a page."""
+_INITIAL_DATA = re.compile(r"ytInitialData\s*=\s*(?=\{)")
+
+ReadRow = Callable[[Any], EngineResult | None]
+
+
+def clean_text(value: object, limit: int = result_page.MAX_SNIPPET) -> str:
+    """Return a text on one line, without markup and cut to `limit` characters."""
+    if not isinstance(value, str):
+        return ""
+    return result_page.one_line(html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", value))), limit)
+
+
+def _parse_date(value: object) -> datetime | None:
+    """Return the time of a date in a text or of seconds of the epoch, or None."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return date_parsing.parse_date(str(value or ""), earliest=1)
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def join_authors(names: Iterable[object]) -> str:
+    """Return the first three authors, with "et al." if there are more."""
+    known = [text for text in (clean_text(name, _MAX_FACT) for name in names) if text]
+    return ", ".join(known[:_MAX_AUTHORS]) + (" et al." if len(known) > _MAX_AUTHORS else "")
+
+
+def given_name_first(name: object) -> str:
+    """Return a name such as "Sea, Ann" as "Ann Sea"; other names are not changed."""
+    text = clean_text(name, _MAX_FACT)
+    found = _LAST_NAME_FIRST.fullmatch(text)
+    return f"{found[2]} {found[1]}" if found else text
+
+
+def _paper_key(doi: object) -> str:
+    """Return the key of a paper by its DOI; the DOI of an arXiv preprint gives the key of its arXiv ID."""
+    text = str(doi or "").removeprefix("https://doi.org/")
+    preprint = _ARXIV_DOI.fullmatch(text)
+    return f"arxiv:{preprint[1]}" if preprint else f"doi:{text}" if text else ""
+
+
+def _arxiv_key(address: str) -> str:
+    identifier = _ARXIV_ID.search(address)
+    return f"arxiv:{identifier[1]}" if identifier else ""
+
+
+def _join_abstract(places: object) -> str:
+    """Return the abstract, which OpenAlex sends as the places of each word."""
+    if not isinstance(places, dict):
+        return ""
+    words = sorted((at, word) for word, numbers in places.items() for at in numbers[:_MAX_PLACES])
+    return " ".join(word for _, word in words)
+
+
+def _join_runs(value: object) -> str:
+    """Join the text runs of a YouTube label."""
+    if not isinstance(value, dict):
+        return ""
+    return value.get("simpleText") or "".join(str(run.get("text", "")) for run in value.get("runs") or [])
+
+
+def _question_key(link: str) -> str:
+    found = _QUESTION_ID.match(link)
+    return f"question:{found[1]}/{found[2]}" if found else ""
+
+
+_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "arxiv": _arxiv_key,
+    "arxiv_page": lambda address: "" if _ARXIV_ERROR in address else address.replace("http://", "https://"),
+    "clock": lambda seconds: format_clock(seconds) if isinstance(seconds, int) else "",
+    "compact_date": lambda text: f"{text[:4]}-{text[4:6]}-{text[6:8]}" if len(text) >= 8 else None,
+    "date_parts": lambda parts: "-".join(f"{part:02d}" for part in parts) if len(parts) == 3 and all(parts) else None,
+    "docker": lambda name: f"r/{quote(name)}" if "/" in name else f"_/{quote(name)}",
+    "doi": lambda text: text.removeprefix("https://doi.org/"),
+    "given_first": given_name_first,
+    "inverted": _join_abstract,
+    "joined": lambda value: " ".join(value) if isinstance(value, list) else value,
+    "arxiv_id": lambda identifier: f"arxiv:{identifier}",
+    "comma": ", ".join,
+    "no_dot": lambda text: text.removesuffix("."),
+    "no_institute": lambda name: given_name_first(_AFFILIATION.sub("", name)),
+    "no_number": lambda name: _NAMESAKE.sub("", name),
+    "paper": _paper_key,
+    "person": lambda one: f"{one.get('given', '')} {one.get('family', one.get('name', ''))}",
+    "present": lambda value: True,
+    "question": _question_key,
+    "repository": lambda url: f"repository:{url.removeprefix('https://').rstrip('/')}",
+    "runs": _join_runs,
+    "split": lambda names: names.rstrip(".").split(", "),
+    "text": clean_text,
+    "url": lambda value: quote(str(value)),
+    "wiki": lambda title: quote(title.replace(" ", "_"), safe=_PLAIN_IN_TITLES),
+    "year": lambda date: str(date)[:4],
+}
+"""Functions of the places in `sources.toml`, by name."""
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_FILTER = re.compile(r"([^\[]*)\[(?:(\w+)=(\w+))?\]")
+
+
+def find_value(row: Any, place: str) -> Any:
+    """Return the first value of a row that is not empty at one of several places, or the last value.
+
+    A place is a path of keys, indexes and lists, such as `links[type=doi].url`, with a function after `!`, or a text
+    with paths in braces. XML elements are found by their names, regardless of their namespace.
+    """
+    value = None
+    for one in place.split(" | "):
+        value = _fill(row, one) if "{" in one else _follow(row, one)
+        if value not in (None, "", [], 0, False):
+            return value
+    return value
+
+
+def _fill(row: Any, text: str) -> str | None:
+    """Return a text whose fields are replaced by values of a row, or None if one has no value."""
+    values = {field: _first(_follow(row, field)) for field in _FIELD.findall(text)}
+    if any(value in (None, "") for value in values.values()):
+        return None
+    return _FIELD.sub(lambda field: str(values[field[1]]), text)
+
+
+def _follow(row: Any, path: str) -> Any:
+    keys, _, function = path.partition("!")
+    values, is_list = [row], False
+    for key in keys.split(".") if keys else ():
+        if found := _FILTER.fullmatch(key):
+            is_list = True
+            values = [
+                one
+                for value in values
+                for one in _list(_step(value, found[1], every=True))
+                if not found[2] or (isinstance(one, dict) and str(one.get(found[2])).lower() == found[3].lower())
+            ]
+        else:
+            values = [_step(value, key) for value in values]
+    values = [(one.text or "").strip() if isinstance(one, etree._Element) else one for one in values]
+    if function:
+        values = [_FUNCTIONS[function](value) for value in values if value is not None]
+    values = [value for value in values if value is not None]
+    return values if is_list else next(iter(values), None)
+
+
+def _step(value: Any, key: str, *, every: bool = False) -> Any:
+    if isinstance(value, etree._Element):
+        return value.findall(f"{{*}}{key}") if every else value.find(f"{{*}}{key}")
+    if isinstance(value, dict):
+        return value.get(key) if key else value
+    if isinstance(value, list) and key.isdecimal():
+        return value[int(key)] if int(key) < len(value) else None
+    return value if not key else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _first(value: Any) -> Any:
+    return next(iter(value), None) if isinstance(value, list) else value
+
+
+def _read_row(name: str, host: str, row: Any) -> EngineResult | None:
+    """Return the result of a row, or None if it has no title or web URL. Empty facts are left out."""
+    source = _TABLE[name]
+    if isinstance(row, dict):
+        row = {**row, "@host": host}
+    texts = {part: _first(find_value(row, source[part])) for part in _PARTS if part in source}
+    title, url = clean_text(texts["title"], result_page.MAX_TITLE), str(texts["link"] or "")
+    if not title or not is_web_url(url):
+        return None
+    facts: dict[str, Any] = {}
+    if "authors" in source:
+        facts["authors"] = join_authors(_list(find_value(row, source["authors"])))
+    facts |= {fact: _first(find_value(row, place)) for fact, place in source.get("facts", {}).items()}
+    known = {fact: _clean_fact(value) for fact, value in facts.items() if value not in (None, "", ())}
+    return EngineResult(
+        rank=0,
+        title=title,
+        url=url,
+        snippet=clean_text(texts.get("snippet")),
+        date=_parse_date(texts.get("date")),
+        source=source.get("publisher") or clean_text(texts.get("source")) or source.get("default_publisher"),
+        key=str(texts.get("key") or "").casefold(),
+        facts=tuple((fact, value) for fact, value in known.items() if value != ""),
+    )
+
+
+_PARTS = ("title", "link", "snippet", "date", "source", "key")
+
+
+def _parse(name: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
+    """Parse the answer of a source, in any process."""
+    source = _TABLE[name]
+    if (refusal := find_refusal(snapshot)) is not None:
+        return refusal
+    read_row = functools.partial(_read_row, name, urlsplit(snapshot.url).hostname or "")
+    path = source.get("rows", "")
+    if "root" in source:
+        return _parse_xml(read_row, source["root"], path, snapshot)
+    if source.get("kind") == EngineKind.PAGE:
+        return _parse_youtube(read_row, snapshot)
+    return _parse_json(read_row, path.split(".") if path else [], source.get("empty"), snapshot)
+
+
+def _parse_json(
+    read_row: ReadRow, path: Sequence[str], empty: Mapping[str, object] | None, snapshot: Snapshot
+) -> EngineResponse:
+    """Parse a JSON response; the outcome of an unknown structure is `layout_changed`."""
+    rows: object = None
+    try:
+        rows = data = json.loads(snapshot.body or snapshot_text(snapshot))
+        for key in path:
+            rows = rows[key]  # type: ignore[index]
+    except (ValueError, RecursionError):
+        return (
+            _rate_limited() if _is_throttled(snapshot) else EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+        )
+    except (LookupError, TypeError):
+        error = data.get("error") if isinstance(data, dict) else None
+        if isinstance(error, dict) and error.get("code") in _BUSY_CODES:
+            return _rate_limited()
+        is_empty = empty is not None and isinstance(data, dict) and empty.items() <= data.items()
+        rows = [] if is_empty and (empty or not data) else None
+    if not isinstance(rows, list):
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    response = build_response(rows, read_row)
+    backoff = data.get("backoff") if isinstance(data, dict) else None
+    # Stack Exchange names so the seconds until the next request.
+    return replace(response, pause_s=float(backoff)) if isinstance(backoff, int) else response
+
+
+def _parse_xml(read_row: ReadRow, root: str, path: str, snapshot: Snapshot) -> EngineResponse:
+    """Parse an XML response without resolving entities or loading external files."""
+    text = snapshot_text(snapshot).strip()
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    try:
+        tree = None if parsing.is_binary(text) else etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        tree = None
+    if tree is None or tree.tag != root:
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    return build_response(tree.findall(path), read_row)
+
+
+def _parse_youtube(read_row: ReadRow, snapshot: Snapshot) -> EngineResponse:
+    """Parse the results page by the JSON data in its scripts."""
+    text = snapshot_text(snapshot)
+    found = _INITIAL_DATA.search(text)
+    if found is None:
+        is_consent = "consent.youtube.com" in text
+        outcome = EngineOutcome.BLOCKED if is_consent else EngineOutcome.ERROR
+        return EngineResponse(outcome, detail="consent" if is_consent else "layout_changed")
+    try:
+        data, _ = json.JSONDecoder().raw_decode(text, found.end())
+        contents = data["contents"]["twoColumnSearchResultsRenderer"]["primaryContents"]["sectionListRenderer"]
+        items = [
+            item["videoRenderer"]
+            for section in contents["contents"]
+            for item in (section.get("itemSectionRenderer") or {}).get("contents", [])
+            if "videoRenderer" in item
+        ]
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    return build_response(items, read_row)
+
+
+def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
+    """Return the response for an error status, or None."""
+    headers = snapshot.headers
+    if snapshot.status == 403 and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers):
+        # GitHub answers so beyond its limits.
+        return _rate_limited()
+    if snapshot.status in _REFUSALS:
+        return EngineResponse(EngineOutcome.BLOCKED, detail=_REFUSALS[snapshot.status])
+    if snapshot.status >= 400 and _is_throttled(snapshot):
+        return _rate_limited()
+    if snapshot.status >= 400:
+        return EngineResponse(EngineOutcome.ERROR, detail=f"http_{snapshot.status}")
+    return None
+
+
+def _is_throttled(snapshot: Snapshot) -> bool:
+    return any(text in snapshot.body[:_ERROR_BYTES] for text in _THROTTLED)
+
+
+def _rate_limited() -> EngineResponse:
+    return EngineResponse(EngineOutcome.BLOCKED, detail="rate_limited")
+
+
+def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
+    """Return the results of all valid rows; if no row is valid, the layout has changed."""
+    results: list[EngineResult] = []
+    count = 0
+    for row in list(rows)[:_MAX_ROWS]:
+        count += 1
+        try:
+            found = read_row(row)
+        except (LookupError, TypeError, AttributeError, ValueError):
+            found = None
+        if found is not None:
+            results.append(replace(found, rank=len(results) + 1))
+    if count and not results:
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, tuple(results))
+
+
+def _clean_fact(value: object) -> str | int | float:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return value
+    return clean_text(str(value), _MAX_FACT)
+
+
+def _build_request(name: str, query: SearchQuery, now: datetime) -> Request:
+    source = _TABLE[name]
+    values = {
+        "text": query.text,
+        "contact": query.contact,
+        "language": parse_locale(query.language).language,
+        "words": " AND ".join(f"all:{word}" for word in re.findall(r"\w+", query.text)[:12]),
+    }
+    fields = {
+        field: value if isinstance(value, list) else str(value).format(**values)
+        for field, value in source["parameters"].items()
+    }
+    query_string = urlencode({field: value for field, value in fields.items() if value}, doseq=True)
+    url = source["url"].format(**{name: quote(value, safe="") for name, value in values.items()})
+    headers = {"Accept": "application/json, application/atom+xml;q=0.9, */*;q=0.5"}
+    if source.get("identifies"):
+        contact = f" ({query.contact})" if query.contact else ""
+        headers["User-Agent"] = f"search-mcp{contact}"
+    return Request(
+        f"{url}?{query_string}",
+        tier=Tier.LIGHT,
+        mode=Mode.PEEK,
+        site_profile=engine_profile(name),
+        language=query.language,
+        headers=headers,
+        limits=VisitLimits(body_bytes=_MAX_BYTES),
+    )
+
+
+_TABLE: Mapping[str, dict[str, Any]] = tomllib.loads(
+    resources.files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
+)
+
+SOURCES: Mapping[str, Engine] = MappingProxyType(
+    {
+        name: Engine(
+            name=name,
+            family=name,
+            build_request=functools.partial(_build_request, name),
+            parse=functools.partial(_parse, name),
+            spacing_s=source.get("spacing_s", 1.0),
+            about=source["about"],
+            kind=EngineKind(source.get("kind", EngineKind.JSON)),
+            category=source["category"],
+            is_by_name=source.get("by_name", False),
+            per_day=source.get("per_day", 0),
+        )
+        for name, source in _TABLE.items()
+    }
+)
+"""All sources by name, in display order."""
