@@ -117,9 +117,8 @@ class RetryPolicy:
             return NETWORK_PAUSE_S
         self._tries[page.number] += 1
         tries = self._tries[page.number]
-        is_name_silent = isinstance(error, errors.NameServerSilentError)
-        if not is_name_silent and self._silent_names.pop(page.number, None) is not None:
-            self._recovered += 1
+        if not isinstance(error, errors.NameServerSilentError):
+            self._recovered += self._silent_names.pop(page.number, None) is not None
         if isinstance(error, errors.OverloadedError):
             return error.retry_after_s if tries < BUSY_TRIES and error.retry_after_s <= _MAX_PAUSE_S else None
         if isinstance(error, errors.BrowserFailedError):
@@ -127,24 +126,34 @@ class RetryPolicy:
         if error is None or not _is_site_failure(error, page):
             self._sites.pop(_get_origin(page), None)
             return None
-        is_down = isinstance(error, errors.HostDownError)
-        site = self._sites.setdefault(_get_origin(page), _Site())
-        site.failures += 1
-        site.unreachable = site.unreachable + 1 if is_down else 0
-        site.error = error
-        self._failures[page.number] += 1
+        site = self._count_site_failure(page, error)
+        if isinstance(error, errors.NameServerSilentError):
+            return self._get_name_delay_s(page, error, site)
         max_failures = SILENT_ROBOTS if isinstance(error, errors.RobotsDisallowedError) else DEAD_AFTER
-        max_tries = SILENT_NAME_TRIES if is_name_silent and self._recovered > self._unresolved else _SITE_TRIES
-        is_last = self._failures[page.number] >= max_tries or site.failures >= max_failures
-        if is_name_silent:
-            self._silent_names[page.number] = error
-            self._unresolved += is_last
-            return None if is_last else SILENT_NAME_PAUSE_S
+        if self._failures[page.number] >= _SITE_TRIES or site.failures >= max_failures:
+            return None
+        is_down = isinstance(error, errors.HostDownError)
         # One name server may not know a host that another one knows.
         may_exist = error.retryable or (is_down and site.failures == 1)
-        if not may_exist or is_last or (is_down and seconds >= _SILENT_S):
+        if not may_exist or (is_down and seconds >= _SILENT_S):
             return None
         return max(SITE_PAUSE_S * min(site.failures, SITE_PAUSES), _requested_pause_s(error))
+
+    def _count_site_failure(self, page: JobPage, error: errors.ScraperError) -> _Site:
+        site = self._sites.setdefault(_get_origin(page), _Site())
+        site.failures += 1
+        site.unreachable = site.unreachable + 1 if isinstance(error, errors.HostDownError) else 0
+        site.error = error
+        self._failures[page.number] += 1
+        return site
+
+    def _get_name_delay_s(self, page: JobPage, error: errors.ScraperError, site: _Site) -> float | None:
+        """Return the pause before a page is read again whose name server did not answer, or None for no retry."""
+        max_tries = SILENT_NAME_TRIES if self._recovered > self._unresolved else _SITE_TRIES
+        is_last = self._failures[page.number] >= max_tries or site.failures >= DEAD_AFTER
+        self._silent_names[page.number] = error
+        self._unresolved += is_last
+        return None if is_last else SILENT_NAME_PAUSE_S
 
 
 def _is_site_failure(error: errors.ScraperError, page: JobPage) -> bool:

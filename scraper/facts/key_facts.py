@@ -44,17 +44,7 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     item_types = [element.get("itemtype") or "" for element in _ITEM_TYPES(page.body)]
     items = sum(_ITEM_TYPE.search(item_type) is not None for item_type in item_types)
     in_tags = any(name in _PRODUCT_TAGS for name, _ in page.head.metas)
-    classes = page.classes
-    # Most pages lack the words, and the test for a word costs less than the regular expression.
-    is_suggested = page_type == "product" or _has_recipe_class(classes)
-    is_suggested = is_suggested or (
-        page_type not in _OTHER_TYPES
-        and "product" in classes
-        and "price" in classes
-        and _PRODUCT_CLASS.search(classes) is not None
-        and _PRICE_CLASS.search(classes) is not None
-    )
-    if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (is_suggested and not items)):
+    if not (in_scripts or in_tags or 0 < items <= _MAX_ITEMS or (not items and _is_suggested(page, page_type))):
         return ()
     # Most pages state no such facts: only those that do import these modules.
     from scraper.facts import structured
@@ -64,6 +54,16 @@ def read(snapshot: Snapshot, page: PageTree, about: Metadata, page_type: str | N
     except structured.PAGE_ERRORS:
         return ()
     return (*_select(recipe or {}, _RECIPE), *(() if recipe else _select(product or {}, _PRODUCT)))
+
+
+def _is_suggested(page: PageTree, page_type: str | None) -> bool:
+    """Return True if the type or the classes of a page suggest a product or a recipe."""
+    classes = page.classes
+    if page_type == "product" or _has_recipe_class(classes):
+        return True
+    # Most pages lack the words, and the test for a word costs less than the regular expression.
+    has_words = page_type not in _OTHER_TYPES and "product" in classes and "price" in classes
+    return has_words and _PRODUCT_CLASS.search(classes) is not None and _PRICE_CLASS.search(classes) is not None
 
 
 def _read(

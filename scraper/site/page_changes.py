@@ -86,28 +86,28 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), earlier: Sequen
     changes = [BlockChange("moved", one.heading, one.text, one.text) for one in _split_off(come, moved)[1]]
     gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
     pairs = _pair_blocks(gone, come)
-    paired_old, paired_new = {id(one) for one, _ in pairs}, {id(one) for _, one in pairs}
     edits = {id(new_block): removed for removed, new_block in pairs}
-    for block in gone:
-        if id(block) not in paired_old:
-            if _is_noise(block, instability):
-                noise += 1
-            else:
-                changes.append(BlockChange("removed", block.heading, old=block.text))
-    for block in come:
-        if id(block) in paired_new:
-            old_block = edits[id(block)]
-            both_lone = block.kind != "row" and is_lone_value(old_block.text) and is_lone_value(block.text)
-            if both_lone or (instability is not None and instability.covers(block)):
-                noise += 1
-                continue
-            only_numbers = _NUMBERS.sub("0", old_block.key) == _NUMBERS.sub("0", block.key)
-            changes.append(BlockChange("edited", block.heading, old_block.text, block.text, only_numbers))
-        elif _is_noise(block, instability):
-            noise += 1
-        else:
-            changes.append(BlockChange("added", block.heading, new=block.text))
-    return PageComparison(tuple(changes), noise)
+    paired_old = set(map(id, edits.values()))
+    found = [_removal(block, instability) for block in gone if id(block) not in paired_old]
+    found += [_edit(edits.get(id(block)), block, instability) for block in come]
+    changes += [change for change in found if change is not None]
+    return PageComparison(tuple(changes), noise + found.count(None))
+
+
+def _removal(block: Block, instability: _Instability | None) -> BlockChange | None:
+    """Return the change of a block that is missing, or None if it is noise."""
+    return None if _is_noise(block, instability) else BlockChange("removed", block.heading, old=block.text)
+
+
+def _edit(old: Block | None, new: Block, instability: _Instability | None) -> BlockChange | None:
+    """Return the change to a block from an old one, if there is one; or None if it is noise."""
+    if old is None:
+        return None if _is_noise(new, instability) else BlockChange("added", new.heading, new=new.text)
+    both_lone = new.kind != "row" and is_lone_value(old.text) and is_lone_value(new.text)
+    if both_lone or (instability is not None and instability.covers(new)):
+        return None
+    only_numbers = _NUMBERS.sub("0", old.key) == _NUMBERS.sub("0", new.key)
+    return BlockChange("edited", new.heading, old.text, new.text, only_numbers)
 
 
 def mark_words(old: str, new: str) -> str:

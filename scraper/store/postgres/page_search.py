@@ -125,11 +125,7 @@ class _Writer:
             case PhraseSequence():
                 return self._write_phrase(node, columns, is_broad)
             case Near():
-                parts = [self._write_words(split_phrase(term, self._lexer), columns) for term in node.terms]
-                parts = [part for part in parts if part]
-                if len(parts) < 2:
-                    return self._write_phrase(PhraseSequence(node.terms), columns, is_broad)
-                return [condition for part in parts for condition in part] if is_broad else []
+                return self._write_near(node, columns, is_broad)
             case AllOf():
                 parts = [self.write(part, columns, is_broad=is_broad) for part in node.parts]
                 return [condition for part in parts for condition in part] if all(parts) else []
@@ -144,6 +140,12 @@ class _Writer:
                 if not included or not excluded:
                     return included
                 return [*included, f"({_join('&', included)[0]} & !{excluded[0]})"]
+
+    def _write_near(self, near: Near, columns: frozenset[str], is_broad: bool) -> list[str]:
+        phrases = [words for term in near.terms if (words := split_phrase(term, self._lexer))]
+        if len(phrases) < 2:
+            return self._write_phrase(PhraseSequence(near.terms), columns, is_broad)
+        return [part for words in phrases for part in self._write_words(words, columns)] if is_broad else []
 
     def _write_phrase(self, phrase: PhraseSequence, columns: frozenset[str], is_broad: bool) -> list[str]:
         words = split_phrase(phrase, self._lexer)
