@@ -1,7 +1,9 @@
-"""Verify tokens of an OAuth issuer with its public keys, and serve the metadata that names it (RFC 9728).
+"""Check the Host, Origin and Authorization headers of requests.
 
-The keys come from a file, so that the server needs no network to identify callers. It reads the file again when it
-changes, so that a timer of the operator can renew it.
+Host and Origin are checked on every route: otherwise any web page that a user opens could reach a server on loopback
+by DNS rebinding.
+
+Tokens are those of the settings, or JWTs of an OAuth issuer.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class RestInterface:
     def routes(self) -> list[Route]:
         """Return a route for each tool, the reader and the OpenAPI document."""
         routes = [self._route(tool) for tool in self._tools]
-        routes.append(Route("/v1/json", self._describe))
+        routes.append(Route("/v1/openapi.json", self._describe))
         readers = [self._reader(tool) for tool in self._tools if tool.name == "fetch"]
         routes += (Route("/r/{url:path}", reader) for reader in readers)
         return [*routes, Route("/v1/{name:path}", self._reject, methods=["GET", "POST"])]
@@ -192,7 +192,7 @@ class RestInterface:
         if any(tool.name == name for tool in self._tools):
             return _error(405, f"{name} writes: call it with POST.", {"Allow": "POST"})
         hint = suggest(name, (tool.name for tool in self._tools))
-        return _error(404, f'There is no tool "{name}" here{hint}. /v1/json lists the tools.')
+        return _error(404, f'There is no tool "{name}" here{hint}. /v1/openapi.json lists the tools.')
 
     def _route(self, tool: Tool) -> Route:
         async def answer(request: Request) -> Response:

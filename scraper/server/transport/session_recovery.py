@@ -1,4 +1,4 @@
-"""Serve requests of sessions that this process does not know.
+"""Serve requests of sessions that this process does not know, and plain calls without a stream.
 
 Sessions are unknown after a restart, after an idle timeout or at another server. Many clients do not send a new
 `initialize` after "404 Session not found" and lose their tools (claude-code #55970, #60949, python-sdk #1676,
@@ -47,7 +47,12 @@ _PING = b": ping\r\n\r\n"
 
 
 class JsonFastPath:
-    """Endpoint that chooses between a JSON-only endpoint and the general one."""
+    """Endpoint that answers tool calls without progress as one JSON response, in the task of the request.
+
+    This halves the cost of calls in newer protocol versions: for notifications, the SDK gives each call a stream and two
+    tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and the
+    detection of a disconnect start only for long calls.
+    """
 
     def __init__(
         self,
