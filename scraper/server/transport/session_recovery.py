@@ -50,8 +50,8 @@ class JsonFastPath:
     """Endpoint that answers tool calls without progress as one JSON response, in the task of the request.
 
     This halves the cost of calls in newer protocol versions: for notifications, the SDK gives each call a stream and
-    two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and the
-    detection of a disconnect start only for long calls.
+    two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and
+    the detection of a disconnect start only for long calls.
     """
 
     def __init__(
