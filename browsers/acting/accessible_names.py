@@ -5,6 +5,8 @@ Elements without a name by these rules get one from text nearby, or from their l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from browsers.acting.aria_roles import FIELDS, HEADINGS, INVISIBLE_TAGS, LANDMARKS
 from browsers.acting.dom_snapshot import PageNode
 from browsers.text_quoting import clean_text, truncate
@@ -94,18 +96,25 @@ class AccessibleNameComputer:
             stack.extend(reversed(one.children))
         return clean_text("".join(out))
 
-    def _name_of_field(self, node: PageNode) -> str:
-        attributes = node.attributes
-        for label in self._labels.get((node.prefix, attributes.get("id", "")), []):
-            if found := self.words_in(label):
-                return found
+    def visible_label(self, node: PageNode) -> PageNode | None:
+        """Return the first visible label of a field, or None."""
+        return next((label for label in self._labels_of(node) if label.is_visible and label.box is not None), None)
+
+    def _labels_of(self, node: PageNode) -> Iterator[PageNode]:
+        yield from self._labels.get((node.prefix, node.attributes.get("id", "")), [])
         around = node.parent
         for _ in range(_LABEL_DEPTH):
             if around is None:
                 break
-            if around.tag == "label" and (found := self.words_in(around)):
-                return found
+            if around.tag == "label":
+                yield around
             around = around.parent
+
+    def _name_of_field(self, node: PageNode) -> str:
+        attributes = node.attributes
+        for label in self._labels_of(node):
+            if found := self.words_in(label):
+                return found
         if found := clean_text(attributes.get("placeholder") or attributes.get("title") or ""):
             return found
         return self._text_before(node) or clean_text(attributes.get("name", ""))

@@ -84,6 +84,12 @@ class PageNode:
     """Role of an element, set when an outline is built."""
     has_controls: bool = False
     """True if a descendant is a control, set when an outline is built."""
+    is_behind: bool = False
+    """True behind a modal dialog or in an inert part, set by `page_regions`, as the next ones."""
+    is_main: bool = False
+    own_cell: tuple[int, int] | None = None
+    cell: tuple[int, int] | None = None
+    """Row id and number of the cell of a table that contains the node. `own_cell` is that of the cell itself."""
 
     @property
     def ref(self) -> str:

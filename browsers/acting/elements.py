@@ -42,10 +42,12 @@ class PageElement:
         frame_id: str,
         label: str,
         place: tuple[float, float] | None = None,
+        may_be_drawn: bool = False,
     ) -> None:
         """Refer to an element; error messages call it `label`.
 
-        `place` is its left and top in the document if it is known not to move; None if it may be moving.
+        `place` is its left and top in the document if it is known not to move; None if it may be moving. With
+        `may_be_drawn`, its label is clicked instead if the element itself is hidden.
         """
         self.label = label
         self._processes = processes
@@ -57,6 +59,9 @@ class PageElement:
         self._place = place or (None, None)
         self._object_id = ""
         self._opens_window = False
+        self._may_be_drawn = may_be_drawn
+        self._inside = (0.0, 0.0)
+        """Place of the last point, from the corner of the first box of the element."""
 
     async def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of `ELEMENT_FUNCTIONS` with the element as `this`, and return its result.
@@ -74,6 +79,8 @@ class PageElement:
         Raises:
             ElementActionError: It cannot be clicked within two seconds.
         """
+        if self._may_be_drawn and (label := await self._find_object("findStandIn")) is not None:
+            return await self._copy(label[1]).click(count=count, button=button)
         point = await self.wait_actionable()
         if point is not None:
             await self._devices.click(*point, count=count, button=button)
@@ -106,10 +113,7 @@ class PageElement:
                     return None
                 failure = error
             else:
-                state, cover = await asyncio.gather(
-                    self.call("describeState", *self._place),
-                    _find_cover(self._processes, self._process, self._node_id, self._frame_id, point, label=self.label),
-                )
+                state, cover = await asyncio.gather(self.call("describeState", *self._place), self._find_cover(point))
                 if state == "gone":
                     raise ElementGoneError(f"{self.label} is gone")
                 self._opens_window = state == _OPENS_WINDOW
@@ -158,21 +162,15 @@ class PageElement:
                 best = (area, (left + right) / 2, (top + bottom) / 2)
         if best is None:
             raise ElementActionError(f"{self.label} has no place on the screen")
+        self._inside = (best[1] - dx - min(quads[0][0::2]), best[2] - dy - min(quads[0][1::2]))
         return best[1], best[2]
 
     async def _find_area(self) -> list[list[float]]:
         """Scroll to an area of an image map and return a quad around a point in it; no quad for other elements."""
-        session, element = self._process.session, await self._resolve()
-        self._process.has_objects = True
-        found = await session.send(
-            "Runtime.callFunctionOn",
-            objectId=element,
-            functionDeclaration=ELEMENT_FUNCTIONS["imageOfArea"],
-            objectGroup=OBJECT_GROUP,
-            limit_s=_LIMIT_S,
-        )
-        if (image := found["result"].get("objectId")) is None:
+        session = self._process.session
+        if (found := await self._find_object("imageOfArea")) is None:
             return []
+        element, image = await self._resolve(), found[0]
         arguments = [{"objectId": image}]
         place = await call_function(self._process, element, "placeInImage", arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
@@ -250,66 +248,86 @@ class PageElement:
         if refusal:
             raise (ElementGoneError if refusal == "is gone" else ElementActionError)(f"{self.label} {refusal}")
 
+    async def _find_object(self, function: str) -> tuple[str, int] | None:
+        """Return object id and node id of an element that a function returns, or None."""
+        self._process.has_objects = True
+        session, element = self._process.session, await self._resolve()
+        found = await session.send(
+            "Runtime.callFunctionOn",
+            objectId=element,
+            functionDeclaration=ELEMENT_FUNCTIONS[function],
+            objectGroup=OBJECT_GROUP,
+            limit_s=_LIMIT_S,
+        )
+        if (identifier := found["result"].get("objectId")) is None:
+            return None
+        described = await session.send("DOM.describeNode", objectId=identifier, limit_s=_LIMIT_S)
+        return identifier, described["node"]["backendNodeId"]
+
+    def _copy(self, node_id: int) -> PageElement:
+        """Return another element of the same frame under the same label."""
+        return PageElement(
+            self._processes,
+            self._process,
+            self._devices,
+            self._window,
+            node_id=node_id,
+            frame_id=self._frame_id,
+            label=self.label,
+        )
+
     async def _resolve(self) -> str:
         if not self._object_id:
             self._object_id = await resolve_node(self._process, self._node_id, self._frame_id, self.label)
         return self._object_id
 
+    async def _find_cover(self, point: tuple[float, float]) -> str:
+        """Return a description of the element that covers this one at a point of the window, or an empty text.
 
-async def _find_cover(
-    processes: FrameProcesses,
-    process: FrameProcess,
-    node_id: int,
-    frame_id: str,
-    point: tuple[float, float],
-    *,
-    label: str,
-) -> str:
-    """Return a description of the element that covers a node at a point of the window, or an empty text.
+        The parent processes of a frame are checked first.
 
-    The parent processes of a frame are checked first.
+        Raises:
+            ElementGoneError: The element no longer exists.
+        """
+        process = self._process
+        chain = [(process, self._node_id, self._frame_id)]
+        while process.parent is not None:
+            owner = await self._processes.owner(process)
+            if owner is None:
+                return ""
+            process = process.parent
+            chain.append((process, owner, process.frame_id))
+        for inner, node, frame in reversed(chain):
+            dx, dy = await self._processes.offset(inner)
+            if cover := await self._find_cover_in(inner, node, frame, point[0] - dx, point[1] - dy):
+                return cover
+        return ""
 
-    Raises:
-        ElementGoneError: The node no longer exists. Its message says so of `label`.
-    """
-    chain: list[tuple[FrameProcess, int, str]] = [(process, node_id, frame_id)]
-    while process.parent is not None:
-        owner = await processes.owner(process)
-        if owner is None:
+    async def _find_cover_in(self, process: FrameProcess, node_id: int, frame_id: str, x: float, y: float) -> str:
+        try:
+            scrolled = await process.send_in_world(
+                "Runtime.evaluate", process.frame_id, "contextId", expression="[scrollX, scrollY]", returnByValue=True
+            )
+        except CommandFailedError:
+            return _CHANGING
+        left, top = scrolled["result"]["value"]
+        try:
+            # This command alone takes coordinates of the document.
+            hit = await process.session.send(
+                "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
+            )
+        except CommandFailedError:
             return ""
-        process = process.parent
-        chain.append((process, owner, process.frame_id))
-    for inner, node, frame in reversed(chain):
-        dx, dy = await processes.offset(inner)
-        if cover := await _find_cover_in(inner, node, frame, point[0] - dx, point[1] - dy, label):
-            return cover
-    return ""
-
-
-async def _find_cover_in(process: FrameProcess, node_id: int, frame_id: str, x: float, y: float, label: str) -> str:
-    try:
-        scrolled = await process.send_in_world(
-            "Runtime.evaluate", process.frame_id, "contextId", expression="[scrollX, scrollY]", returnByValue=True
-        )
-    except CommandFailedError:
-        return _CHANGING
-    left, top = scrolled["result"]["value"]
-    try:
-        # This command alone takes coordinates of the document.
-        hit = await process.session.send(
-            "DOM.getNodeForLocation", x=round(x + left), y=round(y + top), includeUserAgentShadowDOM=False
-        )
-    except CommandFailedError:
-        return ""
-    if hit["backendNodeId"] == node_id:
-        return ""
-    here = await resolve_node(process, node_id, frame_id, label)
-    try:
-        other = await resolve_node(process, hit["backendNodeId"], frame_id, "the cover")
-    except ElementGoneError:
-        return _CHANGING
-    cover = await call_function(process, here, "describeCover", [{"objectId": other}])
-    if not cover:
-        return ""
-    tag, _, words = (truncate(part, _MAX_COVER) for part in clean_text(str(cover)).partition(" "))
-    return f"{quote(tag)} {quote(words)}" if words else quote(tag)
+        if hit["backendNodeId"] == node_id:
+            return ""
+        here = await resolve_node(process, node_id, frame_id, self.label)
+        try:
+            other = await resolve_node(process, hit["backendNodeId"], frame_id, "the cover")
+        except ElementGoneError:
+            return _CHANGING
+        inside = [{"value": value} for value in self._inside]
+        cover = await call_function(process, here, "describeCover", [{"objectId": other}, *inside])
+        if not cover:
+            return ""
+        tag, _, words = (truncate(part, _MAX_COVER) for part in clean_text(str(cover)).partition(" "))
+        return f"{quote(tag)} {quote(words)}" if words else quote(tag)

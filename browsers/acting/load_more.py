@@ -9,6 +9,7 @@ from browsers.acting.acting_page import ActingPage
 from browsers.acting.element_scripts import ElementActionError
 from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.step_targets import find_same_control
+from browsers.scripts import call_page
 
 _MORE_LIMIT_S = 30.0
 """Seconds for all clicks of one step."""
@@ -21,19 +22,6 @@ _REMOVED_POLLS = 4
 _IDLE_LIMIT_S = 1.5
 _GROWTH_S = 1.0
 """Seconds without growth after which a page is at its end: many pages load more after a timer."""
-_TO_END = """(() => {
-  let page = document.scrollingElement || document.documentElement;
-  if (page && page.scrollHeight <= innerHeight + 50) {
-    const isLarge = (one) => one.clientWidth * one.clientHeight >= innerWidth * innerHeight / 2;
-    const scrolls = (one) => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
-    const inside = (one) => one.shadowRoot ? below(one.shadowRoot) : [];
-    const below = (root) => [...root.querySelectorAll('*')].flatMap((one) => [one, ...inside(one)]);
-    page = (document.body ? below(document.body) : []).find((one) => isLarge(one) && scrolls(one)) || page;
-  }
-  page?.scrollTo({top: page.scrollHeight, behavior: 'instant'});
-  return page ? page.scrollHeight : 0;
-})()"""
-"""Script that scrolls the page to its end, or a large element that scrolls instead of the page; returns the height."""
 
 
 async def scroll_to_end(page: ActingPage) -> None:
@@ -42,13 +30,13 @@ async def scroll_to_end(page: ActingPage) -> None:
     rounds = 0
     while rounds < END_ROUNDS and time.monotonic() < end:
         rounds += 1
-        now = await page.evaluate(_TO_END)
+        now = await page.evaluate(call_page("scrollToEnd"))
         await asyncio.sleep(_POLL_S)
         await page.wait_until_idle(_IDLE_LIMIT_S)
         grown_until = time.monotonic() + _GROWTH_S
         while now == height and time.monotonic() < grown_until:
             await asyncio.sleep(_POLL_S)
-            now = await page.evaluate(_TO_END)
+            now = await page.evaluate(call_page("scrollToEnd"))
         if not isinstance(now, (int, float)) or now == height:
             return
         height = now

@@ -6,6 +6,7 @@ compared line by line.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,7 @@ from browsers.acting.aria_roles import (
     role_of,
 )
 from browsers.acting.dom_snapshot import Box, PageFacts, PageNode, ProcessSnapshot, iter_subtree, parse_snapshots
+from browsers.acting.page_regions import mark_regions
 from browsers.acting.visibility import mark_visible
 from browsers.garbage_collection import paused_collector
 from browsers.text_quoting import clean_text, quote, truncate
@@ -29,6 +31,8 @@ _MAX_NAME = 80
 """Characters of the name of a control, heading or landmark."""
 _MAX_TEXT = 120
 """Characters of a line of text. Adjacent texts share a line."""
+_MAX_ROW = 240
+"""Characters of the texts of a row of a table."""
 _MAX_OPTIONS = 8
 """Options of a list that its line shows."""
 _MIN_SECRET = 6
@@ -39,7 +43,8 @@ _STATES = ("checked", "expanded", "selected", "pressed", "disabled", "current", 
 _NATIVE_STATES = frozenset({"disabled", "required", "readonly"})
 _STATE_ATTRIBUTES = _NATIVE_STATES.union(f"aria-{state}" for state in _STATES)
 _WRITTEN_ROLES = frozenset((*LANDMARKS, *HEADINGS, *OTHER_ROLES))
-_DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
+DRAWN_BY_LABEL = frozenset({"checkbox", "radio", "file"})
+"""Types and roles of inputs that pages hide, to draw them by their labels."""
 _FIELD_TAGS = frozenset({"input", "select", "textarea"})
 _NEVER_ACTIVE = frozenset({"html", "body", "label", "#other", "#text"})
 """Tags that are not controls. A label passes clicks to its control."""
@@ -71,6 +76,15 @@ class OutlineLine:
     pieces: list[OutlineLine] = field(default_factory=list)
     """Lines of the single texts that were joined to this line; empty for other roles."""
     frame_id: str = ""
+    goal: str = ""
+    """Target of a link: links with one name and one target are one."""
+    control: str = ""
+    """Reference of the control that contains this line, if any."""
+    is_behind: bool = False
+    """True for a line that cannot be used: behind a modal dialog, or in an inert part."""
+    is_main: bool = False
+    cell: tuple[int, int] | None = None
+    """Row id and number of the cell of a table that contains the line."""
     since: float = 0.0
     """Time of the first outline with this line in this place, by `time.monotonic`."""
 
@@ -78,12 +92,12 @@ class OutlineLine:
     def text(self) -> str:
         """Line without indentation. Text of the page is in quotes, except state values of up to 12 letters."""
         if self.role == "text":
-            return quote(truncate(self.name, _MAX_TEXT))
+            return quote(truncate(self.name, _MAX_ROW if self.cell else _MAX_TEXT))
         name = f" {quote(self.name)}" if self.name else ""
         return f"{self.ref + ' ' if self.is_active else ''}{self.role}{name}{self.states}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
     """The lines of a page in document order."""
 
@@ -97,6 +111,11 @@ class Outline:
     """References of fields whose values are not shown."""
     secret_values: frozenset[str]
     """Values of these fields with at least `_MIN_SECRET` characters, of earlier outlines too."""
+
+    @functools.cached_property
+    def has_main(self) -> bool:
+        """True if lines are in the main part."""
+        return any(line.is_main for line in self.lines)
 
     @property
     def loading_texts(self) -> set[str]:
@@ -137,14 +156,16 @@ def build_outline(
         values = {node.value for node in fields if node.ref in secrets and node.tag != "select"}
         secret_values |= {value for value in values if value is not None and len(value) >= _MIN_SECRET}
         secrets |= {node.ref for node in fields if node.value in secret_values}
-        writer = _LineWriter(nodes, window, secrets)
+        writer = _LineWriter(nodes, window, secrets, facts)
         return Outline(facts, _merge_texts(writer.lines), root, window, secrets, secret_values)
 
 
 class _LineWriter:
     """Write the lines of one page in document order."""
 
-    def __init__(self, nodes: list[PageNode], window: tuple[int, int], secrets: frozenset[str]) -> None:
+    def __init__(
+        self, nodes: list[PageNode], window: tuple[int, int], secrets: frozenset[str], facts: PageFacts
+    ) -> None:
         self.lines: list[OutlineLine] = []
         self._half_window = 0.5 * window[0] * window[1]
         self._secrets = secrets
@@ -154,12 +175,13 @@ class _LineWriter:
                 node.role = role_of(node)
             if node.parent is not None and (node.has_controls or node.listens or node.role in ACTIVE):
                 node.parent.has_controls = True
+        mark_regions(nodes, facts, window)
         self._write(nodes[0])
 
     def _write(self, root: PageNode) -> None:
-        stack = [(root, 0, False)]
+        stack = [(root, 0, False, "")]
         while stack:
-            node, depth, is_inside = stack.pop()
+            node, depth, is_inside, control = stack.pop()
             if node.tag == "#text":
                 if node.is_visible:
                     self._write_text(node, depth)
@@ -170,7 +192,7 @@ class _LineWriter:
                 role = node.role
                 if self._is_active(node, role, is_inside):
                     is_group = _is_group(node, role)
-                    self._write_control(node, role, depth, is_group=is_group)
+                    control = self._write_control(node, role, depth, is_group=is_group)
                     depth += 1
                     # Inside a control all is the control. Inside a box with a listener, others may listen. A list of
                     # options that is no `select` may have items without a role.
@@ -178,22 +200,24 @@ class _LineWriter:
                     if node.tag == "select":
                         continue
                 elif node.is_visible and role in _WRITTEN_ROLES:
-                    if self._write_landmark(node, role, depth):
+                    if self._write_landmark(node, role, depth, control):
                         depth += 1
                         is_inside = is_inside or role in HEADINGS
                 elif node.tag == "label" and node.has_controls:
                     # The line of its control has its text.
                     is_inside = True
             # Not a generator, which would cost more than most nodes.
-            below = [(child, depth, is_inside) for child in node.children if not is_inside or child.tag != "#text"]
+            below = [
+                (child, depth, is_inside, control) for child in node.children if not is_inside or child.tag != "#text"
+            ]
             stack += below[::-1]
 
-    def _write_landmark(self, node: PageNode, role: str, depth: int) -> bool:
+    def _write_landmark(self, node: PageNode, role: str, depth: int, control: str) -> bool:
         """Write the line of a landmark, heading or picture; return False for a picture without a name."""
         name = "" if role in ("alert", "status") else truncate(self._namer.name_of(node, role), _MAX_NAME)
         if not name and role == "img":
             return False
-        self.lines.append(OutlineLine(node.ref, depth, role, name, box=node.box, frame_id=node.frame_id))
+        self._add(node, OutlineLine(node.ref, depth, role, name, control=control))
         return True
 
     def _names_a_line(self, node: PageNode) -> bool:
@@ -208,9 +232,11 @@ class _LineWriter:
             while parent is not None and parent.tag == "#other":
                 parent = parent.parent
             ref = (parent or node).ref
-            self.lines.append(OutlineLine(ref, depth, "text", text, box=node.box, frame_id=node.frame_id))
+            self._add(node, OutlineLine(ref, depth, "text", text))
 
-    def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> None:
+    def _write_control(self, node: PageNode, role: str, depth: int, *, is_group: bool) -> str:
+        """Write the line of a control; return its reference if all inside is this control, else an empty text."""
+        control = node.ref if role in ACTIVE else ""
         if role in ACTIVE:
             name = self._namer.name_of(node, role)
         else:
@@ -220,14 +246,19 @@ class _LineWriter:
         if node.is_clipped:
             states += " [offscreen in a scroller]"
         name = truncate(name, _MAX_NAME)
-        self.lines.append(OutlineLine(node.ref, depth, role, name, states, True, node.box, frame_id=node.frame_id))
+        goal = node.attributes.get("href", "") if role == "link" else ""
+        self._add(node, OutlineLine(node.ref, depth, role, name, states, True, goal=goal))
+        return control
+
+    def _add(self, node: PageNode, line: OutlineLine) -> None:
+        line.box, line.frame_id = node.box, node.frame_id
+        line.is_behind, line.is_main, line.cell = node.is_behind, node.is_main, node.cell
+        self.lines.append(line)
 
     def _is_active(self, node: PageNode, role: str, is_inside: bool) -> bool:
         attributes = node.attributes
         if not node.is_visible:
-            # A box of its own that is transparent or has no size: it is drawn by its label.
-            kind = attributes.get("type", "").lower()
-            return node.tag == "input" and kind in _DRAWN_BY_LABEL and node.style is not None
+            return self._is_drawn(node)
         if role in ACTIVE:
             return attributes.get("type") != "hidden" and not (is_inside and node.tag == "option")
         if node.tag in _NEVER_ACTIVE:
@@ -246,6 +277,15 @@ class _LineWriter:
             return False
         above = node.parent
         return above is None or above.style is None or above.style.cursor != "pointer"
+
+    def _is_drawn(self, node: PageNode) -> bool:
+        """Return True for a hidden choice that its label draws, or that is transparent or has no size."""
+        if node.tag != "input" or node.attributes.get("type", "").lower() not in DRAWN_BY_LABEL:
+            return False
+        label = self._namer.visible_label(node)
+        if label is not None:
+            node.box = label.box
+        return label is not None or node.style is not None
 
     def _states(self, node: PageNode, role: str) -> str:
         attributes = node.attributes
@@ -294,6 +334,21 @@ def _is_list(node: PageNode) -> bool:
     return False
 
 
+def _shares_line(last: OutlineLine, line: OutlineLine) -> bool:
+    """Return True if a text stands in the line before it: those of one row of a table, or short ones."""
+    if last.is_behind != line.is_behind:
+        return False
+    if last.cell and line.cell:
+        return last.cell[0] == line.cell[0] and len(last.name) < _MAX_ROW
+    return not (last.cell or line.cell) and len(last.name) < _MAX_TEXT // 2
+
+
+def cell_mark(one: OutlineLine, other: OutlineLine) -> str:
+    """Return the marks between two texts of one row: one for each cell that begins; else an empty text."""
+    is_row = one.cell and other.cell and one.cell[0] == other.cell[0]
+    return " |" * (other.cell[1] - one.cell[1]) if is_row and one.cell and other.cell else ""
+
+
 def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
     """Join adjacent texts to lines, and drop empty landmarks."""
     merged: list[OutlineLine] = []
@@ -301,9 +356,9 @@ def _merge_texts(lines: list[OutlineLine]) -> list[OutlineLine]:
         last = merged[-1] if merged else None
         if line.role != "text":
             merged.append(line)
-        elif last is not None and last.role == "text" and len(last.name) < _MAX_TEXT // 2:
+        elif last is not None and last.role == "text" and _shares_line(last, line):
+            last.name = f"{last.name}{cell_mark(last.pieces[-1], line)} {line.name}"
             last.pieces.append(line)
-            last.name = f"{last.name} {line.name}"
         else:
             merged.append(replace(line, pieces=[line]))
     result: list[OutlineLine] = []

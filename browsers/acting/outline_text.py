@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
-from browsers.acting.outline import Outline, OutlineLine
+from browsers.acting.outline import Outline, OutlineLine, cell_mark
 from browsers.text_quoting import clean_text, quote, truncate
 
 OUTLINE_CHARS = 6_000
@@ -30,14 +31,16 @@ _NEAR_PX = 50
 _Keyed = dict[tuple[str, str, int], OutlineLine]
 
 
-def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CHARS) -> str:
+def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CHARS, refs: tuple[str, ...] = ()) -> str:
     """Return the heading and the most important lines within a number of characters.
 
     Lines are chosen in this order, and written in document order: controls in the window; headings, landmarks and other
-    roles; other controls; texts in the window; other texts. With `words`, only lines that contain all of these words
-    are written.
+    roles; other controls; texts in the window; other texts. Those of `main` come first. Lines behind a modal dialog are
+    counted only. With `words`, only lines that contain all of these words
+    are written. The lines of `refs` are always written.
     """
-    lines = outline.lines
+    lines = [line for line in outline.lines if words or not line.is_behind]
+    behind = len(outline.lines) - len(lines)
     if words := clean_text(words).lower():
         lines = [line for line in lines if all(word in _searchable(line) for word in words.split())]
     head = write_heading(outline)
@@ -45,7 +48,7 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
         return f"{head}\n(no line has these words)" if words else f"{head}\n(nothing visible)"
     entries = [(line, _indented(line)) for line in lines] if words else _shorten_runs(lines)
     left = budget - len(head) - 70
-    order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][0]), at))
+    order = sorted(range(len(entries)), key=lambda at: (_rank(outline, entries[at][0], refs), at))
     chosen = set()
     for at in order:
         left -= len(entries[at][1]) + 1
@@ -56,6 +59,8 @@ def write_outline(outline: Outline, *, words: str = "", budget: int = OUTLINE_CH
     hidden = len(entries) - len(chosen)
     if hidden:
         out.append(f"… {hidden} more lines: scroll, or look with words of them")
+    if behind:
+        out.append(f"… {behind} lines behind the dialog or in inert parts: close it, or look with words of them")
     return "\n".join(out)
 
 
@@ -75,12 +80,13 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
     """
     old, new = _keyed(before), _keyed(after)
     changes = [f"~ {write_heading(after)}"] if before.facts.url != after.facts.url else []
-    added: list[str] = []
+    added: list[OutlineLine] = []
     for key, line in new.items():
-        if key not in old:
-            if line.role == "text":
-                added.append(line.name)
-                continue
+        if key not in old and line.role == "text":
+            if added and (added[-1].cell or line.cell) and not cell_mark(added[-1], line):
+                _flush(added, changes)
+            added.append(line)
+        elif key not in old:
             _flush(added, changes)
             changes.append(f"+ {line.text}")
         elif old[key].text != line.text or old[key].name != line.name:
@@ -95,12 +101,14 @@ def compare_outlines(before: Outline, after: Outline) -> str | None:
         return None
     if len(changes) > _MAX_CHANGES:
         changes = [*changes[:_MAX_CHANGES], f"… {len(changes) - _MAX_CHANGES} more changes: look"]
-    if removed:
-        listed = ", ".join(truncate(text, _MAX_REMOVED_CHARS) for text in removed[:_MAX_REMOVED])
-        changes.append(
-            f"- {listed}" + (f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else "")
-        )
-    return "\n".join(changes)
+    return "\n".join([*changes, *_describe_removed(removed)])
+
+
+def _describe_removed(removed: list[str]) -> list[str]:
+    if not removed:
+        return []
+    listed = ", ".join(truncate(text, _MAX_REMOVED_CHARS) for text in removed[:_MAX_REMOVED])
+    return [f"- {listed}" + (f" and {len(removed) - _MAX_REMOVED} more" if len(removed) > _MAX_REMOVED else "")]
 
 
 def _describe_order(before: Outline, after: Outline, old: _Keyed, new: _Keyed, *, is_rest_equal: bool) -> list[str]:
@@ -128,9 +136,10 @@ def _place(line: OutlineLine) -> tuple[float, float]:
     return (line.box[1], line.box[0]) if line.box is not None else (0.0, 0.0)
 
 
-def _flush(added: list[str], changes: list[str]) -> None:
+def _flush(added: list[OutlineLine], changes: list[str]) -> None:
     if added:
-        changes.append(f"+ {quote(truncate(' '.join(added), _MAX_PIECE))}")
+        words = [added[0].name, *(f"{cell_mark(one, line)} {line.name}" for one, line in itertools.pairwise(added))]
+        changes.append(f"+ {quote(truncate(''.join(words), _MAX_PIECE))}")
         added.clear()
 
 
@@ -189,11 +198,10 @@ def _same_kind(one: OutlineLine, other: OutlineLine) -> bool:
     return other.is_active and other.role == one.role and other.depth == one.depth
 
 
-def _rank(outline: Outline, line: OutlineLine) -> int:
+def _rank(outline: Outline, line: OutlineLine, refs: tuple[str, ...]) -> int:
+    if line.ref in refs:
+        return -1
     top = outline.facts.top
     is_near = line.box is not None and top - _NEAR_PX <= line.box[1] <= top + outline.window[1]
-    if line.is_active:
-        return 0 if is_near else 2
-    if line.role != "text":
-        return 1
-    return 3 if is_near else 4
+    rank = (0 if is_near else 4) if line.is_active else 1 if line.role != "text" else 2 if is_near else 5
+    return rank + 3 * (outline.has_main and not line.is_main)

@@ -11,7 +11,7 @@ from browsers.acting.element_scripts import ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.outline import Outline, OutlineLine, build_outline
+from browsers.acting.outline import DRAWN_BY_LABEL, Outline, OutlineLine, build_outline
 from browsers.cdp.session import CommandFailedError, Event
 from browsers.errors import PageCrashedError
 from browsers.login_state import REDACTED
@@ -112,6 +112,7 @@ class PageOutlines:
             node_id=int(node_id),
             frame_id=line.frame_id,
             label=label or ref,
+            may_be_drawn=line.role in DRAWN_BY_LABEL,
             place=line.box[:2] if line.box is not None and self._looked_at - line.since >= _STILL_S else None,
         )
 

@@ -52,7 +52,9 @@ class PopupHandler:
     def watch(self, session: Session) -> None:
         """Handle the events of one session: that of the page, or of a frame in another process."""
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
-        session.on("Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file"))
+        session.on(
+            "Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file; upload gives it one")
+        )
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
         session.on("Page.windowOpen", self._on_window)
         session.on("Page.frameScheduledNavigation", self._on_navigation)

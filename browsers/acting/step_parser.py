@@ -61,10 +61,13 @@ class StepTarget:
     ref: str = ""
     role: str = ""
     name: str = ""
+    within: str = ""
+    """Text beside the element, which tells it from others of its name."""
 
     def __str__(self) -> str:
         """Return the target as it is written in a step."""
-        return self.ref or f'{self.role} "{self.name}"'.strip()
+        within = f' in "{self.within}"' if self.within else ""
+        return self.ref or f'{self.role} "{self.name}"{within}'.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,11 @@ def _take_target(source: str, verb: str, rest: str) -> tuple[StepTarget, str]:
         raise _wrong(source, verb, 'a target is a reference (e12), role "name" or "text"')
     role = (match["role"] or "").lower()
     name = " ".join((match["name"] or "").split())
-    return StepTarget(match["ref"] or "", role, name), rest[match.end() :].strip()
+    target, rest = StepTarget(match["ref"] or "", role, name), rest[match.end() :].strip()
+    if name and rest.startswith("in ") and (around := _TARGET.match(rest[3:].strip().translate(_QUOTES))):
+        target = StepTarget("", role, name, " ".join((around["name"] or "").split()))
+        rest = rest[3:].strip()[around.end() :].strip()
+    return target, rest
 
 
 def _parse_plain(source: str, verb: str, rest: str) -> Step:

@@ -51,10 +51,11 @@ _MAX_STEP = 100
 class StepError(Exception):
     """A step failed. The message for the agent says why."""
 
-    def __init__(self, message: str, *, shows_page: bool = False) -> None:
-        """Store the reason. `shows_page` adds the outline of the page to the outcome."""
+    def __init__(self, message: str, *, shows_page: bool = False, refs: tuple[str, ...] = ()) -> None:
+        """Store the reason. `shows_page` adds the outline of the page to the outcome, with the lines of `refs`."""
         super().__init__(message)
         self.shows_page = shows_page
+        self.refs = refs
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class StepRunner:
         except StepError as failure:
             error = failure
         except (ElementActionError, StepTargetError, UnknownKeyError, ScriptEndedError) as failure:
-            error = StepError(str(failure), shows_page=isinstance(failure, (ElementGoneError, StepTargetError)))
+            shows_page = isinstance(failure, (ElementGoneError, StepTargetError))
+            error = StepError(str(failure), shows_page=shows_page, refs=getattr(failure, "refs", ()))
         except (CommandFailedError, TimeoutError) as failure:
             if not page.is_alive:
                 raise PageCrashedError("The page's renderer died.") from failure
@@ -181,7 +183,7 @@ class StepRunner:
             if changes is not None:
                 return changes or ("" if error is not None else _NOTHING_CHANGED), ""
         budget = OUTLINE_CHARS if error is None else _FAILED_BUDGET
-        return write_outline(after, budget=budget), write_heading(after)
+        return write_outline(after, budget=budget, refs=error.refs if error is not None else ()), write_heading(after)
 
     async def _wait_for_content(self, outline: Outline) -> Outline:
         """Wait while a new page is bare, or while a text of this step says that something loads; return the outline."""

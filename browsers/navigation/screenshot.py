@@ -8,7 +8,6 @@ overview of all.
 from __future__ import annotations
 
 import base64
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from browsers import errors
 from browsers.cdp.session import Event, Session
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from browsers.navigation.readiness import ReadinessWaiter
+from browsers.scripts import call_page
 
 WINDOW_WIDTH, WINDOW_HEIGHT = 1_280, 900
 """CSS pixels of the window."""
@@ -36,73 +36,6 @@ _QUALITIES = (75, 50, 25)
 _CAPTURE_LIMIT_S = 10.0
 _REVEAL_LIMIT_S = 9.0
 _SCRIPT_LIMIT_S = 3.0
-
-_REVEAL = """new Promise(async (done) => {
-  const end = performance.now() + 4000;
-  const frames = () => new Promise((next) => {
-    setTimeout(next, 100);
-    requestAnimationFrame(() => setTimeout(next, 15));
-  });
-  const height = () => document.documentElement.scrollHeight;
-  for (let y = 0; y < height() && y < 30000 && performance.now() < end; y += innerHeight * 0.9) {
-    scrollTo({top: y, behavior: 'instant'});
-    await frames();
-  }
-  scrollTo({top: 0, behavior: 'instant'});
-  await frames();
-  const open = [...document.images].filter((image) => !image.complete);
-  const decoded = Promise.all(open.map((image) => image.decode().catch(() => 0)));
-  await Promise.race([decoded, new Promise((next) => setTimeout(next, 2000))]);
-  const moving = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
-  const still = Promise.all(moving.map((one) => one.finished.catch(() => 0)));
-  await Promise.race([still, new Promise((next) => setTimeout(next, 1000))]);
-  await frames();
-  done(1);
-})"""
-"""Script that scrolls through the page once, so that lazy images load and faded parts appear, then returns to its top
-and waits for images and transitions."""
-
-_SIZE = """(() => {
-  const page = document.documentElement;
-  let inner = 0;
-  if (page.scrollHeight <= innerHeight + 50 || getComputedStyle(page).overflowY === 'hidden') {
-    for (const element of document.querySelectorAll('body, body *')) {
-      const isLarge = element.clientWidth * element.clientHeight >= innerWidth * innerHeight / 2;
-      if (!isLarge || element.scrollHeight < element.clientHeight + 100) continue;
-      if (!/auto|scroll/.test(getComputedStyle(element).overflowY)) continue;
-      inner = Math.max(inner, element.scrollHeight + innerHeight - element.clientHeight);
-    }
-  }
-  return {height: Math.max(page.scrollHeight, innerHeight), inner, top: scrollY, left: scrollX};
-})()"""
-"""Script that returns the height and the scroll position of the page, and the height of the window that would show all
-of an element that scrolls instead of the page."""
-
-_FRAMES = """new Promise((done) => {
-  setTimeout(() => done(1), 300);
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(1), 30)));
-})"""
-"""Script that waits for two frames; a page that does not change may paint none."""
-
-_FIND = """((target, scrolls) => {
-  let found = null;
-  try { found = document.querySelector(target); } catch {}
-  if (!found) {
-    const text = target.trim().toLowerCase();
-    let best = Infinity;
-    for (const element of document.querySelectorAll('body *')) {
-      const box = element.getBoundingClientRect();
-      const own = (element.innerText || element.alt || element.getAttribute('aria-label') || '').trim().toLowerCase();
-      if (box.width && box.height && own.includes(text) && own.length < best) { found = element; best = own.length; }
-    }
-  }
-  if (!found) return null;
-  if (scrolls) found.scrollIntoView({block: 'center', behavior: 'instant'});
-  const box = found.getBoundingClientRect();
-  return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
-})(%s, %s)"""
-"""Script that finds an element and may scroll to it: the one that the target selects as a CSS selector, else the
-visible one with the shortest text that contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +84,8 @@ async def take_screenshots(
     if size["inner"]:
         height = min(MAX_PAGE_HEIGHT, math.ceil(size["inner"]))
         await session.send("Emulation.setDeviceMetricsOverride", **window_metrics(height))
-        await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
-    await readiness.evaluate(_REVEAL, limit_s=_REVEAL_LIMIT_S, await_promise=True)
+        await readiness.evaluate(call_page("waitForFrames"), limit_s=_SCRIPT_LIMIT_S, await_promise=True)
+    await readiness.evaluate(call_page("reveal"), limit_s=_REVEAL_LIMIT_S, await_promise=True)
     size = await _measure(readiness)
     height = min(MAX_PAGE_HEIGHT, math.ceil(size["height"]))
     # Parts of equal height: no part is a sliver.
@@ -164,7 +97,7 @@ async def take_screenshots(
 
 
 async def _take_element(session: Session, readiness: ReadinessWaiter, request: ScreenshotRequest) -> Screenshot:
-    find = _FIND % (json.dumps(request.target), json.dumps(not request.keeps_page))
+    find = call_page("findPlace", request.target, not request.keeps_page)
     box = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
     if not isinstance(box, dict) or box["width"] < 1 or box["height"] < 1:
         raise errors.TargetNotFoundError(f"No visible element of the page matches {request.target!r}.")
@@ -173,7 +106,7 @@ async def _take_element(session: Session, readiness: ReadinessWaiter, request: S
         if clip.width < 1 or clip.height < 1:
             raise errors.TargetNotFoundError(f"{request.target!r} is not in the window now: scroll to it first.")
         return await _capture(session, clip, request, beyond_window=False)
-    await readiness.evaluate(_FRAMES, limit_s=_SCRIPT_LIMIT_S, await_promise=True)
+    await readiness.evaluate(call_page("waitForFrames"), limit_s=_SCRIPT_LIMIT_S, await_promise=True)
     # The page may have moved while it scrolled.
     again = await readiness.evaluate(find, limit_s=_SCRIPT_LIMIT_S)
     box = again if isinstance(again, dict) else box
@@ -216,5 +149,5 @@ async def _capture(session: Session, clip: _Clip, request: ScreenshotRequest, *,
 
 
 async def _measure(readiness: ReadinessWaiter) -> dict[str, float]:
-    size = await readiness.evaluate(_SIZE, limit_s=_SCRIPT_LIMIT_S)
+    size = await readiness.evaluate(call_page("measurePage"), limit_s=_SCRIPT_LIMIT_S)
     return size if isinstance(size, dict) else {"height": WINDOW_HEIGHT, "inner": 0, "top": 0, "left": 0}

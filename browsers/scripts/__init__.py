@@ -3,9 +3,8 @@
 All but `ACTING_PAGES` and `DESKTOP_APIS` run in an isolated world, which pages cannot see.
 """
 
+import json
 from importlib.resources import files
-
-__all__ = ["ACTING_PAGES", "CONSENT", "DESKTOP_APIS", "ELEMENT_FUNCTIONS", "MARK_HIDDEN", "READINESS_PROBE"]
 
 READINESS_PROBE = files(__name__).joinpath("probe.js").read_text(encoding="utf-8")
 """Install `globalThis.__readinessProbe`. Its `sample()` returns the tuple that `DomSample.of` parses."""
@@ -23,6 +22,18 @@ DESKTOP_APIS = files(__name__).joinpath("desktop.js").read_text(encoding="utf-8"
 ACTING_PAGES = files(__name__).joinpath("acting.js").read_text(encoding="utf-8")
 """Script in the world of a page on which steps act: ignore `print()`, refuse pointer locks, and more."""
 
-_FUNCTIONS = files(__name__).joinpath("elements.js").read_text(encoding="utf-8").split("\nfunction ")[1:]
-ELEMENT_FUNCTIONS = {text.partition("(")[0]: "function " + text[: text.rindex("}") + 1] for text in _FUNCTIONS}
+
+def _load_functions(name: str) -> dict[str, str]:
+    """Return the functions at the top level of a script by name."""
+    parts = files(__name__).joinpath(name).read_text(encoding="utf-8").split("\nfunction ")[1:]
+    return {text.partition("(")[0]: "function " + text[: text.rindex("}") + 1] for text in parts}
+
+
+ELEMENT_FUNCTIONS = _load_functions("elements.js")
 """Functions by name that are called with an element of a page as `this`, each alone."""
+_PAGE_FUNCTIONS = _load_functions("pages.js")
+
+
+def call_page(name: str, *arguments: object) -> str:
+    """Return an expression that calls a function of `pages.js`."""
+    return f"({_PAGE_FUNCTIONS[name]})({', '.join(map(json.dumps, arguments))})"

@@ -8,7 +8,9 @@ function describeState(left, top) {
   if (!this.isConnected) return 'gone';
   // A fieldset does not disable its links and its legend.
   const control = this.closest('button, input, select, textarea');
-  if ((control && control.matches(':disabled')) || this.closest('[aria-disabled=true]')) return 'disabled';
+  if ((control && control.matches(':disabled')) || this.closest('[aria-disabled=true], [inert]')) {
+    return 'disabled';
+  }
   const a = this.getBoundingClientRect();
   const ready = this.closest('a[target],area[target]') ? 'opens a window' : '';
   if (Math.abs(a.x + scrollX - left) < 1 && Math.abs(a.y + scrollY - top) < 1) return ready;
@@ -72,17 +74,50 @@ function clickByScript() {
   return true;
 }
 
-/* Return tag, id and up to 200 characters of text of the node `hit` that covers the element.
+/* Return the visible label of a choice or file field that is hidden, clipped or transparent; null for others. */
+function findStandIn() {
+  const box = this.getBoundingClientRect();
+  const style = getComputedStyle(this);
+  const isShown = this.checkVisibility({visibilityProperty: true, opacityProperty: true});
+  const isPlaced = box.width > 2 && box.height > 2 && box.right + scrollX > 0 && box.bottom + scrollY > 0;
+  if (isShown && isPlaced && style.clip === 'auto' && style.clipPath === 'none') return null;
+  const isVisible = (one) => one.checkVisibility({visibilityProperty: true, opacityProperty: true});
+  return [...this.labels || []].find((one) => isVisible(one) && one.getClientRects().length) || null;
+}
 
-   Return an empty text if one of both contains the other, or if `hit` is in the label of the element. */
-function describeCover(hit) {
-  for (let node = hit; node; node = node.parentNode || node.host) if (node === this) return '';
-  for (let node = this; node; node = node.parentNode || node.host) if (node === hit) return '';
-  const element = hit.nodeType === 1 ? hit : hit.parentElement;
-  if (!element) return 'something';
+/* Return tag, id and up to 200 characters of text of what covers the element at a point, `dx` and `dy` from its first corner;
+   an empty text if a click there does what a click on the element does. `hit` is the node there: without an element
+   around it, it is a pseudo-element. */
+function describeCover(hit, dx, dy) {
+  const up = (node) => node.assignedSlot || node.parentNode || node.host;
+  const isIn = (node, outer) => { for (; node; node = up(node)) if (node === outer) return true; return false; };
+  const controls = 'a[href],button,input,select,textarea,summary,label,[role=button],[role=link],[onclick],[tabindex]';
+  const box = this.getClientRects()[0] || this.getBoundingClientRect();
+  let element = hit.nodeType === 1 ? hit : hit.parentElement;
+  const isPseudo = !element;
+  element ||= this.getRootNode().elementFromPoint(box.x + dx, box.y + dy);
+  if (!element || isIn(element, this)) return '';
+  // The point is beside the drawing of the element, or the element lets clicks pass. Not below a veil of a box around it.
+  if (isIn(this, element) && !(isPseudo && !element.matches(controls))) return '';
   const label = element.closest('label');
-  if (label && label.control === this) return '';
-  return element.localName + (element.id ? '#' + element.id : '') + ' ' + (element.textContent || '').slice(0, 200);
+  if ((label && label.control === this) || (this.localName === 'label' && this.control === element)) return '';
+  const parent = this.parentElement || this.getRootNode().host;
+  if (parent && parent !== document.body && isIn(element, parent)) {
+    const around = parent.getBoundingClientRect();
+    const fits = around.width <= box.width + 24 && around.height <= box.height + 24;
+    const isDrawing = !element.matches(controls) && !element.textContent.trim();
+    if ((isDrawing && fits) || getComputedStyle(this).opacity < .05) return '';
+  }
+  const link = element.closest(controls);
+  if (link && !this.closest(controls) && !this.querySelector(controls)) {
+    // The link of a card lies over all its texts.
+    let card = link.parentElement;
+    for (let level = 0; card && level < 3 && !isIn(this, card); level++) card = card.parentElement;
+    const size = card && isIn(this, card) ? card.getBoundingClientRect() : null;
+    if (size && size.width * size.height < innerWidth * innerHeight / 2) return '';
+  }
+  const name = element.localName + (isPseudo ? '::after' : '') + (element.id ? '#' + element.id : '');
+  return name + ' ' + (element.textContent || '').slice(0, 200);
 }
 
 /* Focus a field and select its text; set the value of date, color and range inputs directly.

@@ -16,9 +16,11 @@ from aiohttp import web
 
 from tests.site import (
     acting,
+    acting_choices,
     acting_fields,
     acting_hostile,
     acting_late,
+    acting_regions,
     acting_requests,
     apps,
     articles,
@@ -56,7 +58,7 @@ _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
-    acting_fields, acting_hostile, acting_late, acting_requests,
+    acting_choices, acting_fields, acting_hostile, acting_late, acting_regions, acting_requests,
 )  # fmt: skip
 
 _BACKLOG = 1024

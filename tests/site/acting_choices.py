@@ -1,0 +1,76 @@
+"""Choices that are drawn by their labels, controls below drawings, and cards with several links."""
+
+from __future__ import annotations
+
+from tests.site.catalogue import fixed
+from tests.site.markup import page
+
+_LOG = """<p id="log">log: nothing</p><script>
+const say = (what) => { document.getElementById('log').textContent = 'log: ' + what; };
+document.addEventListener('change', ({target}) => say(target.name + ' ' + (target.files ? 'file' : target.checked)));
+</script>"""
+
+_CLIPPED = "position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0,0,0,0)"
+_HIDDEN = {
+    "none": "display:none",
+    "clipped": _CLIPPED,
+    "transparent": "position:absolute;opacity:0",
+    "away": "position:absolute;left:-9999px",
+    "invisible": "visibility:hidden;position:absolute",
+    "cut": "position:absolute;clip-path:inset(50%)",
+}
+HIDDEN_CHOICES = tuple(_HIDDEN)
+_CHOICES = (
+    "".join(
+        f'<label style="display:block"><input type=checkbox name={name} style="{style}"><b>Around {name}</b></label>'
+        f'<input type=radio id=r-{name} name=radio-{name} style="{style}"><label for=r-{name}>Beside {name}</label>'
+        for name, style in _HIDDEN.items()
+    )
+    + """<label><input type=checkbox name=attribute hidden>Attribute</label>
+<div style="position:relative;width:60px;height:24px"><input type=checkbox name=switch aria-label=Switch
+style="position:absolute;opacity:0;width:60px;height:24px"><span style="position:absolute;inset:0;background:#ccc"
+onclick="say('switched')"></span></div><label>Scan <input type=file name=scan style="display:none"></label>"""
+)
+
+_COVERS = """<style>.card { position: relative; padding: 20px; width: 300px }
+.card a::after { content: ''; position: absolute; inset: 0 }
+.ripple { position: relative } .ripple::before { content: ''; position: absolute; inset: 0 }
+.icon::before { content: 'x'; display: inline-block } .wrap { position: relative; display: inline-block }
+.drawing { position: absolute; inset: 0 } .veil { position: relative; width: 200px }
+.veil::after { content: ''; position: absolute; inset: 0; background: #fffc }</style>
+<div class=card><p>The weir is closed.</p><a href="#w" onclick="say('read on')">Read on</a></div>
+<button class=ripple onclick="say('ordered')">Order</button>
+<button aria-label=Dismiss onclick="say('dismissed')"><i class=icon></i></button>
+<span class=wrap onclick="say('wrapped')"><button>Wrapped</button><span class=drawing></span></span>
+<label class=ripple><input type=checkbox name=agreed> Agreed</label><div id=host></div>
+<div class=veil><button onclick="say('veiled')">Veiled</button></div>
+<div style="position:relative"><button onclick="say('below')">Below</button>
+<div style="position:absolute;inset:0">A text that lies over it</div></div><script>
+const root = host.attachShadow({mode: 'closed'});
+root.innerHTML = '<style>button{position:relative}button::after{content:"";position:absolute;inset:0}</style>' +
+  '<button>Shadow</button>';
+root.lastElementChild.onclick = () => say('shadow');
+</script>"""
+
+_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+_CARDS = (
+    "".join(
+        f"<div><a href='#{name}'><img alt='{name}' src='{_PICTURE}' width=40 height=40></a><h3><a href='#{name}'>{name}"
+        f"</a></h3><button onclick=\"say('bought {name}')\">Buy</button></div>"
+        for name in ("Tin", "Oil lamp", "Brass")
+    )
+    + f"<a href='#whole'><img alt=Whole src='{_PICTURE}' width=40 height=40><h3>Whole</h3></a>"
+    + "<table><tr><td>Rope</td><td><button onclick=\"say('row rope')\">Order</button></td></tr>"
+    "<tr><td>Sail</td><td><button onclick=\"say('row sail')\">Order</button></td></tr></table>"
+    "<p>Left</p><button onclick=\"say('left')\">Go</button><p>Right</p><button onclick=\"say('right')\">Go</button>"
+    "<script>onhashchange = () => say('at ' + location.hash)</script>"
+)
+
+PAGES = tuple(
+    fixed(f"/acting/{name}", description, page(f"Acting {name}", _LOG + body))
+    for name, description, body in (
+        ("choices", "choices that are drawn by their labels", _CHOICES),
+        ("covers", "controls below drawings, and below what covers them", _COVERS),
+        ("cards", "cards with several links and equal buttons", _CARDS),
+    )
+)
