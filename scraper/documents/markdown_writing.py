@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, dropwhile, groupby
 
+_Rows = Sequence[Sequence[str]]
 _MAX_SPLIT_DEPTH = 12
+_SAME_ROWS_SHARE = 0.8
+"""Share of the filled rows. Groups of columns that have these in common are one table."""
 _SYNTAX_AT_START = re.compile(r"^(?:#{1,6}(?=\s)|[-+>](?=\s)|\d{1,9}[.)](?=\s)|```|~~~)")
 _WEB_ADDRESS = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
 _ESCAPES = str.maketrans({" ": "%20", "|": "%7C", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
@@ -28,18 +31,20 @@ def _escape_cell(text: str) -> str:
 
 
 def format_regions(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield each block of cells of a sheet as a table, or a single cell as a line of text."""
+    """Yield each table of a sheet, or a single cell as a line of text."""
     width = max(map(len, rows), default=0)
     for block in _split_regions([[*row, *[""] * (width - len(row))] for row in rows]):
         yield block[0][0] if len(block) == len(block[0]) == 1 else pipe_table(block)
 
 
-def _split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Sequence[Sequence[str]]]:
-    """Yield the blocks of cells between empty rows and columns, top to bottom, then left to right."""
-    blocks = _split_at_empty_rows(rows)
+def _split_regions(rows: _Rows, depth: int = 0) -> Iterator[_Rows]:
+    """Yield the tables between empty rows and columns, top to bottom, then left to right.
+
+    Empty rows and columns inside of a table, which only space it, are left out.
+    """
+    blocks = _join_bands(_split_at_empty_rows(rows))
     if len(blocks) == 1:
-        columns = _split_at_empty_rows(list(zip(*blocks[0], strict=True)))
-        blocks = [list(zip(*block, strict=True)) for block in columns]
+        blocks = [_transpose(columns) for columns in _join_columns(_split_at_empty_rows(_transpose(blocks[0])))]
     if len(blocks) == 1 or depth >= _MAX_SPLIT_DEPTH:
         yield from blocks
         return
@@ -47,8 +52,67 @@ def _split_regions(rows: Sequence[Sequence[str]], depth: int = 0) -> Iterator[Se
         yield from _split_regions(block, depth + 1)
 
 
-def _split_at_empty_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[Sequence[str]]]:
+def _split_at_empty_rows(rows: _Rows) -> list[_Rows]:
     return [list(group) for is_filled, group in groupby(rows, key=any) if is_filled]
+
+
+def _transpose(rows: _Rows) -> _Rows:
+    return list(zip(*rows, strict=True))
+
+
+def _join_bands(bands: Sequence[_Rows]) -> list[_Rows]:
+    """Join the rows between empty rows that continue the table above them, with single labels before them."""
+    joined: list[_Rows] = []
+    waiting: list[_Rows] = []
+    for band in bands:
+        waiting.append(band)
+        if joined and _filled_columns(band) <= {min(_filled_columns(joined[-1]))} and len(band) == 1:
+            continue
+        if joined and _continues(joined[-1], band):
+            joined[-1] = [*joined[-1], *chain.from_iterable(waiting)]
+        else:
+            joined += waiting
+        waiting = []
+    return joined + waiting
+
+
+def _continues(table: _Rows, band: _Rows) -> bool:
+    """Return True for rows of the columns of a table that begin with values, not with a header of their own."""
+    columns = _filled_columns(band)
+    if len(columns) < 2 or not columns <= _filled_columns(table) or band[0] == table[0]:
+        return False
+    rows = list(dropwhile(lambda row: sum(map(bool, row)) < 2, band))  # Without labels over the rows.
+    values = [(column[0], [cell for cell in column[1:] if cell]) for column in zip(*rows, strict=True) if column[0]]
+    has_header = any(below and not _is_number(first) and all(map(_is_number, below)) for first, below in values)
+    return len(band) == 1 or (not has_header and any(_is_number(first) for first, _ in values))
+
+
+def _join_columns(groups: Sequence[_Rows]) -> list[_Rows]:
+    """Join groups of columns of one table, which empty columns space; a group with labels of its own is another one."""
+    joined: list[_Rows] = []
+    for group in groups:
+        if joined and not _is_own_table(_filled_columns(joined[-1]), group):
+            joined[-1] = [*joined[-1], *group]
+        else:
+            joined.append(group)
+    return joined
+
+
+def _is_own_table(rows_before: set[int], columns: _Rows) -> bool:
+    rows = _filled_columns(columns)
+    if len(columns) == 1 and len(rows) == 1 < len(rows_before):  # A remark beside the table.
+        return True
+    labels = [cell for cell in columns[0] if cell][1:]
+    has_labels = len(columns) > 1 and sum(map(_is_number, labels)) * 2 < len(labels)
+    return has_labels and len(rows & rows_before) < _SAME_ROWS_SHARE * len(rows | rows_before)
+
+
+def _filled_columns(rows: _Rows) -> set[int]:
+    return {index for index, column in enumerate(zip(*rows, strict=True)) if any(column)}
+
+
+def _is_number(cell: str) -> bool:
+    return any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell))
 
 
 def escape_text(text: str) -> str:

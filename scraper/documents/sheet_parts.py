@@ -1,10 +1,13 @@
-"""Read what calamine leaves out of workbooks: errors, leading zeros and links of cells, notes, threads of comments."""
+"""Read what calamine leaves out of workbooks: errors, formulas, leading zeros and links of cells, comments."""
 
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator, Mapping
 
+from scraper.documents.compound_file import CompoundFile
+from scraper.documents.model import locked_error
 from scraper.documents.office_xml import THREADED, S, find_related_parts, find_relations, iter_sheet_parts
 from scraper.documents.safe_zip import ZipParts
 from scraper.html.dom.xpath import text_of
@@ -19,6 +22,12 @@ _NUMBER = re.compile(
 )
 """Cell with a style and a whole number: its tag, its style, the text before the number, and the number."""
 _TYPE = re.compile(rb"\st=")
+_FORMULA = re.compile(
+    rb"<((?:\w+:)?)c\b(?![^<>]*\bt=\"(?!n\"))([^<>]*)>\s*<(?:\w+:)?f\b[^<>]*?(?:/>|>([^<>]*)</(?:\w+:)?f>)"
+    rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+"""Cell with a formula and without a value: prefix, attributes and formula. An empty text has the type `str`."""
+_EMPTY_CELL = re.compile(rb"<(?:\w+:)?c\b[^<>]*?(?:/>|>\s*</(?:\w+:)?c>)")
 _ZEROS = re.compile(r"0{2,15}")
 """Number format of postal codes and other numbers that keep their leading zeros."""
 
@@ -33,8 +42,12 @@ def read_padded_styles(parts: ZipParts) -> dict[int, int]:
     return {index: len(code) for index, code in styles if _ZEROS.fullmatch(code)}
 
 
-def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> bytes:
-    """Return a sheet in which errors are text, and numbers with leading zeros too."""
+def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> tuple[bytes, int]:
+    """Return a sheet in which errors, numbers with leading zeros and formulas without a value are text.
+
+    Returns:
+        The sheet, and the number of formulas without a value.
+    """
 
     def pad(match: re.Match[bytes]) -> bytes:
         tag, style, before, digits = match.groups()
@@ -43,8 +56,19 @@ def write_as_text(xml: bytes, padded_styles: Mapping[int, int]) -> bytes:
             return match[0]
         return tag + b' t="str"' + before + digits.zfill(width) + b"</"
 
+    def show(match: re.Match[bytes]) -> bytes:
+        prefix, attributes, formula = match.groups()
+        tag = b"<" + prefix + b"c" + attributes.replace(b' t="n"', b"") + b' t="str"><' + prefix + b"v>="
+        return tag + (formula or b"...") + b"</" + prefix + b"v></" + prefix + b"c>"
+
     xml = _ERROR.sub(rb"\1str\2", xml)
-    return _NUMBER.sub(pad, xml) if padded_styles else xml
+    xml, count = _FORMULA.subn(show, xml) if b"f>" in xml or b"f " in xml else (xml, 0)
+    return (_NUMBER.sub(pad, xml) if padded_styles else xml), count
+
+
+def drop_empty_cells(xml: bytes) -> bytes:
+    """Return a sheet without the cells that only have a format."""
+    return _EMPTY_CELL.sub(b"", xml)
 
 
 _LINK = re.compile(rb"<(?:\w+:)?hyperlink\b[^<>]*>")
@@ -79,6 +103,12 @@ def column_number(name: bytes) -> int:
     for letter in name:
         number = number * 26 + letter - 64
     return number
+
+
+def column_name(index: int) -> str:
+    """Return the letters of a column, from 0 for A."""
+    before, last = divmod(index, 26)
+    return (column_name(before - 1) if before else "") + chr(65 + last)
 
 
 _MAX_COMMENTS = 500
@@ -152,3 +182,69 @@ def _format_notes(parts: ZipParts, part: str, *, skip_copies: bool) -> Iterator[
         name = f" ({clean_line(author, _MAX_NAME_CHARS)})" if author else ""
         if text:
             yield f"- {comment.get('ref', '')}{name}: {text}"
+
+
+_FIRST, _BOUND_SHEET, _PASSWORD, _NOTE, _OBJECT, _TEXT, _CONTINUED = 0x0809, 0x85, 0x2F, 0x1C, 0x5D, 0x1B6, 0x3C
+"""Types of records ([MS-XLS], 2.3)."""
+_UNICODE_VERSION, _COMMON_DATA = 0x06, 0x15
+
+
+def read_old_comments(data: bytes) -> dict[str, list[str]]:
+    """Return the comments of a workbook of the format until 2003 by sheet name, each as one list in Markdown.
+
+    Raises:
+        EncryptedDocumentError: It needs a password.
+    """
+    names: dict[int, str] = {}
+    texts: dict[tuple[str, int], str] = {}
+    found: dict[str, list[tuple[str, str, int]]] = {}
+    sheet, number, missing, is_unicode = "", 0, 0, True
+    for at, kind, record in _iter_records(CompoundFile(data)):
+        if kind == _PASSWORD:
+            raise locked_error("The spreadsheet")
+        if kind == _FIRST:
+            sheet, is_unicode = names.get(at, sheet), record[1] >= _UNICODE_VERSION
+        elif kind == _BOUND_SHEET:
+            name = record[7:] if is_unicode else b"\0" + record[7:]
+            names[int.from_bytes(record[:4], "little")] = _decode_old(name, record[6])
+        elif kind == _OBJECT and record[0] == _COMMON_DATA:
+            number = int.from_bytes(record[6:8], "little")
+        elif kind == _TEXT:
+            missing = int.from_bytes(record[10:12], "little")
+        elif kind == _CONTINUED and missing > 0:
+            text = _decode_old(record, missing)
+            texts[sheet, number] = texts.get((sheet, number), "") + text
+            missing -= len(text) or missing
+        elif kind == _NOTE:
+            row, column, size, identifier, author = struct.unpack_from("<5H", record)
+            cell = f"{column_name(column)}{row + 1}"
+            if is_unicode:
+                found.setdefault(sheet, []).append((cell, _decode_old(record[10:], author), identifier))
+            elif row < 0xFFFF:  # Its text is in the record itself.
+                texts[sheet, -at] = _decode_old(b"\0" + record[6:], size)
+                found.setdefault(sheet, []).append((cell, "", -at))
+    return {
+        name: ["\n".join(["Comments:", "", *(_format_note(*note, texts.get((name, note[2]), "")) for note in notes)])]
+        for name, notes in found.items()
+    }
+
+
+def _iter_records(streams: CompoundFile) -> Iterator[tuple[int, int, bytes]]:
+    """Yield place, type and content of each record; other short contents than texts are filled with zeros."""
+    stream, at = streams.read("Workbook") or streams.read("Book"), 0
+    while at + 4 <= len(stream):
+        kind, size = struct.unpack_from("<HH", stream, at)
+        record = stream[at + 4 : at + 4 + size]
+        yield at, kind, record if kind == _CONTINUED and record else record.ljust(12, b"\0")
+        at += 4 + size
+
+
+def _decode_old(record: bytes, length: int) -> str:
+    """Return a text of at most this many characters; its first byte says if they have two bytes."""
+    is_wide = record[0] & 1
+    return record[1 : 1 + length * (1 + is_wide)].decode("utf-16-le" if is_wide else "cp1252", "replace")
+
+
+def _format_note(cell: str, author: str, _: int, text: str) -> str:
+    text = clean_line(text.removeprefix(f"{author}:") if author else text, _MAX_COMMENT_CHARS)
+    return f"- {cell} ({clean_line(author, _MAX_NAME_CHARS)}): {text}" if author else f"- {cell}: {text}"

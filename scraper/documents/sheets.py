@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import python_calamine
-from python_calamine import CalamineWorkbook, SheetVisibleEnum
+from python_calamine import CalamineWorkbook, SheetMetadata, SheetTypeEnum, SheetVisibleEnum
 
 from scraper.documents.markdown_writing import format_regions, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
@@ -19,6 +20,8 @@ from scraper.documents.office_xml import iter_sheet_parts
 from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts
 from scraper.documents.sheet_parts import (
     column_number,
+    drop_empty_cells,
+    read_old_comments,
     read_padded_styles,
     read_sheet_comments,
     read_sheet_links,
@@ -68,19 +71,22 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     kind = sniff_kind(data)
     parts = ZipParts(data) if kind in (DocumentKind.XLSX, DocumentKind.XLSB) else None
     row_counts: dict[str, int] = {}
-    if parts is not None and kind is DocumentKind.XLSX:
-        data, counts_by_part = _limit_workbook(data, parts)
-        row_counts = {name: counts_by_part.get(part, 0) for name, part in iter_sheet_parts(parts)}
+    comments: dict[str, list[str]] = {}
+    warnings: list[str] = []
+    if parts is None:
+        comments = read_old_comments(data)
+    elif kind is DocumentKind.XLSX:
+        data, row_counts = _limit_workbook(data, parts, warnings)
     workbook = _open(data)
     sections: list[str] = []
-    warnings: list[str] = []
     charts = read_charts(parts) if parts is not None else {}
-    comments = read_sheet_comments(parts) if parts is not None else {}
+    comments = read_sheet_comments(parts) if parts is not None else comments
     links = read_sheet_links(parts) if parts is not None and kind is DocumentKind.XLSX else {}
-    hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
-    for number, name in enumerate(workbook.sheet_names[:_MAX_SHEETS], 1):
-        mark = " (hidden sheet)" if name in hidden else ""
-        tables = _format_sheet(_read_rows(workbook, name, links.get(name, {})), name, row_counts.get(name, 0), warnings)
+    for number, sheet in enumerate(workbook.sheets_metadata[:_MAX_SHEETS], 1):
+        name = sheet.name
+        mark = "" if sheet.visible == SheetVisibleEnum.Visible else " (hidden sheet)"
+        rows = _read_rows(workbook, sheet, links.get(name, {}), warnings)
+        tables = _format_sheet(rows, name, row_counts.get(name, 0), warnings)
         blocks = [*tables, *charts.get(name, ()), *comments.get(name, ())]
         sections.append("\n\n".join([f"<!-- page {number} -->\n\n## {name}{mark}", *blocks]))
     if len(workbook.sheet_names) > _MAX_SHEETS:
@@ -90,25 +96,43 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 def _open(data: bytes) -> CalamineWorkbook:
     try:
-        return CalamineWorkbook.from_filelike(io.BytesIO(data))
+        with _native_errors():
+            return CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError:
         raise locked_error("The spreadsheet") from None
     except (python_calamine.CalamineError, ValueError, OSError) as error:
         raise MalformedDocumentError(f"The spreadsheet is damaged: {str(error)[:200]}.") from None
 
 
-def _read_rows(workbook: CalamineWorkbook, name: str, links: Mapping[tuple[int, int], str]) -> list[list[Any]]:
+@contextlib.contextmanager
+def _native_errors() -> Iterator[None]:
+    """Turn a panic of the native reader, which is no `Exception`, into a ValueError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise ValueError("its structure is not understood") from None
+        raise
+
+
+def _read_rows(
+    workbook: CalamineWorkbook, metadata: SheetMetadata, links: Mapping[tuple[int, int], str], warnings: list[str]
+) -> list[list[Any]]:
     """Return the cells between the first and the last used one; merged cells repeat their value.
 
-    Cells with links, whose addresses are given by row and column, are written as Markdown.
+    Cells with links, whose addresses are given by row and column, are written as Markdown. A damaged sheet has no
+    cells and a warning.
     """
     try:
-        sheet = workbook.get_sheet_by_name(name)
-        rows = sheet.to_python(skip_empty_area=True)
-        top, left = sheet.start or (0, 0)
-        merged = sheet.merged_cell_ranges or []
-    except (python_calamine.CalamineError, ValueError, OSError):
-        return []  # A sheet of charts, or a damaged sheet among others.
+        with _native_errors():
+            sheet = workbook.get_sheet_by_name(metadata.name)
+            rows = sheet.to_python(skip_empty_area=True)
+            top, left = sheet.start or (0, 0)
+            merged = sheet.merged_cell_ranges or []
+    except (python_calamine.CalamineError, ValueError, OSError) as error:
+        if metadata.typ == SheetTypeEnum.WorkSheet:
+            warnings.append(f"Sheet {metadata.name[:60]} is damaged and not read: {str(error)[:200]}.")
+        return []
     for (first_row, first_column), (last_row, last_column) in merged[:_MAX_MERGED_RANGES]:
         height, width = last_row - first_row + 1, last_column - first_column + 1
         if height * width > _MAX_MERGED_CELLS or (rows and width >= len(rows[0])):
@@ -141,7 +165,7 @@ def _format_value(cell: Any) -> str:
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(round(cell, 12))
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e16 else f"{cell:.15g}"
     if isinstance(cell, datetime.datetime):
         whole = cell.time() == datetime.time()
         return cell.date().isoformat() if whole else cell.isoformat(sep=" ", timespec="seconds")
@@ -159,30 +183,40 @@ def _format_duration(duration: datetime.timedelta) -> str:
     return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def _limit_workbook(data: bytes, parts: ZipParts) -> tuple[bytes, dict[str, int]]:
+def _limit_workbook(data: bytes, parts: ZipParts, warnings: list[str]) -> tuple[bytes, dict[str, int]]:
     """Limit each sheet to the rows that are shown, and write some cells as text.
 
-    Returns the workbook, and row counts of truncated sheets by part.
-
-    The counts are lower bounds if counting stopped early.
+    Returns the workbook, and row counts of truncated sheets by name. The counts are lower bounds if counting stopped
+    early. A damaged sheet is left to the reader.
 
     Raises:
-        MalformedDocumentError, ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too
-            large without rows.
+        ContentTooLargeError, EncryptedDocumentError: A part cannot be read, or is too large without rows.
     """
     row_counts: dict[str, int] = {}
     sheets: dict[str, bytes] = {}
-    for name in filter(_SHEET.fullmatch, parts.names):
-        if parts.size_of(name) <= _SMALL_BYTES:
-            sheets[name] = parts.read(name)
-            continue
-        sheets[name], count = _read_first_rows(parts.chunks(name, _MAX_COUNTED_BYTES))
+    names = {part: name for name, part in iter_sheet_parts(parts)}
+    for part in filter(_SHEET.fullmatch, parts.names):
+        try:
+            if parts.size_of(part) <= _SMALL_BYTES:
+                sheets[part], count = parts.read(part), 0
+            else:
+                sheets[part], count = _read_first_rows(parts.chunks(part, _MAX_COUNTED_BYTES))
+        except MalformedDocumentError as error:
+            sheets[part], count = b"", 0
+            warnings.append(f"Sheet {names.get(part, part)[:60]} is not read: {error}")
         if count > _MAX_ROWS:
-            row_counts[name] = count
+            row_counts[names.get(part, part)] = count
+    before = dict(sheets)
     _check_memory(parts, sheets)
     padded_styles = read_padded_styles(parts)
-    written = {name: write_as_text(xml, padded_styles) for name, xml in sheets.items()}
-    return (_rewrite_workbook(parts, written) if row_counts or written != sheets else data), row_counts
+    written: dict[str, bytes] = {}
+    for part, xml in sheets.items():
+        written[part], count = write_as_text(xml, padded_styles)
+        if count:
+            warnings.append(
+                f"Sheet {names.get(part, part)[:60]}: {count:,} formulas have no stored value and are shown themselves."
+            )
+    return (_rewrite_workbook(parts, written) if row_counts or written != before else data), row_counts
 
 
 def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
@@ -210,7 +244,7 @@ def _read_first_rows(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     return bytes(xml[:end]) + b"</" + prefix + b"sheetData></" + prefix + b"worksheet>", count
 
 
-def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
+def _check_memory(parts: ZipParts, sheets: dict[str, bytes]) -> None:
     """Refuse sheets that would exhaust the memory, because of distant cells or long texts that are used repeatedly.
 
     Raises:
@@ -218,8 +252,11 @@ def _check_memory(parts: ZipParts, sheets: Mapping[str, bytes]) -> None:
     """
     lengths: list[int] | None = None
     total = 0
-    for xml in sheets.values():
+    for name, xml in sheets.items():
         rows, columns = _used_range(xml)
+        if rows * columns > _MAX_CELLS:
+            xml = sheets[name] = drop_empty_cells(xml)
+            rows, columns = _used_range(xml)
         if rows * columns > _MAX_CELLS:
             raise ContentTooLargeError(
                 f"A sheet spans {rows:,} rows and {columns:,} columns, more than are read.", next_step=_SMALLER

@@ -180,3 +180,73 @@ def test_links_of_cells_are_shown() -> None:
         "| https://e.example/ | plain |",
         "| Above |  |",
     ]
+
+
+def _tables(*rows: str) -> str:
+    return parse(builders.xlsx(("A", "".join(rows)))).markdown.removeprefix("<!-- page 1 -->\n\n## A").strip()
+
+
+def test_empty_columns_inside_of_a_table_are_left_out() -> None:
+    assert _tables(row(1, "Item", "", "2029", "", "2028"), row(2, "Freight", "", "120", "", "110")) == (
+        "| Item | 2029 | 2028 |\n| --- | --- | --- |\n| Freight | 120 | 110 |"
+    )
+
+
+def test_tables_side_by_side_stay_two_and_a_remark_is_a_line() -> None:
+    left = [("Town", "Rain"), ("Porto", "12"), ("Gent", "9"), ("Turku", "7")]
+    right = [("Ship", "Crew"), ("Ada", "4")]
+    rows = [
+        row(n, *one, "", *two) for n, (one, two) in enumerate(zip(left, [*right, ("", ""), ("", "")], strict=True), 1)
+    ]
+    assert _tables(*rows).count("| --- |") == 2
+    rows = [row(1, "Town", "Rain", "", "A remark"), *(row(n, f"T{n}", "5") for n in range(2, 6))]
+    assert _tables(*rows).endswith("A remark")
+
+
+def test_rows_below_an_empty_row_continue_their_table() -> None:
+    rows = [
+        row(1, "Item", "Value"),
+        row(2, "Freight", "120"),
+        row(4, "Costs"),
+        row(5, "Fuel", "45"),
+        row(6, "Wages", "30"),
+    ]
+    assert _tables(*rows) == (
+        "| Item | Value |\n| --- | --- |\n| Freight | 120 |\n| Costs |  |\n| Fuel | 45 |\n| Wages | 30 |"
+    )
+    rows = [
+        row(1, "Item", "Value"),
+        row(2, "Freight", "120"),
+        row(4, "Remarks"),
+        row(6, "Town", "Rain"),
+        row(7, "Porto", "3"),
+    ]
+    assert _tables(*rows).count("| --- |") == 2
+
+
+def test_formulas_without_a_value_are_shown_and_counted() -> None:
+    cells = (
+        '<c r="A2"><f>SUM(A1:A1)</f><v></v></c><c r="B2" t="str"><f>""</f><v></v></c><c r="C2" s="1"><f>A1*2</f></c>'
+    )
+    parsed = parse(builders.xlsx(("A", row(1, "5", "6", "7") + f'<row r="2">{cells}</row>')))
+    assert "| =SUM(A1:A1) |  | =A1*2 |" in parsed.markdown
+    assert parsed.warnings == ("Sheet A: 2 formulas have no stored value and are shown themselves.",)
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [("1.602176634E-19", "1.602176634e-19"), ("4111111111111111", "4111111111111111"), ("0.30000000000000004", "0.3")],
+)
+def test_numbers_keep_their_digits(stored: str, shown: str) -> None:
+    assert _tables(f'<row r="1"><c r="A1"><v>{stored}</v></c></row>') == shown
+
+
+def test_empty_cell_at_the_end_of_the_sheet_is_no_obstacle() -> None:
+    far = '<row r="1048576"><c r="XFD1048576" s="1"/></row>'
+    assert _tables(row(1, "Town", "5"), far) == "| Town | 5 |\n| --- | --- |"
+
+
+def test_damaged_sheet_is_named() -> None:
+    parsed = parse(builders.xlsx(("Good", row(1, "x")), ("Bad", '<row r="1"><c r="A1"><v>1</v></c><c r="B1')))
+    assert parsed.warnings[0].startswith("Sheet Bad is damaged and not read")
+    assert "## Good\n\nx" in parsed.markdown

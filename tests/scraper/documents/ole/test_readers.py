@@ -90,9 +90,12 @@ def test_presentation_has_titles_texts_and_notes_by_slide() -> None:
 
 
 def workbook_until_2003(
-    rows: Sequence[Sequence[str | float]], stream: str = "Workbook", embedded: Mapping[str, bytes] | None = None
+    rows: Sequence[Sequence[str | float]],
+    stream: str = "Workbook",
+    embedded: Mapping[str, bytes] | None = None,
+    more: Sequence[tuple[int, bytes]] = (),
 ) -> bytes:
-    """Build an Excel file (BIFF8) of one sheet `Tides`, with further streams."""
+    """Build an Excel file (BIFF8) of one sheet `Tides`, with further streams and further records of the sheet."""
 
     def part(number: int, content: bytes) -> bytes:
         return struct.pack("<HH", number, len(content)) + content
@@ -108,6 +111,7 @@ def workbook_until_2003(
                 cells += part(0x0204, place + struct.pack("<HB", len(value), 0) + value.encode("latin-1"))
             else:
                 cells += part(0x0203, place + struct.pack("<d", value))
+    cells += b"".join(part(kind, content) for kind, content in more)
     end, name = part(0x000A, b""), b"Tides"
     start = len(begin(5)) + len(part(0x0085, bytes(8) + name)) + len(end)
     sheet = part(0x0085, struct.pack("<IBBBB", start, 0, 0, len(name), 0) + name)
@@ -118,6 +122,24 @@ def test_old_workbook_has_its_sheets_as_tables() -> None:
     parsed = parse(workbook_until_2003([("Town", "Height"), ("Porto", 3.5), ("Cork", 4.25)]))
     assert "Tides" in parsed.markdown
     assert parsed.markdown.endswith("| Town | Height |\n| --- | --- |\n| Porto | 3.5 |\n| Cork | 4.25 |")
+
+
+def test_comments_of_an_old_workbook_are_read() -> None:
+    note = struct.pack("<HHHHHB", 2, 27, 0, 7, 3, 0) + b"Ada"
+    records = [
+        (0x5D, struct.pack("<HHHH", 0x15, 18, 25, 7)),
+        (0x1B6, struct.pack("<HHHHHHHH", 0, 0, 0, 0, 0, 13, 0, 0)),
+        (0x3C, b"\0Ada:\nToo "),
+        (0x3C, b"\1" + "high".encode("utf-16-le")),
+        (0x1C, note),
+    ]
+    parsed = parse(workbook_until_2003([("Town", 3.5)], more=records))
+    assert parsed.markdown.endswith("Comments:\n\n- AB3 (Ada): Too high")
+
+
+def test_locked_old_workbook_is_named_as_such() -> None:
+    with pytest.raises(errors.EncryptedDocumentError):
+        parse(workbook_until_2003([("Town", 3.5)], more=[(0x2F, bytes(6))]))
 
 
 def test_embedded_word_file_and_case_of_names_do_not_change_the_format() -> None:
