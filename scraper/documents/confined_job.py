@@ -5,6 +5,7 @@ from __future__ import annotations
 import encodings
 import importlib
 import pkgutil
+import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,9 @@ _PDFIUM_ENCODINGS = ("ascii", "cp1252", "latin_1", "utf_8", "utf_16_le")
 
 _STANDARD_MODULES = ("base64", "contextvars", "heapq", "locale", "logging", "platform", "string")
 """Modules that the standard library imports inside of functions, such as heapq in `Counter.most_common`."""
+
+_IMPORTED_FILE = re.compile(rb"[\w-]\.(?:x?html?|mhtm?l?|rtf|txt|docx)PK\x01\x02", re.IGNORECASE)
+"""End of a name in the directory of a Word file: another file is imported into it."""
 
 _RENDERER = "scraper.documents.pdf.pdfium_text"
 _DETAIL_CHARS = 2_000
@@ -66,7 +70,8 @@ def _load_reader(data: bytes, request: ParseRequest) -> None:
     has_one_reader = kind is DocumentKind.PDF and not (request.more_care or request.plain_reader)
     _load_standard_modules(_PDFIUM_ENCODINGS if has_one_reader else _ENCODINGS)
     _load(find_reader(kind, use_fallback=request.plain_reader), request)
-    for reader in list_readers() if kind in CONTAINER_FORMATS else ():
+    holds_files = kind in CONTAINER_FORMATS or (kind is DocumentKind.DOCX and _IMPORTED_FILE.search(data))
+    for reader in list_readers() if holds_files else ():
         _load(reader, request)
     load_words()
 

@@ -160,7 +160,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
         if number >= _MAX_FILES or size > MAX_CHARACTERS:
             warnings.append(f"Only the first {number} files inside of the document are read.")
             break
-        text, problems, is_read = _read(file, request)
+        text, problems, is_read = read_file(file, request)
         size += len(text)
         sections.append(f"## {name}\n\n{text}")
         unread += [] if is_read else [name]
@@ -171,7 +171,7 @@ def read_embedded(files: Iterable[EmbeddedFile], request: ParseRequest) -> tuple
     return sections, tuple(warnings)
 
 
-def _read(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...], bool]:
+def read_file(file: EmbeddedFile, request: ParseRequest) -> tuple[str, tuple[str, ...], bool]:
     """Return the text of a file, or a sentence in parentheses, the warnings of its reader, and if it was read."""
     if file.problem:
         return f"(not read: {file.problem})", (), False

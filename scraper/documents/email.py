@@ -90,6 +90,11 @@ def _read_mail(data: bytes, request: ParseRequest) -> ParsedDocument:
     return ParsedDocument("eml", markdown, title=title, warnings=(*dict.fromkeys(mail.problems), *warnings))
 
 
+def read_body(data: bytes) -> str:
+    """Return only the text of an email or of a page that was saved as one."""
+    return _Mail().read(message_from_bytes(data, policy=_Policy()), 0)
+
+
 def _header(message: Message, name: str) -> str:
     """Return a header in one line, with its encoded words decoded."""
     return _decode_words(str(message.get(name, "")))

@@ -1,14 +1,15 @@
-"""Write charts and text boxes of Office Open XML files as Markdown."""
+"""Write charts, diagrams (SmartArt) and text boxes of Office Open XML files as Markdown."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
 from scraper.documents.markdown_writing import pipe_table
-from scraper.documents.office_xml import A, C, find_related_parts, iter_sheet_parts, join_texts
+from scraper.documents.office_xml import DIAGRAM, A, C, find_related_parts, iter_sheet_parts, join_texts
 from scraper.documents.safe_zip import ZipParts
 from scraper.errors import ScraperError
 from scraper.html.dom.xpath import Element
@@ -56,6 +57,30 @@ def format_chart(parts: ZipParts, name: str) -> str:
     known = {_name(one) for one in series} | ({_title(category_axis)} if tables else set())
     values = [text for axis in axes if (text := _title(axis)) and text not in known]
     return "\n\n".join(filter(None, (title, heading, f"Axes: {', '.join(values)}" if values else "", *tables)))
+
+
+def format_diagram(parts: ZipParts, name: str) -> str:
+    """Return the texts of a diagram as a list, nested as they are connected; empty if it cannot be read."""
+    root = parts.xml_or_none(name)
+    if root is None:
+        return ""
+    paragraphs = (
+        (point, [join_texts(one, A + "t") for one in point.iter(A + "p")]) for point in root.iter(DIAGRAM + "pt")
+    )
+    texts = {str(point.get("modelId")): " ".join(" ".join(written).split()) for point, written in paragraphs}
+    inner: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for link in root.iter(DIAGRAM + "cxn"):
+        if link.get("type", "parOf") == "parOf" and (order := str(link.get("srcOrd", "0"))).isdecimal():
+            inner[str(link.get("srcId"))].append((int(order), str(link.get("destId"))))
+    connected = {point for points in inner.values() for _, point in points}
+    waiting = [(point, 0) for point in reversed(texts) if point not in connected]
+    lines = []
+    while waiting:
+        point, depth = waiting.pop()
+        if text := texts.pop(point, ""):
+            lines.append(f"{'  ' * depth}- {text}")
+        waiting += [(one, depth + bool(text)) for _, one in sorted(inner.pop(point, ()), reverse=True)]
+    return "\n".join(lines)
 
 
 def _is_category_axis(axis: Element) -> bool:

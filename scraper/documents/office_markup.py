@@ -192,6 +192,10 @@ def format_numeral(count: int, style: str) -> str:
     text = "" if style == "none" else str(count)
     if style in ("lowerRoman", "upperRoman"):
         text = _roman(count)
+    elif style == "ordinal":
+        text += "th" if count % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    elif style == "decimalEnclosedCircle" and 0 < count <= 20:
+        text = chr(ord("①") + count - 1)
     elif style in ("lowerLetter", "upperLetter"):
         text = chr(ord("a") + (count - 1) % 26) * min(9, (count - 1) // 26 + 1)
     elif style == "decimalZero":

@@ -13,11 +13,14 @@ _SCHEMAS, _MICROSOFT = "{http://schemas.openxmlformats.org/", "{http://schemas.m
 W, S = f"{_SCHEMAS}wordprocessingml/2006/main}}", f"{_SCHEMAS}spreadsheetml/2006/main}}"
 A, C = f"{_SCHEMAS}drawingml/2006/main}}", f"{_SCHEMAS}drawingml/2006/chart}}"
 WP, MC = f"{_SCHEMAS}drawingml/2006/wordprocessingDrawing}}", f"{_SCHEMAS}markup-compatibility/2006}}"
-M, R_ID = f"{_SCHEMAS}officeDocument/2006/math}}", f"{_SCHEMAS}officeDocument/2006/relationships}}id"
+M, DIAGRAM = f"{_SCHEMAS}officeDocument/2006/math}}", f"{_SCHEMAS}drawingml/2006/diagram}}"
+R_ID, R_DIAGRAM = (f"{_SCHEMAS}officeDocument/2006/relationships}}{name}" for name in ("id", "dm"))
 W14, W15 = f"{_MICROSOFT}word/2010/wordml}}", f"{_MICROSOFT}word/2012/wordml}}"
 THREADED = f"{_MICROSOFT}spreadsheetml/2018/threadedcomments}}"
 """Namespace of comments with replies, since Excel 2019 ([MS-XLSX], 2.6.204)."""
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+OFF = ("0", "false", "off")
+"""Values of a toggle such as `<w:vanish/>` that switch it off."""
 OMITTED_ELEMENTS = frozenset(
     {W + name for name in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr", "sectPr", "tblPr", "tcPr")}
     | {MC + "Fallback"}
@@ -89,7 +92,7 @@ def get_child_value(parent: Element | None, *path: str) -> str | None:
 def is_enabled(parent: Element | None, *path: str) -> bool:
     """Return True if a toggle such as `<w:vanish/>` is on."""
     child = _find_child(parent, path)
-    return child is not None and child.get(W + "val") not in ("0", "false", "off")
+    return child is not None and child.get(W + "val") not in OFF
 
 
 def find_relations(parts: ZipParts, part: str, kind: str = "", *, external: bool = False) -> dict[str, str]:

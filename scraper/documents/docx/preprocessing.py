@@ -15,7 +15,10 @@ from typing import NamedTuple
 from scraper.documents.docx.omml import convert_to_latex
 from scraper.documents.office_markup import ITEM_NUMBER, format_numeral
 from scraper.documents.office_xml import (
+    DIAGRAM,
     MC,
+    OFF,
+    R_DIAGRAM,
     R_ID,
     SPACE,
     W14,
@@ -50,7 +53,7 @@ def write_computed_text(
 ) -> list[str]:
     """Change a body in place; return the formulas, charts and picture descriptions of its placeholders, by number.
 
-    Text that Word hides is removed. `charts` is the Markdown of charts by relationship ID.
+    `charts` is the Markdown of charts and diagrams by relationship ID.
     """
     _unwrap_runs(body)
     _move_text_boxes(body)
@@ -58,11 +61,22 @@ def write_computed_text(
     _write_check_boxes(body)
     formulas = _replace_formulas(body)
     _describe_drawings(body, charts, formulas)
-    for run in list(body.iter(W + "r")):
-        if is_enabled(run, "rPr", "vanish") and (parent := run.getparent()) is not None:  # Word does not display it.
-            parent.remove(run)
     _write_numbers(body, styles, numbering)
     return formulas
+
+
+def remove_hidden_runs(body: Element, styles: Mapping[str, Element]) -> None:
+    """Remove the text that Word does not display because of its own format or of a style."""
+    marks = {name: [one.find(f"{W}rPr/{W}vanish") for one in inherited_styles(name, styles)] for name in styles}
+    first = {name: next((mark for mark in found if mark is not None), None) for name, found in marks.items()}
+    hidden = {name for name, mark in first.items() if mark is not None and mark.get(W + "val") not in OFF}
+    for run in list(body.iter(W + "r")):
+        own = run.find(f"{W}rPr/{W}vanish")
+        paragraph = next(run.iterancestors(W + "p"), None) if hidden else None
+        names = (get_child_value(run, "rPr", "rStyle"), get_child_value(paragraph, "pPr", "pStyle"))
+        is_hidden = any(name in hidden for name in names) if own is None else is_enabled(run, "rPr", "vanish")
+        if is_hidden and (parent := run.getparent()) is not None:
+            parent.remove(run)
 
 
 def get_outline_level(paragraph: Element) -> int | None:
@@ -142,7 +156,8 @@ def _describe_drawings(body: Element, charts: Mapping[str, str], formulas: list[
         # A second paragraph says that a program wrote the description.
         written = "" if properties is None else str(properties.get("descr", "")).strip().partition("\n\n")[0]
         description = clean_line(written, _MAX_HEADING_CHARS)
-        texts = [charts.get(str(chart.get(R_ID)), "") for chart in drawing.iter(C + "chart")]
+        found = drawing.iter(C + "chart", DIAGRAM + "relIds")
+        texts = [charts.get(str(one.get(R_ID) or one.get(R_DIAGRAM)), "") for one in found]
         in_cell = next(drawing.iterancestors(W + "tc"), None) is not None
         text = _CELL_BREAKS.sub(" ", " ".join(texts)).strip() if in_cell else "\n\n".join(filter(None, texts))
         picture = f"![{_BRACKETS.sub(' ', description)}]()" if description else ""
@@ -324,6 +339,8 @@ class Numbering:
         if levels is None or at not in levels:
             return "", None
         counts, level = self._counts[self.abstract[list_id]], levels[at]
+        for skipped in [other for other in levels if other < at]:
+            counts.setdefault(skipped, levels[skipped].start)
         start = self.overridden[list_id].get(at)
         if start is not None and position not in self._started:
             self._started.add(position)

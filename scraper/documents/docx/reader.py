@@ -13,13 +13,23 @@ from xml.parsers.expat import ExpatError
 import mammoth
 from lxml import etree
 
+from browsers.http.charset import decode
 from scraper.documents.completeness import add_missing_lines
+from scraper.documents.dispatcher import EmbeddedFile, read_file
 from scraper.documents.docx import preprocessing
+from scraper.documents.email import read_body
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_charts import format_chart
-from scraper.documents.office_markup import CODE_CHARACTERS, MONOSPACED_FONT, ReviewComments, html_to_markdown
+from scraper.documents.office_charts import format_chart, format_diagram
+from scraper.documents.office_markup import (
+    CODE_CHARACTERS,
+    MONOSPACED_FONT,
+    ReviewComments,
+    convert_html,
+    html_to_markdown,
+)
 from scraper.documents.office_xml import (
     OMITTED_ELEMENTS,
+    R_ID,
     W14,
     W15,
     W,
@@ -31,6 +41,7 @@ from scraper.documents.office_xml import (
     w,
 )
 from scraper.documents.safe_zip import ZipParts, first_text
+from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
@@ -63,7 +74,7 @@ _MAMMOTH_ERRORS = (
 
 def warm_up(request: ParseRequest | None = None) -> None:
     """Load the modules that mammoth imports late."""
-    read(_zip({_MAIN: _SMALLEST.encode()}), request or ParseRequest())
+    read(write_zip({_MAIN: _SMALLEST.encode()}), request or ParseRequest())
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -77,15 +88,20 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     document = parts.xml(main)
     root = parts.xml_or_none(_STYLES)
     styles = {} if root is None else {str(style.get(W + "styleId")): style for style in root.iter(W + "style")}
-    lines = [line for part in (document, *map(parts.xml_or_none, _NOTES)) if part is not None for line in _lines(part)]
+    notes = {name: tree for name in _NOTES if (tree := parts.xml_or_none(name)) is not None}
+    for tree in (document, *notes.values()):
+        preprocessing.remove_hidden_runs(tree, styles)
+    lines = [line for tree in (document, *notes.values()) for line in _lines(tree)]
     lists = parts.xml_or_none(_LISTS)
     comments = _mark_comments(document, parts)
     found = list(find_relations(parts, main, "chart").items())
     charts = {name: format_chart(parts, part) for name, part in found[:_MAX_CHARTS]}
+    charts |= {name: format_diagram(parts, part) for name, part in find_relations(parts, main, "diagramData").items()}
     formulas = preprocessing.write_computed_text(document, styles, preprocessing.Numbering.of(lists), charts)
+    chunk_warnings = _insert_chunks(document, parts, main, formulas, request)
     _apply_code_style(document)
     _apply_heading_styles(document, styles)
-    rewritten = {main: document, _STYLES: _reduce_styles(styles)}
+    rewritten = {main: document, _STYLES: _reduce_styles(styles), **notes}
     if lists is not None:
         preprocessing.convert_to_bullets(lists)
         rewritten[_LISTS] = lists
@@ -94,7 +110,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
             rewritten[name] = part
     try:
         result: Any = mammoth.convert_to_html(
-            io.BytesIO(_zip({name: _to_bytes(rewritten[name]) for name in parts.names if name in rewritten})),
+            io.BytesIO(write_zip({name: _to_bytes(rewritten[name]) for name in parts.names if name in rewritten})),
             style_map=_style_map(styles, document),
             convert_image=lambda _: [],  # Ignore images: neither their bytes nor their targets are read.
             external_file_access=False,
@@ -106,7 +122,42 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text, warnings = add_missing_lines(text, lines)
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
-    return ParsedDocument("docx", text or _read_margins(parts), title=title, author=author, warnings=warnings)
+    return ParsedDocument(
+        "docx", text or _read_margins(parts), title=title, author=author, warnings=(*warnings, *chunk_warnings)
+    )
+
+
+def _insert_chunks(
+    document: Element, parts: ZipParts, main: str, formulas: list[str], request: ParseRequest
+) -> tuple[str, ...]:
+    """Replace imported files by placeholders of their Markdown; return warnings about those that cannot be read."""
+    targets = find_relations(parts, main, "aFChunk")
+    warnings: list[str] = []
+    for chunk in list(document.iter(W + "altChunk")):
+        name = targets.get(str(chunk.get(R_ID)), "")
+        text, problems = _read_chunk(parts, name, request)
+        warnings += (f"{name}: {problem}" for problem in problems)
+        if next(chunk.iterancestors(W + "tc"), None) is not None:
+            text = " ".join(text.split())
+        formulas.append(f"\n\n{text}\n\n")
+        parent = chunk.getparent()
+        if parent is not None:
+            parent.replace(chunk, w("p", w("r", text_element(f"\ue0f0{len(formulas) - 1}\ue0f1"))))
+    return tuple(warnings)
+
+
+def _read_chunk(parts: ZipParts, name: str, request: ParseRequest) -> tuple[str, tuple[str, ...]]:
+    try:
+        data = parts.read(name)
+    except MalformedDocumentError as error:
+        return "", (str(error),)
+    kind = sniff_kind(data, name=name)
+    if kind is DocumentKind.HTML:
+        return convert_html(decode(data, "text/html")), ()
+    if kind is DocumentKind.EMAIL:
+        return read_body(data), ()
+    text, warnings, is_read = read_file(EmbeddedFile(name, data), request)
+    return text, warnings if is_read else (*warnings, text)
 
 
 def _lines(root: Element) -> Iterator[str]:
@@ -162,7 +213,8 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     """Return names and lists of the styles: with all properties mammoth takes ten times as long."""
     root = w("styles")
     for style in styles.values():
-        reduced = etree.SubElement(root, W + "style", {str(key): str(value) for key, value in style.attrib.items()})
+        named = {str(key): str(value) for key, value in style.attrib.items()}
+        reduced = etree.SubElement(root, W + "style", {W + "type": "paragraph", **named})
         reduced.extend(copy.copy(child) for name in ("name", "basedOn") for child in style.findall(W + name)[:1])
         numbering = style.find(f"{W}pPr/{W}numPr")
         if numbering is not None:
@@ -170,7 +222,8 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     return root
 
 
-def _zip(files: Mapping[str, bytes]) -> bytes:
+def write_zip(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip archive of these parts by name."""
     with io.BytesIO() as file:
         with zipfile.ZipFile(file, "w") as archive:
             for name, content in files.items():

@@ -305,3 +305,121 @@ def test_runs_of_fields_of_directed_and_of_ruby_text_stand_in_their_sentence() -
         "<w:r><w:t>.</w:t></w:r></w:p>"
     )
     assert parse(builders.docx(body)).markdown == "See Table 2 of the harbor(minato)."
+
+
+def test_text_hidden_by_a_style_is_left_out_unless_the_run_shows_it() -> None:
+    hidden = "".join(
+        f'<w:style w:type="{kind}" w:styleId="{name}"><w:name w:val="{name}"/>{more}</w:style>'
+        for kind, name, more in (
+            ("paragraph", "Secret", "<w:rPr><w:vanish/></w:rPr>"),
+            ("paragraph", "Inner", '<w:basedOn w:val="Secret"/>'),
+            ("character", "Mark", "<w:rPr><w:vanish/></w:rPr>"),
+        )
+    )
+    own = '<w:rPr><w:vanish w:val="0"/></w:rPr>'
+    shown = f'<w:p><w:pPr><w:pStyle w:val="Inner"/></w:pPr><w:r>{own}<w:t>Shown</w:t></w:r></w:p>'
+    marked = (
+        '<w:p><w:r><w:t>Words</w:t></w:r><w:r><w:rPr><w:rStyle w:val="Mark"/></w:rPr><w:t> hidden</w:t></w:r></w:p>'
+    )
+    data = builders.docx(paragraph("Gone", "Secret") + paragraph("Gone", "Inner") + shown + marked, styles=hidden)
+    assert parse(data).markdown == "Shown\n\nWords"
+
+
+def test_style_without_a_type_is_one_of_paragraphs() -> None:
+    styles = '<w:style w:styleId="Own"><w:name w:val="heading 1"/></w:style>'
+    assert parse(builders.docx(paragraph("Head", "Own"), styles=styles)).markdown == "# Head"
+
+
+def test_skipped_levels_count_from_their_start_and_ordinals_are_written() -> None:
+    formats = (("decimal", "%1."), ("lowerLetter", "%1.%2"), ("upperRoman", "%1.%2.%3"))
+    levels = "".join(
+        f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{name}"/><w:lvlText w:val="{pattern}"/></w:lvl>'
+        for at, (name, pattern) in enumerate(formats)
+    )
+    ordinal = '<w:lvl w:ilvl="0"><w:start w:val="21"/><w:numFmt w:val="ordinal"/><w:lvlText w:val="%1"/></w:lvl>'
+    numbering = "".join(
+        f'<w:abstractNum w:abstractNumId="{n}">{one}</w:abstractNum>' for n, one in enumerate((levels, ordinal))
+    ) + "".join(f'<w:num w:numId="{n + 1}"><w:abstractNumId w:val="{n}"/></w:num>' for n in range(2))
+
+    def item(text: str, level: int, number: int = 1) -> str:
+        properties = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
+        return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    text = parse(
+        builders.docx(
+            item("one", 0) + item("deep", 2) + item("back", 1) + paragraph("Text") + item("x", 0, 2) + item("y", 0, 2),
+            numbering=numbering,
+        )
+    ).markdown
+    assert "1.a.I deep" in text
+    assert "1.b back" in text
+    assert "21st x" in text
+    assert "22nd y" in text
+
+
+def _with_parts(data: bytes, relations: str, parts: dict[str, str]) -> bytes:
+    """Add parts and relations of the main part to a Word file."""
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+            for name in old.namelist():
+                if name != "word/_rels/document.xml.rels":
+                    new.writestr(name, old.read(name))
+            head = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            new.writestr("word/_rels/document.xml.rels", f"{head}{relations}</Relationships>")
+            for name, content in parts.items():
+                new.writestr(name, content)
+        return file.getvalue()
+
+
+_RELATION = (
+    '<Relationship Id="{}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{}" Target="{}"/>'
+)
+_R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("part.html", "<p>Imported <b>words</b></p>"),
+        (
+            "part.mht",
+            "MIME-Version: 1.0\nContent-Type: text/html\nContent-Location: file:///a\n\n<p>Imported <b>words</b></p>",
+        ),
+        ("part.rtf", "{\\rtf1 Imported {\\b words}}"),
+    ],
+)
+def test_imported_file_stands_in_its_place(name: str, content: str) -> None:
+    data = builders.docx(paragraph("Before") + f'<w:altChunk {_R} r:id="c"/>' + paragraph("After"))
+    parsed = parse(_with_parts(data, _RELATION.format("c", "aFChunk", name), {f"word/{name}": content}))
+    assert [line for line in parsed.markdown.split("\n") if line] == ["Before", "Imported **words**", "After"]
+    missing = parse(_with_parts(data, _RELATION.format("c", "aFChunk", name), {}))
+    assert missing.warnings == (f"word/{name}: The document lacks its part word/{name}.",)
+
+
+def test_diagram_is_a_nested_list_in_its_place() -> None:
+    dgm = 'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
+    main = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    point = '<dgm:pt modelId="{0}"><dgm:t><a:p><a:r><a:t>{0}</a:t></a:r></a:p></dgm:t></dgm:pt>'
+    link = '<dgm:cxn modelId="l{1}" srcId="{0}" destId="{1}" srcOrd="{2}"/>'
+    diagram = (
+        f"<dgm:dataModel {dgm} {main}><dgm:ptLst>"
+        + '<dgm:pt modelId="0" type="doc"/>'
+        + "".join(point.format(name) for name in ("Second", "First", "Inner"))
+        + "</dgm:ptLst><dgm:cxnLst>"
+        + link.format("0", "Second", 1) + link.format("0", "First", 0) + link.format("First", "Inner", 0)
+        + "</dgm:cxnLst></dgm:dataModel>"
+    )  # fmt: skip
+    drawing = f'<w:p><w:r><w:drawing><dgm:relIds {dgm} {_R} r:dm="d"/></w:drawing></w:r></w:p>'
+    data = builders.docx(paragraph("Before") + drawing + paragraph("After"))
+    parsed = parse(
+        _with_parts(
+            data, _RELATION.format("d", "diagramData", "diagrams/data1.xml"), {"word/diagrams/data1.xml": diagram}
+        )
+    )
+    assert [line for line in parsed.markdown.split("\n") if line] == [
+        "Before",
+        "- First",
+        "  - Inner",
+        "- Second",
+        "After",
+    ]
