@@ -12,7 +12,7 @@ from browsers.model import Snapshot
 from scraper.extract import plaintext, timeout_fallback
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
-from scraper.extract.discussion import plain_mails, thread_extraction
+from scraper.extract.discussion import thread_extraction
 from scraper.extract.discussion.thread_extraction import Discussion
 from scraper.extract.markdown import converter
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
@@ -102,12 +102,6 @@ def build_page_tree(draft: Draft) -> Draft:
 def separate_kickers(draft: Draft) -> Draft:
     """Insert a space after kickers, before the title is read from the heading."""
     inline_text.separate_kickers(draft.page.body, draft.page.classes)
-    return draft
-
-
-def mark_mails(draft: Draft) -> Draft:
-    """Mark plain texts of mails as posts, so that authors and dates are found in them."""
-    plain_mails.mark_mails(draft.page.body)
     return draft
 
 
@@ -206,7 +200,7 @@ def append_items(draft: Draft) -> Draft:
 def append_comments(draft: Draft) -> Draft:
     """Append comments to the Markdown, but not to the text: they are not content of the page."""
     thread, page = draft.thread, draft.page
-    if not thread.posts or draft.is_thread or thread.is_displayed:
+    if not thread.posts or draft.is_thread:
         return draft
     comments = thread_extraction.build_thread(thread)
     converted = converter.convert(comments, page.base, may_hold_formulas=page.may_hold_formulas)
@@ -225,7 +219,6 @@ def clean(draft: Draft) -> Draft:
 STAGES: tuple[Stage[Draft], ...] = (
     Stage(build_page_tree, 5.7, "hidden_text.through"),
     Stage(separate_kickers, 0.13, "wcxb.title"),
-    Stage(mark_mails, 0.19, "faithful.posts.text"),
     Stage(read_metadata, 1.1, "wcxb.title"),
     Stage(judge, 1.3, "verdict.stopped_too_early"),
     Stage(extract_footnotes, 0.87, "hard.footnote_pages"),

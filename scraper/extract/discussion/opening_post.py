@@ -44,17 +44,12 @@ def find_opening_post(labels: Sequence[AuthorDateLabel], replies: Sequence[PostC
 
 
 def _is_topic(around: Sequence[Element]) -> bool:
-    """Return True if one of the elements is named as a topic and none is an article."""
+    """Return True if one of the elements is named as a topic."""
     names = (f"{one.get('class')} {one.get('id')}" for one in around)
-    return not any(map(_is_article, around)) and any(map(_TOPIC_NAME.search, names))
+    return any(map(_TOPIC_NAME.search, names))
 
 
 def _class_key(label: AuthorDateLabel) -> tuple[str, ...]:
     """Return the tag and class of a label; without a class, also those of its parent."""
     key = label.key if label.is_date else label.key[1:]
     return key if len(key) > 1 and not key[1] else key[:2]
-
-
-def _is_article(element: Element) -> bool:
-    """Return True for an article with a headline and a paragraph."""
-    return element.tag == "article" and all(next(element.iter(tag), None) is not None for tag in ("h1", "p"))

@@ -7,10 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice
 
 from scraper.extract.discussion.author_date_labels import is_quote
-from scraper.extract.discussion.mail_text import MAIL_SIGNATURE
 from scraper.extract.discussion.post_containers import PostContainer
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS
@@ -42,18 +41,11 @@ _REMOVED_NAME = re.compile(
     r"attachedfiles|thumbs?-?up|postfoot|postedit|likes-widget|codeblock-?button|cooked-selection|sr-only|"
     r"visually-hidden"
 )
-_QUESTION_ENDS, _MIN_ASKED = ("?", "？", "؟"), 2
-_MAX_PARTS = 20
-"""Elements of a part of a post that are searched for the class of a question."""
 _RULE = re.compile(r"\s*_{8,}\s*")
 """Line that boards write above a signature."""
-_MAX_SIGNATURE = 600
-"""Characters of a signature below such a line."""
 _CONTROL = WordPattern(
     r"\W*(?:{posts.control}|reply to \S+|click to expand\W*|reply\s*↓|\(?\d+ (?:children|likes?)\)?)\W*(?:\d{1,6}\W*)?"
 )
-_QUOTE_MARK = re.compile(r"\s*>\s*(?=\S)")
-_QUOTE_LABEL = WordPattern(r"\s*{posts.quotation}\s*:?\s*")
 _BUTTONS = frozenset({"button", "input", "select", "textarea", "nav", "style", "script"})
 _FLOW = HEADINGS | frozenset("p ul ol pre blockquote table figure dl div img details span".split())
 _CONTAINERS = frozenset("div section td tr table tbody article li main form dd dl header".split())
@@ -75,36 +67,9 @@ def find_bodies(containers: Sequence[PostContainer]) -> list[list[Element]]:
         for found in candidates:
             for element, key in found:
                 totals[key] += min(_length(element), 2_000) * _weight(element)
-        chosen = [_choose(found, totals) for found in candidates]
-        questions = [
-            list(_find_question(containers[number].element, found, body))
-            for number, found, body in zip(numbers, candidates, chosen, strict=True)
-        ]
-        # The heading of a page with one question is not part of its text.
-        are_asked = 2 * sum(map(bool, questions)) >= max(len(numbers), 2 * _MIN_ASKED)
-        for number, question, body in zip(numbers, questions, chosen, strict=True):
-            bodies[number] = [*question, *body] if are_asked else body
+        for number, found in zip(numbers, candidates, strict=True):
+            bodies[number] = _choose(found, totals)
     return bodies
-
-
-def _find_question(
-    container: Element, found: Sequence[tuple[Element, str]], chosen: Sequence[Element]
-) -> Iterator[Element]:
-    """Yield a quotation of the question that stands without a name above an answer in the same element."""
-    for element, _ in found:
-        if element in chosen:
-            return
-        around = takewhile(lambda one: one is not container, element.iterancestors())
-        own = next(filter(_is_named_question, islice(element.iter(), _MAX_PARTS)), None)
-        text = " ".join(text_of(element if own is None else own).split())
-        if (own is not None or any(map(_is_named_question, around))) and text.endswith(_QUESTION_ENDS):
-            quote = element.makeelement("blockquote", {})
-            quote.text = text
-            yield quote
-
-
-def _is_named_question(element: Element) -> bool:
-    return "question" in (element.get("class") or "").lower()
 
 
 def _candidates(container: PostContainer, elements: Collection[Element]) -> list[tuple[Element, str]]:
@@ -227,9 +192,6 @@ def copy_body(elements: Sequence[Element]) -> Element:
         around = element.getparent()
         if element is wrapped or around is None:
             continue
-        if element.tag == "br" and _RULE.fullmatch(element.tail or ""):
-            _remove_end(element)
-            continue
         if element.tag == "td" and around.tag != "tr":
             element.tag = "div"  # the row is the text of the post
         if _is_no_text(element):
@@ -256,58 +218,8 @@ def _convert_element(element: Element) -> None:
         element.tag = f"h{min(6, max(4, int(element.tag[1]) + 2))}"
     elif element.tag == "blockquote" and _is_post_text(element):
         element.tag = "div"  # the whole text of a post in vBulletin 4
-    elif element.tag != "blockquote" and is_quote(element):
-        if element.find(".//blockquote") is None:
-            element.tag = "blockquote"
-    elif element.tag == "pre" and element.text:
-        element.text = MAIL_SIGNATURE.sub("\n", element.text)
-    elif element.tag in ("p", "i", "em"):
-        _convert_marked_quote(element)
-    elif element.tag == "div" or (element.tag == "td" and "quote" in classes_of(element)):
-        _convert_quote_table(element)
-
-
-def _convert_marked_quote(element: Element) -> None:
-    """Turn a line that begins with `>` into a quotation, unless it is a part of a paragraph."""
-    mark = _QUOTE_MARK.match(element.text or "")
-    if mark is None or not all(map(_QUOTE_MARK.match, text_of(element).strip().splitlines())):
-        return
-    around, after = element.getparent(), element.getnext()
-    is_alone = element.getprevious() is None and around is not None and not (around.text or "").strip()
-    ends = not (element.tail or "").strip() and (after is None or after.tag in _FLOW)
-    if element.tag == "p" or (is_alone and ends):
-        element.tag, element.text = "blockquote", (element.text or "")[mark.end() :]
-
-
-def _convert_quote_table(part: Element) -> None:
-    """Turn a table into a quotation: after a label such as "Quote:", or around a cell with this class.
-
-    vBulletin 3 writes the label, which is removed, and phpBB 2 the class.
-    """
-    is_cell = part.tag == "td"
-    table = next(part.iterancestors("table"), None) if is_cell else part.getnext()
-    if table is None or table.tag != "table":
-        return
-    if not is_cell and (len(part) or not _QUOTE_LABEL.fullmatch(part.text or "")):
-        return
-    for inner in list(table.iter("tbody", "tr", "td")):
-        inner.tag = "div"
-    table.tag = "blockquote"
-    if not is_cell:
-        remove(part)
-
-
-def _remove_end(rule: Element) -> None:
-    """Remove a signature: a line and what follows it in its element, unless that is long."""
-    length = 0
-    for one in rule.itersiblings():
-        length += len(text_of(one)) + len(one.tail or "")
-        if length > _MAX_SIGNATURE:
-            return
-    rule.tail = None
-    for one in list(rule.itersiblings()):
-        one.tail = None
-        remove(one)
+    elif element.tag != "blockquote" and is_quote(element) and element.find(".//blockquote") is None:
+        element.tag = "blockquote"
 
 
 def _is_control(element: Element) -> bool:

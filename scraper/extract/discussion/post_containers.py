@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import islice
 
 from scraper.extract.discussion.author_date_labels import DATE_TAGS, AuthorDateLabel
-from scraper.extract.discussion.author_names import read_signing_word
 from scraper.extract.discussion.post_shapes import TYPED_POST, Shape, group_by_shape, type_of
-from scraper.extract.discussion.related_cards import RelatedCards, are_priced
+from scraper.extract.discussion.related_cards import RelatedCards
 from scraper.html.dom.xpath import Element, depth_of, text_of
 
 _MAX_ROUNDS = 4
@@ -28,10 +26,6 @@ _FULL = 400
 """Characters. Longer posts do not count more when shapes are compared."""
 _MIN_CHARACTERS = 2
 _TIE = 0.9
-_MAX_REMARK = 1_000
-"""Characters of a page's only comment on a post."""
-
-_PART_NAME = re.compile("question|answer")
 _MIN_TYPED = 0.6
 """Share of the value of the best shape that declared posts must have, because a page may declare some posts only."""
 
@@ -139,20 +133,12 @@ def _choose(candidates: Sequence[_Candidate]) -> _Candidate:
     """Return the best candidate; of those that hold nearly the same, the outermost."""
     best = max(candidates, key=lambda one: one.value)
     typed = next((one for one in candidates if one.shape.name == TYPED_POST), None)
-    if typed is not None and not _prevails(typed, best, candidates):
+    if typed is not None and typed.value < _MIN_TYPED * best.value:
         typed = None
     best = typed or best
     return min(
         (one for one in candidates if one.value >= _TIE * best.value and _covers(one, best)),
         key=lambda one: (typed is not None and one is not best, depth_of(one.elements[0])),
-    )
-
-
-def _prevails(typed: _Candidate, best: _Candidate, candidates: Sequence[_Candidate]) -> bool:
-    """Return True if declared posts hold most of the text and no shape contains them all."""
-    elements = set(typed.elements)
-    return typed.value >= _MIN_TYPED * best.value and not any(
-        elements.issubset(one.elements) for one in candidates if one.shape.name[0] != "@"
     )
 
 
@@ -172,9 +158,7 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
     "few names, and no dates": lambda one: (
         one.is_undated and (len(one.containers) <= _MIN_NAMES or len(set(one.authors)) < _MIN_NAMES)
     ),
-    "cards, and no dates": lambda one: (
-        one.is_undated and (one.search.cards.are_teasers(one.elements) or are_priced(one.elements))
-    ),
+    "cards, and no dates": lambda one: one.is_undated and one.search.cards.are_teasers(one.elements),
     "few labels": lambda one: (
         len(one.complete) < max(one.least, _MIN_GOOD * one.size)
         and not (one.shape.is_post and len(one.authors) >= _MIN_NAMED * one.size)
@@ -193,11 +177,11 @@ _REFUSALS: Mapping[str, Callable[[_Candidate], bool]] = {
 
 def _judge(shape: Shape, search: _Search) -> _Candidate | None:
     """Return the posts of a shape, or None if its elements are not posts."""
-    least = 1 if shape.is_single or _is_one_remark(shape, search.found) else 2
+    least = 1 if shape.is_single else 2
     if len(shape.members) < least or (search.found and not shape.is_reply):
         return None
     members = search.find_unused(shape)
-    if len(members) < least or not _may_be_posts(members.values(), least, is_post=shape.is_post):
+    if len(members) < least:
         return None
     keys = author_key, date_key = _best_keys(members.values())
     may_be_undated = shape.is_post and shape.is_reply and not search.found
@@ -219,7 +203,7 @@ def _read_post(
     """Return the post in an element that has labels, or None if it has the labels of several posts."""
     authors = _of_kind(labels, author_key, is_date=False)
     dates = _of_kind(labels, date_key, is_date=True)
-    if _is_wrapper(authors, dates) or _holds_several(element, labels):
+    if _is_wrapper(authors, dates):
         return None
     same = [label for label in labels if label.is_date and label.text == dates[0].text]
     date = next((label for label in (*dates[:1], *same) if label.moment is not None), next(iter(dates), None))
@@ -227,12 +211,10 @@ def _read_post(
     return PostContainer(element, next(iter(authors), None), date, name, [label.element for label in same])
 
 
-def _may_be_posts(members: Collection[Sequence[AuthorDateLabel]], least: int, *, is_post: bool) -> bool:
-    """Return False if too few elements have an author, or an author and a date, to be posts."""
-    kinds = [{label.is_date for label in labels} for labels in members]
-    if sum(len(kind) == 2 for kind in kinds) >= max(least, _MIN_GOOD * len(members)):
-        return True
-    return sum(False in kind for kind in kinds) >= _MIN_NAMED * len(members) and is_post
+def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLabel]) -> bool:
+    """Return True if an element has the labels of several posts."""
+    names, times = {label.text for label in authors}, {label.text for label in dates}
+    return len(times) > 1 and (len(names) > 1 or len(times) > 3)
 
 
 def _best_keys(members: Iterable[Sequence[AuthorDateLabel]]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
@@ -264,31 +246,6 @@ def _of_kind(labels: Sequence[AuthorDateLabel], key: tuple[str, ...] | None, *, 
     return of_kind[:1] if is_date else [min(of_kind, key=lambda label: label.key[0])]
 
 
-def _is_wrapper(authors: Sequence[AuthorDateLabel], dates: Sequence[AuthorDateLabel]) -> bool:
-    """Return True if an element has the labels of several posts."""
-    names, times = {label.text for label in authors}, {label.text for label in dates}
-    return len(times) > 1 and (len(names) > 1 or len(times) > 3)
-
-
-def _holds_several(container: Element, labels: Sequence[AuthorDateLabel]) -> bool:
-    """Return True if an element holds a question and its answer, by the words or classes of two authors' labels."""
-    authors = [label for label in labels if not label.is_date]
-    signed: dict[str, str] = {}
-    for label in authors if len({label.text for label in authors}) > 1 else ():
-        if word := read_signing_word(label.element.text) or _read_part(container, label.element):
-            signed.setdefault(word, label.text)
-    return len(signed) > 1 and len(set(signed.values())) > 1
-
-
-def _read_part(container: Element, label: Element) -> str:
-    """Return "question" or "answer", the part of the container that holds a label, or ""."""
-    for around in (label, *takewhile(lambda one: one is not container, label.iterancestors())):
-        words = set(_PART_NAME.findall((around.get("class") or "").lower()))
-        if words:
-            return words.pop() if len(words) == 1 else ""
-    return ""
-
-
 def _may_follow(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
     """Return True if posts of a shape may be next to the posts found before, or are comments in them."""
     if not _are_inside(shape.members, found):
@@ -305,15 +262,6 @@ def _are_parts(containers: Sequence[PostContainer], found: Mapping[Element, Post
     authors = [one.author.text if one is not None and one.author else "" for one in outer]
     own = [one.author.text if one.author else None for one in containers]
     return complete < _MIN_GOOD * len(containers) or (len(containers) > 1 and authors == own)
-
-
-def _is_one_remark(shape: Shape, found: Mapping[Element, PostContainer]) -> bool:
-    """Return True if a shape has one element, and this is a short comment of one author inside of a post."""
-    if len(shape.members) != 1 or "comment" not in shape.name.lower() or not _are_inside(shape.members, found):
-        return False
-    (element, labels), *_ = shape.members.items()
-    texts = {(label.is_date, label.text) for label in labels}
-    return len(texts) == 2 and len(text_of(element)) <= _MAX_REMARK
 
 
 def _are_inside(elements: Iterable[Element], others: Container[Element]) -> bool:

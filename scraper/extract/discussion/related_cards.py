@@ -15,19 +15,8 @@ from scraper.urls import join_url
 
 _MAX_LINK_DEPTH = 3
 """Levels above a card in which a link around the whole card is searched."""
-_MAX_SEARCHED = 60
-"""Elements of a card that are searched for a price."""
 _SIDE_TAGS = frozenset({"nav", "footer", "header"})
 _SIDE_NAME = re.compile("sidebar|widget|related|recent|latest|popular|trending|teaser|similar|recommend")
-
-
-def are_priced(elements: Sequence[Element]) -> bool:
-    """Return True if most of the elements contain a price, as the cards of a shop do."""
-    priced = sum(
-        any("price" in (part.get("class") or "") for part in islice(element.iter(), _MAX_SEARCHED))
-        for element in elements
-    )
-    return 2 * priced > len(elements)
 
 
 class RelatedCards:

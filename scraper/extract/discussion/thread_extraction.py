@@ -13,7 +13,6 @@ from itertools import islice
 from lxml import etree
 
 from scraper.extract.discussion.author_date_labels import find_labels
-from scraper.extract.discussion.jsonld_posts import JsonLdPost, build_body, read_posts
 from scraper.extract.discussion.opening_post import find_opening_post
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
 from scraper.extract.discussion.post_containers import PostContainer, find_containers
@@ -23,7 +22,6 @@ from scraper.html.page.page_tree import PageTree
 from scraper.model import Post
 from scraper.text import date_parsing
 from scraper.text.sanitize import clean, clean_line
-from scraper.words.matcher import Words
 
 _MAX_TEXT = 50_000
 _MAX_NAME, _MAX_DATE = 80, 60
@@ -41,9 +39,6 @@ _ACCEPTED_NAME = re.compile(
     r"answer--accepted|isSolved|marked-?as-?answer",
     re.IGNORECASE,
 )
-_ACCEPTED_WORDS = Words("posts.accepted")
-"""Labels that question sites show on one answer."""
-_MARKS = " \t\r\n\xa0✓✔☑★:!"
 _HEADING_SEPARATORS = re.compile(r"\s*[·|•‧∙⋅・･᛫｜│┃¦]\s*")
 """Separator of headings, and characters that look like it."""
 _BRACKETS = str.maketrans("[]<>", "()()")
@@ -64,8 +59,6 @@ class Discussion:
     """Copies of the text of each post."""
     remarks: list[PostContainer] = field(default_factory=list)
     """Comments on posts of another kind, as question sites have them below answers."""
-    is_displayed: bool = False
-    """True if the text of the page contains all posts, and only their authors and dates are from other data."""
 
 
 def find_discussion(page: PageTree) -> Discussion:
@@ -73,7 +66,7 @@ def find_discussion(page: PageTree) -> Discussion:
     labels = find_labels(page.body, page.classes, page.tags)
     containers = find_containers(labels, page.url)
     if not containers:
-        return _stated_discussion(read_posts(page))
+        return Discussion()
     if (opening := find_opening_post(labels, containers)) is not None:
         containers.insert(0, opening)
     elements = {one.element: number for number, one in enumerate(containers)}
@@ -106,27 +99,6 @@ def find_discussion(page: PageTree) -> Discussion:
         return Discussion()
     discussion.posts = tuple(posts)
     discussion.remarks = _find_remarks(discussion)
-    return discussion
-
-
-def _stated_discussion(stated: Sequence[JsonLdPost]) -> Discussion:
-    """Return the discussion that the data of a page state; it has no elements in the page."""
-    discussion = Discussion(bodies=[build_body(post) for post in stated])
-    discussion.is_displayed = all(post.is_visible for post in stated)
-    discussion.containers = [PostContainer(body) for body in discussion.bodies]
-    discussion.posts = tuple(
-        Post(
-            position=number,
-            author=_plain(post.author, _MAX_NAME) or None,
-            date=_plain(post.date, _MAX_DATE) or None,
-            published=date_parsing.parse_date(post.date),
-            text=clean("\n".join(post.paragraphs)[:_MAX_TEXT])[0],
-            score=post.score,
-            accepted=post.accepted,
-            reply_to=None if post.parent is None else post.parent + 1,
-        )
-        for number, post in enumerate(stated, start=1)
-    )
     return discussion
 
 
@@ -205,14 +177,6 @@ def _is_accepted(container: Element, others: Collection[Element]) -> bool:
     return any(
         element.get("itemprop") == "acceptedAnswer" or _ACCEPTED_NAME.search((element.get("class") or "")[:200])
         for element in marked
-    ) or _has_accepted_label(container, others)
-
-
-def _has_accepted_label(container: Element, others: Collection[Element]) -> bool:
-    text = text_of(container).lower()
-    return any(word in text for word in _ACCEPTED_WORDS.all) and any(
-        (element.text or "").strip(_MARKS).lower() in _ACCEPTED_WORDS.all
-        for element in islice(_iter_own_elements(container, others), _OWN_ELEMENTS)
     )
 
 
@@ -272,7 +236,7 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     is_content = 2 * len(attached) >= len(discussion.containers)
     if is_content and attached:
         thread = build_thread(discussion)
-        place = _leave_list(attached[0], root)
+        place = attached[0]
         headline = attached[0].find(".//h1")
         if headline is not None and not any(text_of(headline) in text_of(body) for body in discussion.bodies):
             headline.tail = None
@@ -283,21 +247,6 @@ def place_thread(root: Element, discussion: Discussion) -> bool:
     for element in attached:
         remove(element)
     return is_content and bool(attached)
-
-
-def _leave_list(element: Element, root: Element) -> Element:
-    """Return the outermost list that begins with the element, or the element: a thread is not an item of a list."""
-    place = around = element
-    while (parent := around.getparent()) is not None and around is not root:
-        before = (parent.text or "") + "".join(
-            text_of(one) + (one.tail or "") for one in around.itersiblings(preceding=True)
-        )
-        if before.strip():
-            break
-        around = parent
-        if around.tag in ("ul", "ol") and around is not root:
-            place = around
-    return place
 
 
 def _is_within(element: Element, root: Element) -> bool:

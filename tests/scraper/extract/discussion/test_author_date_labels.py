@@ -94,12 +94,3 @@ def test_the_score_of_a_custom_element_is_read() -> None:
         '<div class="md"><p>TEXT</p></div></x-comment>'
     )
     assert [post.score for post in posts] == [41, 42, 43]
-
-
-def test_the_end_of_a_post_below_a_line_is_a_signature_if_it_is_short() -> None:
-    template = (
-        '<div class="post"><a class="author" href="/u/x">NAME</a> <time datetime="2024-05-0NUMBER">x</time>'
-        '<div class="postbody">TEXT<br>_________________<br>END <b>of it</b> all</div></div>'
-    )
-    assert [post.text for post in _posts(template.replace("END", "Mine"))] == list(_TEXTS)
-    assert all("of it all" in post.text for post in _posts(template.replace("END", _TEXTS[0] * 10)))

@@ -231,16 +231,6 @@ def test_names_of_scripts_and_wrappers_do_not_hide_posts() -> None:
     assert len(read_posts(forum_page(f'<div id="beside_sidebar_1">{thread}</div>'))) == 3
 
 
-def test_cards_with_prices_are_no_posts() -> None:
-    cards = "".join(
-        f'<div class="price-module message-placeholder"><span class="name">Shelf {n}</span>'
-        f'<span>Wood, {n} cm wide</span><span class="price">$ {n}</span></div>'
-        for n in range(10, 16)
-    )
-    assert read_posts(forum_page(cards)) == ()
-    assert len(read_posts(forum_page(cards.replace("price", "body")))) == 6
-
-
 @pytest.mark.parametrize("name", ["Coop", "theop", "Verified"])
 def test_names_that_end_like_a_mark_stay_whole(name: str) -> None:
     assert read_posts(forum_page(forum_post(1, name) + forum_post(2)))[0].author == name
@@ -261,19 +251,6 @@ def _item(number: int, inner: str = "", meta: str = "") -> str:
         f'<div class="Item-Body"><div class="Message"><p>{SENTENCE.format(n=number)}</p>{inner}</div>'
         f'<div class="Reactions"><a href="#">Like {number}</a></div></div></div></li>'
     )
-
-
-def test_a_thread_in_a_list_is_no_item_of_it_and_has_no_buttons() -> None:
-    items = "".join(map(_item, range(1, 6)))
-    document = read_page(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
-    assert document.markdown.startswith("### #1 · kim_1 · 2023-03-01 16:10 (March 1)\n\nThe kettle")
-    assert "Like" not in document.markdown
-
-
-def test_a_label_marks_the_accepted_answer() -> None:
-    items = "".join(_item(number, meta="<b>✓ Best answer</b>" if number == 2 else "") for number in range(1, 5))
-    posts = read_posts(f"<html><title>Pump</title><body><h1>Pump</h1><ul>{items}</ul></body></html>")
-    assert [post.accepted for post in posts] == [False, True, False, False]
 
 
 def test_initials_in_place_of_a_picture_are_no_part_of_the_name() -> None:
@@ -316,38 +293,6 @@ def test_a_declared_question_without_answers_is_a_post() -> None:
     [post] = reader.read(page(f"<body><main>{html}</main></body>")).discussion
     assert (post.author, post.date) == ("Ann Lee", "May 1, 2024")
     assert post.text == "The old one leaks, and no shop sells it. What do you use?"
-
-
-def _asked(number: int) -> str:
-    return (
-        f"<li class=qa-item><div class=qa-question><p>Is part {number} of the kettle made of steel?</p>"
-        f"<span class=qa-meta>Asked by Ann {number} on May {number}, 2023</span></div>"
-        f"<div class=qa-answer><p>It is made of steel number {number}, and the handle is not.</p>"
-        f"<span class=qa-meta>Answered by Bob {number} on June {number}, 2023</span></div></li>"
-    )
-
-
-def test_a_question_and_its_answer_in_one_item_are_two_posts() -> None:
-    posts = read_posts(f"<body><h1>Kettle</h1><ul>{''.join(map(_asked, range(1, 5)))}</ul></body>")
-    assert [(post.author, post.date, post.text.split()[0]) for post in posts[:2]] == [
-        ("Ann 1", "May 1, 2023", "Is"),
-        ("Bob 1", "June 1, 2023", "It"),
-    ]
-    assert len(posts) == 8
-
-
-def test_a_question_without_a_name_is_quoted_above_its_answer() -> None:
-    def item(number: int) -> str:
-        return (
-            f"<div class=ask-item><div><b>Question:</b><a href=/ask/{number}><span class=askQuestionText>Does kettle "
-            f"{number} whistle?</span></a></div><div><b>Answer:</b><span>Yes, for {number} seconds, which is enough "
-            f"here.</span><p>By Ann {number} on May {number}, 2023</p></div></div>"
-        )
-
-    document = read_page(f"<body><h1>Kettle</h1><main>{''.join(map(item, range(1, 6)))}</main></body>")
-    assert document.discussion[0].quoted == "Does kettle 1 whistle?"
-    assert document.discussion[0].text.startswith("Yes, for 1 seconds")
-    assert "### #2 · Ann 2 · May 2, 2023\n\n> Does kettle 2 whistle?\n\nYes" in document.markdown
 
 
 def test_answers_signed_without_a_date_are_posts() -> None:
