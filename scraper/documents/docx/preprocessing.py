@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scraper.documents.docx.omml import convert_to_latex
-from scraper.documents.office_markup import ITEM_NUMBER, format_numeral
+from scraper.documents.office_markup import ITEM_NUMBER
 from scraper.documents.office_xml import (
     DIAGRAM,
     MC,
@@ -33,6 +33,7 @@ from scraper.documents.office_xml import (
     w,
 )
 from scraper.html.dom.xpath import Element
+from scraper.text.numerals import format_numeral
 from scraper.text.sanitize import clean_line
 
 FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from scraper.documents import office_xml as ns
-from scraper.documents.office_markup import MONOSPACED_FONT, format_numeral
+from scraper.documents.office_markup import MONOSPACED_FONT
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element
+from scraper.text.numerals import format_numeral
 
 _MAX_COUNT = 100_000
 

@@ -18,9 +18,10 @@ from scraper.extract.markdown.list_rules import ListRules
 from scraper.extract.markdown.table_rules import TableRules
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 from scraper.extract.normalize import aria_widgets, footnotes, inline_text
-from scraper.html.dom.tags import BLOCKS, UNREADABLE
+from scraper.html.dom.tags import ALL_BLOCKS, UNREADABLE
 from scraper.html.dom.xpath import Element, attribute_selector, collect_names, text_of
 from scraper.html.math import formulas, tex_delimiters
+from scraper.html.page.text_styles import rename_inline_elements
 from scraper.model import Image, Link
 from scraper.text.sanitize import join_lines
 
@@ -47,12 +48,6 @@ class _FootnoteRules(MarkdownRules):
 _MAX_OPTIONS = 12
 """Options of a selection list that is kept."""
 
-_MORE_BLOCKS = frozenset(
-    "main header footer aside nav details summary address fieldset legend form center hgroup search figure "
-    "figcaption dialog menu dir body html noscript fndef".split()
-)
-_BLOCKS = BLOCKS | _MORE_BLOCKS
-
 _WHITE = re.compile(r"[ \t\r\n\f]+")
 _LIST_LINE = re.compile(r"(?<!\s)(?=[^\S\n]*+\n)\s++(?=(?:[-+]|\d{1,3}[.)])[ \t])")
 _CLOSING_MARKS = re.compile(r"(?<=\s)#+\Z")
@@ -62,11 +57,16 @@ _WORD_EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _NOT_AT_LINE_START = frozenset({"_inline", "a"})
 _HEADING_LIKE = re.compile(r"\s*#{1,6}(?:\s|\Z)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])")
-_SIMPLE_POWER = re.compile(r"[-+\u2212]?\d+|[-+]?n|[-+]")
+_SIMPLE_POWER = re.compile(r"[-+\u2212]?\d{1,5}|[-+]?n|[-+]")
+_SIMPLE_INDEX = re.compile(r"[-+\u2212]?\d{1,6}")
+_EXPONENT = re.compile(r"(?=.*[\d+=*/\u2212-])(?:[\w+=*/.,\u2212-]|\\[*_]){1,12}")
+_INDEX = re.compile(r"[\w+=,\u2212-]{1,12}")
 _SUPERSCRIPTS = str.maketrans(
     "0123456789+-\u2212n", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b\u207f"
 )
-_MAX_SUPERSCRIPT = 6
+_SUBSCRIPTS = {ord(digit): 0x2080 + value for value, digit in enumerate("0123456789+-")} | {0x2212: 0x208B}
+"""Subscript digits, and the signs that follow them in Unicode."""
+
 _ROLES = attribute_selector("role")
 _ESCAPES = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
@@ -89,6 +89,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     tags, class_names = collect_names(root)
     if may_hold_formulas:
         formulas.normalize_formulas(root, class_names, tags)
+    rename_inline_elements(root, tags)
     roles = _ROLES(root)
     aria_widgets.keep_tab_and_accordion_titles(root, class_names, roles)
     callout_rules.normalize_callouts(root, class_names)
@@ -128,6 +129,18 @@ def _bracket_ruby_text(root: Element) -> None:
             reading.text = f"{reading.text.rstrip()})"
 
 
+def _script(mark: str, text: str) -> str:
+    """Return a raised or lowered text as plain text: `^x`, `_max`, `^(1/2)`."""
+    return mark + text if text.isalnum() else f"{mark}({text})"
+
+
+def _character_before(element: Element) -> str:
+    """Return the last character of the text before an element, or an empty text."""
+    before, parent = element.getprevious(), element.getparent()
+    text = before.tail or text_of(before) if before is not None else parent.text if parent is not None else ""
+    return (text or "")[-1:]
+
+
 _INLINE_CODE = ("code", "kbd", "samp")
 
 
@@ -156,8 +169,8 @@ def _emphasis(marker: str) -> Callable[..., str]:
 class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRules, ImageRules, LinkRules, ListRules):
     """All rules together; this class has the rules of text and of blocks."""
 
-    blocks_with_loose_edges: ClassVar[frozenset[str]] = _BLOCKS
-    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = _BLOCKS | {"pre", "br", "hr"}
+    blocks_with_loose_edges: ClassVar[frozenset[str]] = ALL_BLOCKS - {"pre", "hr", "caption"}
+    blocks_with_loose_neighbors: ClassVar[frozenset[str]] = ALL_BLOCKS | {"br"}
     trims_blanks: ClassVar[bool] = True
 
     def finish(self, markdown: str) -> str:
@@ -167,9 +180,7 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRu
     def find_rule(self, name: str) -> Callable[..., str] | None:
         """Return the rule of a tag. Additional blocks and custom elements have rules too."""
         rule = super().find_rule(name)
-        if rule is None and name in _MORE_BLOCKS:
-            return self.convert_div
-        return self.convert_custom if rule is None and "-" in name else rule
+        return self.convert_div if rule is None and (name in ALL_BLOCKS or "-" in name) else rule
 
     # Text
 
@@ -222,14 +233,6 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRu
             text = "\\" + text
         return format_block(text, parent_tags)
 
-    def convert_custom(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
-        """Format a custom element as a block unless text is beside it."""
-        element = el.element
-        before, parent = element.getprevious(), element.getparent()
-        text_before = before.tail if before is not None else parent.text if parent is not None else None
-        beside = (text_before or "").strip() or (element.tail or "").strip()
-        return text if beside else format_block(text, parent_tags)
-
     def convert_hN(self, n: int, el: SoupTag, text: str, parent_tags: Tags) -> str:
         text = " ".join(text.split())
         if "_inline" in parent_tags or not text:
@@ -254,11 +257,19 @@ class _PageConverter(CalloutRules, _FootnoteRules, TableRules, CodeRules, MathRu
     convert_del = convert_s = _emphasis("~~")
 
     def convert_sup(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
-        """Keep powers as superscript characters: without them 10 to the sixth would be read as 106."""
+        """Keep powers: without a mark 10 to the sixth would be read as 106. Ordinals such as 1st are plain text."""
         power = text.strip()
-        if not power or len(power) > _MAX_SUPERSCRIPT or not _SIMPLE_POWER.fullmatch(power):
-            return text
-        return power.translate(_SUPERSCRIPTS)
+        if _SIMPLE_POWER.fullmatch(power):
+            return power.translate(_SUPERSCRIPTS)
+        is_variable = len(power) == 1 and power.isalpha() and _character_before(el.element).isalpha()
+        return _script("^", power) if is_variable or _EXPONENT.fullmatch(power) else text
+
+    def convert_sub(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
+        """Keep indices: without a mark the logarithm to base 2 of 8 would be read as log28."""
+        index = text.strip()
+        if _SIMPLE_INDEX.fullmatch(index):
+            return index.translate(_SUBSCRIPTS)
+        return _script("_", index) if _INDEX.fullmatch(index) and _character_before(el.element).strip() else text
 
     def _select(self, element: Element, context: ConversionContext) -> str:
         """Return the options of a selection list; drop a list of more than `_MAX_OPTIONS`, such as countries."""

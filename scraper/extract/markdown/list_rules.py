@@ -10,6 +10,7 @@ from scraper.extract.markdown.tree_converter import ConversionContext, ElementHa
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import LISTS
 from scraper.html.dom.xpath import Element, text_of
+from scraper.text.numerals import format_numeral
 
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
@@ -89,7 +90,7 @@ class ListRules(MarkdownRules):
             return ""
         marker = self._choose_marker(el.element)
         if "\n" in text:
-            indent = " " * len(marker)
+            indent = " " * (len(marker) if marker[0] != "-" else 2)
             text = "\n".join(indent + row if row else "" for row in text.split("\n")).lstrip()
         return f"{_line_break_before(el.element)}{marker}{text}\n"
 
@@ -97,9 +98,17 @@ class ListRules(MarkdownRules):
         parent = item.getparent()
         if parent is None or parent.tag != "ol":
             return "- "
-        number = _parse_integer(item.get("value"), self._numbers.get(parent, _parse_integer(parent.get("start"), 1)))
-        self._numbers[parent] = number + 1
-        return f"{number}. "
+        step = 1 if parent.get("reversed") is None else -1
+        follows = self._numbers.get(parent)
+        if follows is None:
+            follows = _parse_integer(parent.get("start"), 1 if step > 0 else sum(1 for _ in parent.iterchildren("li")))
+        number = _parse_integer(item.get("value"), follows)
+        self._numbers[parent] = number + step
+        style = _STYLES.get(item.get("type") or parent.get("type") or "", "decimal") if number > 0 else "decimal"
+        if style == "decimal" and step > 0 and number >= 0:
+            return f"{number}. "
+        # Markdown has no letters, and counts only up.
+        return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else _ESCAPED_POINT} "
 
     def convert_dt(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a term on a line of its own."""
@@ -136,5 +145,10 @@ def _line_break_before(item: Element) -> str:
     return "\n" if text and text.strip() else ""
 
 
+_ESCAPED_POINT = "\\."
+_STYLES = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+"""Styles of numbers by the attribute `type`."""
+
+
 def _parse_integer(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+    return int(text) if text and text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10 else otherwise

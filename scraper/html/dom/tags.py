@@ -8,7 +8,20 @@ EMPHASIS = frozenset({"b", "strong", "em", "i"})
 BLOCKS = (
     HEADINGS | LISTS | CELLS | TABLE_SECTIONS | set("p blockquote article div section li dl dt dd table tr".split())
 )
-"""Blocks of running text, lists and tables. Some steps add further tags."""
+"""Blocks of running text, lists and tables."""
+
+ALL_BLOCKS = BLOCKS | set(
+    "pre hr caption main header footer aside nav details summary address fieldset legend form center hgroup search "
+    "figure figcaption dialog menu dir body html noscript fndef".split()
+)
+"""All elements that HTML displays as blocks, and the bodies of footnotes."""
+
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em fnref font i img ins kbd label mark math meter mfrac mi "
+    "mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strong sub sup svg time tt "
+    "u var wbr input select".split()
+)
+"""Elements that are part of a line. Others that are no blocks are it if text is beside them."""
 
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 """Elements without content and without a closing tag."""

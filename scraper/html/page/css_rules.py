@@ -93,7 +93,7 @@ def find_hidden_by_rules(root: Element, sheets: Iterable[str], *, are_all_colors
 
     With `are_all_colors_known`, no external style sheet may set another background.
     """
-    css = "\n".join(sheets)[:MAX_CSS]
+    css = "\n}}\n".join(sheets)[:MAX_CSS]  # an unfinished rule ends with its sheet
     if "\\" not in css and not _HIDES.search(css) and not _COLORS.search(css) and not _MAY_HIDE.search(css):
         return HiddenByRules([])
     css = clear_comments(css)

@@ -18,7 +18,7 @@ from scraper.html.dom import parsing
 from scraper.html.dom.tags import UNREADABLE
 from scraper.html.dom.xpath import Element, attribute_selector, collect_names, element_selector, text_of
 from scraper.html.math import asciimath, formulas
-from scraper.html.page import hidden_elements, media_placeholders
+from scraper.html.page import hidden_elements, media_placeholders, text_styles
 from scraper.text.terms import count_words
 from scraper.urls import join_url
 
@@ -124,7 +124,9 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
     media_placeholders.link_unread_examples(body, base)
+    text_styles.apply_text_styles(body)
     _remove_unreadable(body, rendered=snapshot.rendered)
+    text_styles.rename_inline_elements(body, tags)
     is_flattened = parsing.flatten_deep_elements(body)
     return PageTree(
         snapshot.url,

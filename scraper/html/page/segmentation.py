@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
-from scraper.html.dom.tags import EMPHASIS, UNREADABLE
+from scraper.html.dom.tags import EMPHASIS, INLINE, UNREADABLE
 from scraper.html.dom.xpath import Element
 from scraper.html.page.hidden_elements import COLLAPSED_ATTRIBUTE
 from scraper.text.sanitize import collapse_whitespace
@@ -17,11 +17,6 @@ from scraper.text.sanitize import collapse_whitespace
 MAX_BLOCKS = 20_000
 """Blocks. Pages written by people have fewer than 3,000; the model takes 60 us per block."""
 
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em fnref font i img ins kbd label mark math meter mfrac mi "
-    "mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong sub sup svg time tt "
-    "u var wbr".split()
-)
 _WITHOUT_TEXT = UNREADABLE | set("audio video select datalist textarea input map applet progress videolink".split())
 _MAX_INLINE_CLASSES = 3
 
@@ -128,7 +123,7 @@ class _Segmenter:
                 place += 1
                 if tag == "br":
                     self._break_line()
-                elif tag in _INLINE or self.in_pre:
+                elif tag in INLINE or self.in_pre:
                     self._read_inline(child, tag)
                 else:
                     self.read_block(child, place)

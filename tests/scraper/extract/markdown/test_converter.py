@@ -48,7 +48,7 @@ from tests.scraper.extract.snapshots import URL, read
             "<figure><img src=/i.png alt=A><figcaption>Cap</figcaption></figure>",
             "![A](https://example.com/i.png)\n\nCap",
         ),
-        ("<p>a <button>Copy</button> b</p>", "a b"),
+        ("<p>a <button>Copy</button></p>", "a"),
         ("<p>Size: <select><option>S<option>M</select></p>", "Size: S / M"),
         ("<p>Country: <select>" + "<option>x" * 200 + "</select></p>", "Country:"),
         ("<p>Embed:</p><textarea>code to copy</textarea>", "Embed:\n\ncode to copy"),
@@ -262,8 +262,20 @@ def test_many_adjacent_bold_elements_are_merged(hostile: Hostile[str]) -> None:
     assert hostile.run(markdown_of, limit_s=20) == f"**{'y' * 40 * hostile.size}**"
 
 
-def test_a_long_superscript_is_not_a_power() -> None:
-    assert markdown_of("<p>10<sup>12</sup> and x<sup>1234567</sup></p>") == "10¹² and x1234567"
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("10<sup>12</sup> and x<sup>1234567</sup>", "10¹² and x^1234567"),
+        ("2<sup>1/2</sup> m", "2^(1/2) m"),
+        ("log<sub>2</sub>8 and H<sub>2</sub>O", "log₂8 and H₂O"),
+        ("v<sub>max</sub> and a<sub>i+1</sub>", "v_max and a_(i+1)"),
+        ("the 1<sup>st</sup>, M<sup>me</sup> and Foo<sup>TM</sup>", "the 1st, Mme and FooTM"),
+        ("e<sup>-x</sup> and x<sup>y</sup>", "e^(-x) and x^y"),
+        ("2004<sup>[1]</sup>", "2004[1]"),
+    ],
+)
+def test_raised_and_lowered_text_keeps_its_value(html: str, markdown: str) -> None:
+    assert markdown_of(f"<p>{html}</p>") == markdown
 
 
 def test_an_emoji_image_becomes_a_character() -> None:

@@ -12,6 +12,9 @@ from tests.scraper.extract.conversion import markdown_of
     [
         ("<ul><li>a<ul><li>b<ol><li>c</ol></ul><li>d</ul>", "- a\n  - b\n    1. c\n- d"),
         ("<ol start=9><li>a<li><p>b</p><p>c</p></ol>", "9. a\n10. b\n\n    c"),
+        ("<ol type=a><li>a<li><p>b</p><p>c</p></ol>", "- a. a\n- b. b\n\n  c"),
+        ("<ol type=I start=4><li>a<li type=1>b</ol>", "- IV. a\n5. b"),
+        ("<ol reversed><li>a<li>b</ol>", "- 2\\. a\n- 1\\. b"),
         ("<ul><li><p>a</p></li><li><p>b</p></li></ul>", "- a\n- b"),
         ("<ul><li></li><li>a</li></ul>", "- a"),
         (

@@ -37,7 +37,7 @@ from tests.scraper.extract.conversion import markdown_of
         ("<div><span>Old </span><span>Town</span></div>", "Old Town"),
         ("<div><span>Old</span>-<span>Town</span></div>", "Old-Town"),
         ("<div><span>Old-</span><span>Town</span></div>", "Old-Town"),
-        ("<div>H<sub>2</sub><span>O</span></div>", "H2O"),
+        ("<div>H<sub>2</sub><span>O</span></div>", "H₂O"),
         ("<div><code><span>get</span><span>Name</span></code></div>", "`getName`"),
         ("<pre><div><span>1</span><span>Go()</span></div></pre>", "```\n1Go()\n```"),
         ("<p><label>First</label><input><label>Last</label><input></p>", "First Last"),
