@@ -176,6 +176,23 @@
     return style.webkitBackgroundClip.includes('text') ? [background, color || PICTURE] : [color, null];
   };
 
+  // Returns the styles that change what an element's text says: struck, kept lines, a box within a line.
+  const STRUCK = new Set(['S', 'DEL', 'STRIKE']);
+  const KEEPS_LINES = new Set(['PRE', 'CODE', 'TEXTAREA', 'SAMP', 'KBD']);
+  const textStyleOf = (name, style, element) => {
+    const found = [];
+    if (style.textDecorationLine.includes('line-through') && !STRUCK.has(name)) found.push('struck');
+    if (/^pre|^break/.test(style.whiteSpace) && !KEEPS_LINES.has(name)) {
+      for (let node = firstChild(element); node; node = nextSibling(node)) {
+        if (!isText(node) || !/\S\s*\n\s*\S|\n\s*\n/.test(node.data)) continue;
+        found.push('lines');
+        break;
+      }
+    }
+    if (style.display.startsWith('inline') && name === 'DIV') found.push('inline');
+    return found.join(' ');
+  };
+
   const body = document.body;
   if (!body) return document;
   for (const details of document.querySelectorAll('details:not([open])')) details.open = true;
@@ -191,6 +208,7 @@
   const stack = [[body, canvasBackground, 1, null]];
   let visited = 0;
   const marks = [];
+  const textStyles = [];
   while (stack.length) {
     let [element, background, opacity, textFill] = stack.pop();
     const name = nameOf(element);
@@ -208,6 +226,8 @@
           marks.push(element);
           continue;
         }
+        const textStyle = textStyleOf(name, style, element);
+        if (textStyle) textStyles.push([element, textStyle]);
         [background, textFill] = findBackgrounds(style, background, textFill);
         if (hasText(element) && hidesText(element, style, background, textFill)) marks.push([element]);
       }
@@ -223,6 +243,7 @@
     if (Array.isArray(mark)) clearText(mark[0]);
     else setAttribute(mark, HIDDEN, '');
   }
+  for (const [element, textStyle] of textStyles) setAttribute(element, 'data-x-text', textStyle);
   document.documentElement.setAttribute('data-x-hidden-count', marks.length);
   return document;
 }

@@ -7,12 +7,13 @@ from itertools import chain
 
 import numpy as np
 
+from scraper.extract.content import units
 from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.class_name_features import AREAS, COMMENTS, TEASERS
 from scraper.extract.content.data_sections import select_data
 from scraper.extract.content.expected_f1 import select_by_expected_f1
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
-from scraper.extract.content.section_rules import complete_sections, drop_empty_headings, find_headings
+from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
 from scraper.text.terms import split_words
 from scraper.words.matcher import WordPattern
 
@@ -25,20 +26,24 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
-    p = suppress_footers(page, calibrate(page, probabilities, types))
+    found = units.find_units(page)
+    p = units.pool(page, suppress_footers(page, calibrate(page, probabilities, types)), found)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
-    chosen = drop_side_content(page, chosen, p, types)
+    chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
-    chosen = complete_sections(page, select_data(page, chosen, p, types), p, types)
-    if types["documentation"] >= _MIN_DOCUMENTATION:
-        # References repeat the same sentences for many items.
-        return drop_empty_headings(page, _add_title(page, chosen, is_repeated=True), p, types)
-    repeatable = cells | find_listed(page, types)
-    remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
-    remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable)
-    chosen = remaining | (chosen & repeatable)
-    if types["forum"] < _MAX_FORUM:
-        chosen = _add_title(page, chosen, is_repeated=False)
+    chosen = select_data(page, chosen, p, types)
+    if types["forum"] < _MAX_FORUM:  # headings there are those of signatures and of other threads
+        chosen = select_headings(page, chosen, p)
+    chosen = units.fill(page, units.close(page, chosen, found), types)
+    is_documentation = types["documentation"] >= _MIN_DOCUMENTATION
+    if not is_documentation:  # references repeat the same sentences for many items
+        repeatable = cells | find_listed(page, types)
+        remaining = drop_duplicate_elements(chosen, page.text_ids, page.characters, page.first, page.last)
+        is_prose = types["article"] + types["service"] >= _PROSE
+        remaining = drop_duplicate_blocks(remaining, page.text_ids, page.characters, repeatable, keeps_single=is_prose)
+        chosen = units.close(page, remaining | (chosen & repeatable), found)
+    if is_documentation or types["forum"] < _MAX_FORUM:
+        chosen = _add_title(page, chosen, is_repeated=is_documentation)
     return drop_empty_headings(page, chosen, p, types)
 
 
@@ -70,13 +75,22 @@ def drop_duplicate_elements(
     return remaining
 
 
-def drop_duplicate_blocks(chosen: BlockMask, text_ids: IntArray, characters: FloatArray, cells: BlockMask) -> BlockMask:
-    """Deselect blocks of more than `_MIN_REPEATED` characters that repeat a selected block, except `cells`."""
+def drop_duplicate_blocks(
+    chosen: BlockMask, text_ids: IntArray, characters: FloatArray, cells: BlockMask, *, keeps_single: bool = False
+) -> BlockMask:
+    """Deselect blocks of more than `_MIN_REPEATED` characters that repeat a selected block, except `cells`.
+
+    With `keeps_single`, a repeated block whose neighbors are new stays: two questions may have the same answer. Copies
+    for other screens are several in a row.
+    """
     remaining = chosen.copy()
-    blocks = np.flatnonzero(chosen & (characters > _MIN_REPEATED))
+    blocks = np.flatnonzero(chosen)
     repeated = np.ones(len(blocks), np.bool_)
     repeated[np.unique(text_ids[blocks], return_index=True)[1]] = False
-    remaining[blocks[repeated & ~cells[blocks]]] = False
+    if keeps_single:
+        alone = np.concatenate(([False], repeated, [False]))
+        repeated &= alone[:-2] | alone[2:]
+    remaining[blocks[repeated & (characters[blocks] > _MIN_REPEATED) & ~cells[blocks]]] = False
     return remaining
 
 
@@ -144,10 +158,8 @@ _MIN_TABLE_SHARE = 1 / 3
 """Share of words. A table with this share selected is selected completely: a missing cell would shift a row, and cells
 with one letter or mark look unlikely. F1 on wcxb is the same at .25, .33, .4 and .5."""
 
-_NEAR = 3
-_LEAST_AMID, _MIN_CELLS, _MAX_LINKED, _MAX_WRAPPERS = 0.1, 4, 0.3, 2
-"""Bounds for tables between selected blocks, whose short cells look unlikely alone: minimum mean probability, minimum
-cells, maximum share of links, maximum ancestors that hold only the table."""
+_PROSE = 0.5
+"""Probability of the page types whose single blocks may repeat."""
 
 _MIN_DOCUMENTATION = 0.5
 """Probability. With at least this, a page is documentation, whose title and repeated text are kept. Dropping repeated
@@ -248,30 +260,9 @@ def complete_tables(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> t
         if words.sum() > _MAX_TABLE_SHARE * total:
             continue
         examined_until = end
-        if words[chosen[start:end]].sum() >= _MIN_TABLE_SHARE * words.sum() or (
-            _is_amid(page, chosen, table) and p[start:end] @ words >= _LEAST_AMID * words.sum()
-        ):
+        if words[chosen[start:end]].sum() >= _MIN_TABLE_SHARE * words.sum():
             cells[start:end] = True
     return chosen | cells, cells
-
-
-def _is_amid(page: PageStatistics, chosen: BlockMask, table: int) -> bool:
-    """Return True if a table of values is between selected blocks inside its ancestor element."""
-    start, end = int(page.first[table]), int(page.last[table])
-    if not (chosen[max(0, start - _NEAR) : start].any() and chosen[end : end + _NEAR].any()):
-        return False
-    linked = page.links[start:end].sum() > _MAX_LINKED * page.characters[start:end].sum()
-    inner_tags = page.segments.elements.tags[table + 1 : int(np.searchsorted(page.first, end))]
-    if linked or end - start < _MIN_CELLS or "table" in inner_tags:
-        return False
-    around = table
-    for _ in range(_MAX_WRAPPERS):
-        around = int(page.parent[around])
-        if around < 0:
-            return False
-        if page.first[around] < start and page.last[around] > end:
-            return True
-    return False
 
 
 _TEASER_START = WordPattern(r"\W*(?:{headings.teaser}|{headings.teaser_label}\s*[:|])")

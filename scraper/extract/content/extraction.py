@@ -16,6 +16,7 @@ from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.expected_f1 import estimate_f1
 from scraper.extract.content.page_statistics import BlockMask, PageDescription, PageStatistics
 from scraper.extract.content.section_rules import find_unselected_items, own_name
+from scraper.extract.content.units import fill
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import CELLS
 from scraper.html.dom.xpath import Element
@@ -71,7 +72,7 @@ def extract_content(page: PageTree, model: BlockClassifier) -> Content:
     page_type, probability = max(prediction.page_types.items(), key=lambda pair: pair[1])
 
     def build_tree() -> Element:
-        prune_tree(segments, chosen)
+        prune_tree(segments, fill(statistics, chosen, prediction.page_types, figures=True))
         return page.body
 
     return Content(
@@ -181,9 +182,9 @@ def prune_tree(segments: Segments, chosen: NDArray[np.bool_]) -> None:
             if node.tag == "button" and (end - start > 1 or any(node.get(name) for name in _COLLAPSE_ATTRIBUTES)):
                 node.tag = "div"  # the heading of a collapsible section, or an unclosed button
             continue
-        # An element without text stays beside a selected block of its parent.
+        # An element without text stays beside a selected block of its parent, with all that it holds.
         beside = selected[max(start - 1, elements.first[parent]) : min(start + 1, elements.last[parent])]
-        if start >= end and any(beside):
+        if start >= end and (any(beside) or elements.first[parent] >= elements.last[parent]):
             continue
         removed[number] = True
         emptied.append(node)

@@ -1,8 +1,8 @@
-"""Correct a selection of blocks: headings follow their sections, code and siblings the blocks around them."""
+"""Correct a selection of blocks: headings follow their sections, and the items of a list are found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
 
-_POSSIBLE_CODE, _POSSIBLE_SIBLING, _POSSIBLE_HEADING = 0.1, 0.2, 0.1
-"""Minimum probabilities of blocks that their surroundings select."""
-
-_MAX_SIBLING_LINKS = 0.5
-"""Share of characters in links. A line with more of them between two paragraphs is a teaser."""
-
-_SIBLING_TYPES = frozenset({"article", "documentation", "listing", "collection", "service"})
-"""Page types. On products and in forums the rule selects related goods and signatures."""
+_POSSIBLE_HEADING = 0.1
+"""Minimum probability of a heading that its section selects."""
 
 _MAX_HEADING_WORDS, _WRAPPER_WORDS = 40, 4
 """Words of a heading, and words beside it in an element that is its wrapper, such as "edit"."""
@@ -25,95 +19,12 @@ _MAX_HEADING_WORDS, _WRAPPER_WORDS = 40, 4
 _MIN_SECTION_SHARE = 0.5
 """Share of the words below a heading. If at least this share is selected, the heading is selected too."""
 
-_MAX_FORUM = 0.3
-"""Probability. In forums, headings above selected blocks are those of signatures and of other threads."""
-
 _MAX_LISTS = 0.3
 """Probability of the page types of lists, whose items may be headings alone."""
 
 _MIN_ITEMS = 4
 _CERTAIN = 0.8
 """Probability. A heading with at least this stays without its text."""
-
-_MIN_PLAIN_SHARE, _CERTAIN_ARTICLE = 0.05, 0.95
-"""Minimum share of the words in long plain blocks that an article keeps; minimum probability of an article."""
-
-
-def complete_sections(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
-    """Select headings, code and siblings that belong to selected blocks."""
-    chosen = keep_plain_text(page, chosen, p, types)
-    chosen = select_siblings(page, select_code(page, chosen, p), p, types)
-    chosen = complete_lists(page, chosen, p, types)
-    return select_headings(page, chosen, p) if types["forum"] < _MAX_FORUM else chosen
-
-
-def keep_plain_text(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
-    """Select the most probable long plain blocks of an article until a minimum share of them is selected."""
-    if types["article"] < _CERTAIN_ARTICLE:
-        return chosen
-    missing = _MIN_PLAIN_SHARE * page.lengths[page.long].sum() - page.lengths[page.long & chosen].sum()
-    completed = chosen.copy()
-    others = np.flatnonzero(page.long & ~chosen) if missing > 0 else ()
-    for number in sorted(others, key=lambda number: -p[number]):
-        if missing <= 0:
-            break
-        completed[number] = True
-        missing -= page.lengths[number]
-    return completed
-
-
-def select_code(page: PageStatistics, chosen: BlockMask, p: FloatArray) -> BlockMask:
-    """Select code between selected blocks; many gold texts lack it, so it looks unlikely."""
-    code = np.array(page.segments.preformatted, np.bool_)
-    completed = chosen.copy()
-    for start, end in _find_runs(code & ~chosen):
-        if _is_between(chosen, start, end) and p[start:end].max() >= _POSSIBLE_CODE:
-            completed[start:end] = True
-    return completed
-
-
-def select_siblings(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
-    """Select a block between two selected ones if one of these has the same path of tags and classes."""
-    if max(types, key=lambda name: types[name]) not in _SIBLING_TYPES:
-        return chosen
-    groups = page.path_groups
-    like = groups[1:] == groups[:-1]
-    inner = slice(1, -1)
-    completed = chosen.copy()
-    completed[inner] |= (
-        (chosen[:-2] & chosen[2:])
-        & (like[:-1] | like[1:])
-        & (p[inner] >= _POSSIBLE_SIBLING)
-        & (page.link_share[inner] <= _MAX_SIBLING_LINKS)
-    )
-    return completed
-
-
-_MIN_SELECTED_ITEMS, _POSSIBLE_ITEM = 0.8, 0.4
-"""Minimum share of the items of a list that are selected, and minimum probability of the parts of the others."""
-
-
-def complete_lists(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:
-    """Select the remaining items if most items of a long list are selected, on pages of lists.
-
-    A highlighted item has another class, so that it is not similar to the others.
-    """
-    if types["listing"] + types["collection"] < _LIST_PAGE:
-        return chosen
-    selected = compute_prefix_sums(chosen)
-    inside = page.first < page.last
-    has_selected = selected[page.last] > selected[page.first]
-    tags = np.unique(np.array(page.segments.elements.tags), return_inverse=True)[1]
-    groups = np.unique(page.parent * (tags.max(initial=0) + 1) + tags, return_inverse=True)[1]
-    counts = np.bincount(groups, inside)
-    shares = np.bincount(groups, inside & has_selected) / np.maximum(counts, 1)
-    missing = inside & ~has_selected & ((counts >= _MIN_LISTED) & (shares >= _MIN_SELECTED_ITEMS))[groups]
-    completed = chosen.copy()
-    for number in np.flatnonzero(missing).tolist():
-        item = slice(int(page.first[number]), int(page.last[number]))
-        completed[item] |= p[item] >= _POSSIBLE_ITEM
-    return completed
-
 
 _LIST_PAGE, _MIN_LISTED = 0.4, 8
 """Minimum probability of a page of a list, and its minimum items."""
@@ -237,13 +148,3 @@ def drop_empty_headings(
         if is_repeated or (is_empty and not is_item and p[at].max() <= _CERTAIN):
             remaining[at] = False
     return remaining
-
-
-def _find_runs(mask: BlockMask) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each run of true values."""
-    borders = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
-    yield from zip(borders[::2].tolist(), borders[1::2].tolist(), strict=True)
-
-
-def _is_between(chosen: BlockMask, start: int, end: int) -> bool:
-    return bool(chosen[start - 1 : start].any() and chosen[end : end + 1].any())

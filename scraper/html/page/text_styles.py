@@ -134,7 +134,8 @@ def _break_lines(root: Element) -> int:
     for element in list(root.iter()):
         if element.tag in _KEEPS_LINES or (element is not root and element.tag in ALL_BLOCKS and not element.text):
             continue
-        text = (element.text or "").strip("\n") if element.tag in ALL_BLOCKS else element.text or ""
+        text = (element.text or "").lstrip("\n") if element.tag in ALL_BLOCKS else element.text or ""
+        text = text if len(element) else text.rstrip("\n")
         if "\n" in text and text.strip():
             element.text, *others = text.split("\n")
             element[:0] = [_line_break(line) for line in others]

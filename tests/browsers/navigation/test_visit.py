@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from playwright.async_api import Browser
 
 from browsers import Browsers, Mode, Request, Snapshot, Tier, errors
 from browsers.model import VisitLimits
 from browsers.navigation import response as response_module
 from browsers.navigation import visit as visit_module
+from browsers.scripts import MARK_HIDDEN
 from tests.browsers.visits import PATIENCE_S, always, marks, never, text_of, until, visit
 from tests.site.running import Site
 
@@ -277,3 +279,17 @@ async def test_canceled_visit_releases_its_tab(browsers: Browsers, site: Site) -
     assert browsers.status().rendering == 0
     await until(lambda: site.open("/never") == 0)
     await until(lambda: all(browser.lent == 0 for browser in browsers.status().browsers))
+
+
+async def test_styles_that_change_what_a_text_says_are_marked(plain_browser: Browser) -> None:
+    page = await plain_browser.new_page()
+    await page.set_content(
+        "<style>.old{text-decoration:line-through}.job{white-space:pre-line}.at{display:inline-flex}</style>"
+        "<p><span class=old>9</span> <s>8</s> 7</p><div class=job id=a>one\ntwo</div><div class=job>one</div>"
+        "<p>x</p>to <div class=at>@joe</div>"
+    )
+    await page.evaluate(f"({MARK_HIDDEN})(10000)")
+    marked = await page.evaluate(
+        "[...document.querySelectorAll('[data-x-text]')].map((one) => [one.className, one.dataset.xText])"
+    )
+    assert marked == [["old", "struck"], ["job", "lines"], ["at", "inline"]]

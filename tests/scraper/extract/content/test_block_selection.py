@@ -113,24 +113,6 @@ def test_a_mostly_selected_table_is_completed() -> None:
     assert not complete_tables(page, first, unlikely)[0][1:].any()
 
 
-@pytest.mark.parametrize(
-    ("table", "p", "expected"),
-    [
-        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.2, True),
-        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td>9</td></tr>", 0.05, False),
-        ("<tr><td>a</td><td>7</td></tr>", 0.2, False),
-        ("<tr><td><a href=x>a</a></td><td><a href=x>7</a></td></tr><tr><td>b</td><td>9</td></tr>", 0.2, False),
-        ("<tr><td>a</td><td>7</td></tr><tr><td>b</td><td><table><tr><td>9</td></tr></table></tr>", 0.2, False),
-    ],
-)
-def test_a_table_of_values_between_selected_blocks_is_selected(table: str, p: float, expected: bool) -> None:
-    around = "words of the article " * 10
-    page = build_statistics(f"<div><p>{around}</p><figure><table>{table}</table></figure><p>{around}</p></div>")
-    chosen = np.array([text.startswith("words") for text in page.texts])
-    found, cells = complete_tables(page, chosen, np.full(page.n, p))
-    assert found.all() == cells.any() == expected
-
-
 def test_cards_show_the_same_parts() -> None:
     card = "<div class=card><h3>Kettle {0}</h3><span class=price><b>{0} euros</b></span><p>Buy {0}</p></div>"
     page = build_statistics("<p>Goods</p><div>" + "".join(card.format(number) for number in range(8)) + "</div>")

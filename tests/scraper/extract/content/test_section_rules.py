@@ -5,15 +5,7 @@ import pytest
 
 from scraper.extract.content.feature_matrix import compute_columns
 from scraper.extract.content.page_statistics import PageStatistics
-from scraper.extract.content.section_rules import (
-    complete_lists,
-    drop_empty_headings,
-    find_unselected_items,
-    keep_plain_text,
-    select_code,
-    select_headings,
-    select_siblings,
-)
+from scraper.extract.content.section_rules import drop_empty_headings, find_unselected_items, select_headings
 from tests.scraper.extract.content.trees import build_statistics
 
 TYPES = {"article": 0.99, "collection": 0.0, "documentation": 0.0, "forum": 0.0, "listing": 0.0, "product": 0.0}
@@ -79,64 +71,12 @@ def test_names_of_list_items_stay_without_their_text() -> None:
     assert drop_empty_headings(page, kept(page), np.full(page.n, 0.5), LIST).sum() == 7
 
 
-@pytest.mark.parametrize(
-    ("html", "p", "expected"),
-    [
-        (f"<p>{TEXT}</p><pre>a = 1</pre><p>{TEXT}</p>", 0.2, True),
-        (f"<p>{TEXT}</p><pre>a = 1</pre><pre>b = 2</pre><p>{TEXT}</p>", 0.2, True),
-        (f"<p>{TEXT}</p><pre>a = 1</pre><p>{TEXT}</p>", 0.05, False),
-        (f"<p>{TEXT}</p><pre>a = 1</pre><p>drop</p>", 0.2, False),
-        (f"<pre>a = 1</pre><p>{TEXT}</p>", 0.2, False),
-    ],
-)
-def test_code_between_selected_blocks_is_selected(html: str, p: float, *, expected: bool) -> None:
-    page = build(html)
-    code = np.array(page.segments.preformatted)
-    assert select_code(page, kept(page), np.full(page.n, p))[code].all() == expected
-
-
-@pytest.mark.parametrize(
-    ("middle", "types", "expected"),
-    [
-        ("<p>a sibling</p>", TYPES, True),
-        ("<p>a sibling</p>", TYPES | {"article": 0.0, "product": 0.9}, False),
-        ("<p><a href=x>a link to another page</a></p>", TYPES, False),
-        ("<div>of another shape</div>", TYPES, False),
-        ("<p>a sibling</p><p>and a second</p>", TYPES, False),
-    ],
-)
-def test_a_block_between_its_siblings_is_selected(middle: str, types: dict[str, float], *, expected: bool) -> None:
-    page = build(f"<p>{TEXT}</p>{middle}<p>{TEXT}</p>")
-    assert select_siblings(page, kept(page), np.full(page.n, 0.3), types)[1:-1].any() == expected
-
-
-def test_an_article_keeps_a_share_of_its_plain_text() -> None:
-    page = build("<h2>keep</h2>" + "".join(f"<p>{number} {'passage ' * 20}</p>" for number in range(100)))
-    p = page.index / page.n
-    completed = keep_plain_text(page, kept(page), p, TYPES)
-    assert completed.sum() == 6 and completed[-5:].all()
-    assert keep_plain_text(page, completed, p, TYPES).tolist() == completed.tolist()
-    assert keep_plain_text(page, kept(page), p, LIST).tolist() == kept(page).tolist()
-
-
 def _cards(card: str = "", info: str = "") -> str:
     return "".join(
         f'<li class="card{card * (n == 3)}"><div class="info{info * (n == 3)}"><h3 class=name><a href=/p/{n}>'
         f"Bookcase {n}</a></h3></div><div class=price>$ 79.00</div><p>Add to cart</p></li>"
         for n in range(9)
     )
-
-
-def test_a_highlighted_item_is_selected_with_the_other_items_of_its_list() -> None:
-    page = build(f"<body><ul>{_cards(card=' card--new')}</ul><p>{TEXT}</p></body>")
-    chosen = np.array([not text.startswith("Add") for text in page.texts])
-    chosen[9:12] = False
-    p = np.where(np.array([text.startswith("Add") for text in page.texts]), 0.1, 0.5)
-    assert page.texts[9] == "Bookcase 3"
-    assert complete_lists(page, chosen, p, LIST)[9:12].tolist() == [True, True, False]
-    assert (complete_lists(page, chosen, p, TYPES) == chosen).all()
-    chosen[:6] = False
-    assert (complete_lists(page, chosen, p, LIST) == chosen).all()
 
 
 def test_the_names_and_prices_of_items_are_found_if_no_item_is_selected() -> None:

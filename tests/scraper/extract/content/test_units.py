@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scraper.extract.content import units
+from tests.scraper.extract.content.test_section_rules import LIST, TEXT, TYPES, build, kept
+
+
+def _texts_of_units(html: str) -> list[list[str]]:
+    page = build(html)
+    return [page.texts[start:end] for start, end in units.find_units(page)]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", [["d", "e"], ["a", "b", "c"]]),
+        ("<dl><dt>a<dt>b<dd>c<dt>d<dd>e</dl>", [["b", "c"], ["d", "e"]]),
+        ("<dl><div><dt>a</dt><dd>b</dd></div><div><dt>c</dt><dd>d</dd></div></dl>", [["c", "d"], ["a", "b"]]),
+        ("<blockquote><p>a</p><footer>b</footer></blockquote>", [["a", "b"]]),
+        ("<figure><div>a</div><figcaption>b</figcaption></figure>", [["a", "b"]]),
+        ("<details open><summary>a</summary><p>b</p></details>", [["a", "b"]]),
+        ("<div class='box note'><p>a</p><p>b</p></div><div class=notebook><p>c</p><p>d</p></div>", [["a", "b"]]),
+        (f"<blockquote>{'<p>a</p>' * 30}</blockquote>", []),
+    ],
+)
+def test_parts_that_stand_together_are_a_unit(html: str, expected: list[list[str]]) -> None:
+    assert sorted(_texts_of_units(html)) == sorted(expected)
+
+
+def test_the_blocks_of_a_unit_share_one_probability_and_one_judgment() -> None:
+    page = build("<dl><dt>Speed<dd>fourteen knots at most</dl><p>other</p>")
+    found = units.find_units(page)
+    pooled = units.pool(page, np.array([0.1, 0.7, 0.4]), found)
+    assert pooled[0] == pooled[1] == pytest.approx((0.1 * 2 + 0.7 * 5) / 7) and pooled[2] == 0.4
+    for chosen in ([False, True, False], [True, False, False]):
+        assert units.close(page, np.array(chosen), found).tolist() == [chosen[1], chosen[1], False]
+
+
+@pytest.mark.parametrize(
+    ("middle", "types", "figures", "expected"),
+    [
+        ("<p>a sibling</p>", TYPES, False, True),
+        ("<pre>a = 1</pre>", TYPES, False, True),
+        ("<dl><dt>Speed<dd>14</dl>", TYPES, False, True),
+        ("<p>a sibling</p>", LIST, False, False),
+        ("<p><a href=x>a link to another page</a></p>", TYPES, False, False),
+        ("<div class='ad-slot'><p>a word</p></div>", TYPES, False, False),
+        ("<div class='share-bar'><p>a word</p></div>", TYPES, False, False),
+        ("<aside><p>a word</p></aside>", TYPES, False, False),
+        ("<figure><img src=a.png><figcaption>a harbor</figcaption></figure>", TYPES, False, False),
+        ("<figure><img src=a.png><figcaption>a harbor</figcaption></figure>", TYPES, True, True),
+        (f"<p>{'long ' * 300}</p>", TYPES, False, False),
+    ],
+)
+def test_what_stands_between_two_selected_siblings_is_selected(
+    middle: str, types: dict[str, float], *, figures: bool, expected: bool
+) -> None:
+    page = build(f"<p>{TEXT}</p>{middle}<p>{TEXT}</p>")
+    assert units.fill(page, kept(page), types, figures=figures)[1:-1].all() == expected
+
+
+def test_nothing_is_selected_between_parts_of_other_sections() -> None:
+    page = build(f"<div><div><p>{TEXT}</p></div></div><p>between</p><div><div><p>{TEXT}</p></div></div>")
+    assert not units.fill(page, kept(page), TYPES)[1]

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from browsers.model import Snapshot
+from scraper.extract.markdown import converter
+from scraper.html.page import page_tree
+
+URL = "https://example.com/"
+
+
+def _markdown_of(html: str) -> str:
+    page = page_tree.build_page_tree(Snapshot(URL, URL, 200, media_type="text/html", html=html))
+    return converter.convert(page.body, URL).markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>Show your <button>boarding card</button> first.</p>", "Show your boarding card first."),
+        ("<p>The <st1:place><st1:city>ferry</st1:city></st1:place> goes.</p>", "The ferry goes."),
+        ("<p>Dear <bdt>Mr. <bdt>Krug</bdt></bdt>, hello</p>", "Dear Mr. Krug, hello"),
+        ("<div>Thanks <div style='display: inline-flex'>@joe</div> for it</div>", "Thanks @joe for it"),
+        ("<my-card><p>x</p></my-card><p>y</p>", "x\n\ny"),
+        ("<my-a>one</my-a><my-b>two</my-b>", "one\n\ntwo"),
+        ("<p>Text</p><button>Share</button>", "Text"),
+    ],
+)
+def test_an_element_amid_text_is_a_part_of_the_line(html: str, expected: str) -> None:
+    assert _markdown_of(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p><strike>9</strike> 7</p>", "~~9~~ 7"),
+        ("<p><span style='color: red; text-decoration: line-through'>9</span> 7</p>", "~~9~~ 7"),
+        ("<style>.old{text-decoration:line-through}</style><p><b class=old>9</b> 7</p>", "~~9~~ 7"),
+        ("<style>span.old, .was {text-decoration-line: line-through}</style><p><i class=was>9</i> 7</p>", "~~9~~ 7"),
+        ("<p data-x-text=struck>9</p><p>7</p>", "~~9~~\n\n7"),
+        ("<style>@media print {.old{text-decoration:line-through}}</style><p><b class=old>9</b> 7</p>", "**9** 7"),
+    ],
+)
+def test_struck_text_is_marked(html: str, expected: str) -> None:
+    assert _markdown_of(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<div style='white-space: pre-line'>one\ntwo</div>", "one  \ntwo"),
+        ("<div data-x-text=lines>one\n\ntwo</div>", "one\n\ntwo"),
+        ("<style>.job{white-space:pre-wrap}</style><p class=job>one\n<b>two</b>\nthree</p>", "one  \n**two**  \nthree"),
+        ("<p style='white-space: nowrap'>one\ntwo</p>", "one two"),
+        ("<pre style='white-space: pre-wrap'>a\nb</pre>", "```\na\nb\n```"),
+    ],
+)
+def test_kept_lines_stay_lines(html: str, expected: str) -> None:
+    assert _markdown_of(html) == expected
+
+
+def test_an_unfinished_rule_ends_with_its_style_sheet() -> None:
+    html = "<style>.a { color: red</style><style>.b{display:none}</style><p class=b>hidden</p><p>shown</p>"
+    assert _markdown_of(html) == "shown"
