@@ -74,14 +74,14 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
     for rule in parse_rules(clear_comments(css)):
         for selector in rule.selector.split(",") if rule.applies else ():
             simple = _SIMPLE.fullmatch(selector.strip())
-            name = next((name for name, pattern in _STYLES.items() if simple and pattern.search(rule.body)), None)
+            name = next((name for name, pattern in _STYLES.items() if simple and pattern.search(rule.body)), "")
             if simple and name:
                 by_class[simple[1]] = name
     if by_class:
         pattern = re.compile(rf" (?:{'|'.join(map(re.escape, by_class))}) ")
         for element, classes in find_by_class(body, pattern):
-            for name in {by_class[one.lower()] for one in classes if one.lower() in by_class}:
-                yield element, name
+            for style in {by_class[one.lower()] for one in classes if one.lower() in by_class}:
+                yield element, style
 
 
 def _put_in_line(element: Element) -> None:
