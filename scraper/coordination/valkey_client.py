@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import logging
 import math
@@ -11,7 +12,8 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,9 +22,18 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from scraper.coordination.lua_scripts import ALL, LuaScript
-
 log = logging.getLogger(__name__)
+
+SCRIPTS: Mapping[str, str] = dict(
+    re.findall(
+        r"^--- (\w+)\n(.*?)(?=^--- |\Z)",
+        resources.files(__package__).joinpath("scripts.lua").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+)
+"""Texts of the scripts by name."""
+_DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
+"""SHA-1 digests of the scripts, by which the service calls them."""
 
 
 Word = str | bytes | int | float
@@ -107,16 +118,16 @@ class ValkeyClient:
         """Return the full name of a key; keys with equal text in the braces have the same hash slot."""
         return f"search-mcp:{kind}:{{{name}}}"
 
-    async def run(self, script: LuaScript, keys: Sequence[str], *words: Word) -> Any:
+    async def run(self, script: str, keys: Sequence[str], *words: Word) -> Any:
         """Run a script and return its result.
 
         Raises ValkeyUnavailableError if Valkey is down, too slow or answers with an error.
         """
         arguments = (len(keys), *keys, *words)
         try:
-            return await self.command("EVALSHA", script.digest, *arguments)
+            return await self.command("EVALSHA", _DIGESTS[script], *arguments)
         except redis_errors.NoScriptError:
-            return await self.command("EVAL", script.text, *arguments)
+            return await self.command("EVAL", SCRIPTS[script], *arguments)
 
     async def command(self, *words: Word) -> Any:
         """Run a command and return its result.
@@ -137,9 +148,9 @@ class ValkeyClient:
         self._note_time(time.monotonic() - started_at)
         return answer
 
-    def run_later(self, script: LuaScript, keys: Sequence[str], *words: Word) -> None:
+    def run_later(self, script: str, keys: Sequence[str], *words: Word) -> None:
         """Queue a script; it is lost if the service is down."""
-        self.send("EVALSHA", script.digest, len(keys), *keys, *words)
+        self.send("EVALSHA", _DIGESTS[script], len(keys), *keys, *words)
 
     def send(self, *words: Word) -> None:
         """Queue a command; it is lost if the service is down."""
@@ -183,8 +194,8 @@ class ValkeyClient:
         _check_service(info)
         self.note = _find_risk(info)
         loading = self._redis.pipeline(transaction=False)
-        for script in ALL:
-            loading.execute_command("SCRIPT", "LOAD", script.text)
+        for text in SCRIPTS.values():
+            loading.execute_command("SCRIPT", "LOAD", text)
         await loading.execute()
         started_at = time.monotonic()
         # It may answer but refuse writes.

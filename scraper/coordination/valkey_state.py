@@ -12,19 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from scraper.coordination.local_state import LocalLeases, LocalLimits
-from scraper.coordination.lua_scripts import (
-    BEGIN_WORK,
-    COMPLETE_WORK,
-    GET_ENGINE_COOLDOWN,
-    GIVE_UP_WORK,
-    REGISTER,
-    RENEW_CLAIMS,
-    RENEW_LEASES,
-    SET_ENGINE_COOLDOWN,
-    START_HOST_COOLDOWN,
-    TAKE_LEASE,
-    TAKE_LIMIT,
-)
 from scraper.coordination.protocols import (
     Cooldown,
     Cooldowns,
@@ -62,7 +49,7 @@ class ServerRegistry:
     async def register(self) -> None:
         """Register this server as alive, and count the servers."""
         with contextlib.suppress(ValkeyUnavailableError):
-            count, new = await self._valkey.run(REGISTER, [self._key], self.name, round(_EXPIRED_S * 1_000))
+            count, new = await self._valkey.run("register", [self._key], self.name, round(_EXPIRED_S * 1_000))
             self.servers = max(1, int(count))
             if new and self._was_registered:
                 self.on_lost()
@@ -86,7 +73,7 @@ class ValkeyLimits:
         """Count one event and return 0, or return the seconds until it is allowed."""
         with contextlib.suppress(ValkeyUnavailableError):
             keys = [self._valkey.key(f"limit:{limit.name}", key)]
-            wait_s = float(await self._valkey.run(TAKE_LIMIT, keys, 1_000 / limit.per_second, limit.burst)) / 1_000
+            wait_s = float(await self._valkey.run("take_limit", keys, 1_000 / limit.per_second, limit.burst)) / 1_000
             if wait_s:
                 return wait_s
             # Counted here too, so that a loss of the service brings no new burst.
@@ -139,7 +126,7 @@ class ValkeyLeases:
         leases = self._local.list_leases()
         if leases:
             keys = [self._leases_key(lease.key) for lease in leases]
-            self._valkey.run_later(RENEW_LEASES, keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
+            self._valkey.run_later("renew_leases", keys, round(LEASE_S * 1_000), *(lease.token for lease in leases))
 
     def publish(self) -> None:
         """Publish leases and cooldowns; call this after the service was down."""
@@ -151,7 +138,7 @@ class ValkeyLeases:
         keys = [self._leases_key(lease.key), self._cooldown_key(lease.key), self._valkey.key("next", lease.key)]
         words = (lease.token, terms.at_once, round(terms.gap_s * 1_000), round(LEASE_S * 1_000))
         try:
-            answer = await self._valkey.run(TAKE_LEASE, keys, *words)
+            answer = await self._valkey.run("take_lease", keys, *words)
         except asyncio.CancelledError:
             # It may have been granted.
             self._withdraw(lease)
@@ -169,7 +156,7 @@ class ValkeyLeases:
         self._valkey.send("ZREM", self._leases_key(lease.key), lease.token)
 
     def _publish_cooldown(self, key: str, seconds: float) -> None:
-        self._valkey.run_later(START_HOST_COOLDOWN, [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
+        self._valkey.run_later("start_host_cooldown", [self._cooldown_key(key)], max(1, round(seconds * 1_000)))
 
     def _leases_key(self, key: str) -> str:
         return self._valkey.key("held", key)
@@ -195,7 +182,7 @@ class ValkeyCooldowns:
     async def get_cooldown(self, engine: str, egress: str) -> Cooldown | None:
         """Return the failures of an engine, or None if there are none."""
         with contextlib.suppress(ValkeyUnavailableError):
-            row = await self._valkey.run(GET_ENGINE_COOLDOWN, [self._key(engine, egress)])
+            row = await self._valkey.run("get_engine_cooldown", [self._key(engine, egress)])
             if not row:
                 return None
             reason, step, faults, left_ms = (part.decode() for part in row)
@@ -224,7 +211,7 @@ class ValkeyCooldowns:
             return
         left_ms = round((cooldown.until - time.time()) * 1_000)
         words = (cooldown.reason, cooldown.step, cooldown.faults, left_ms, round(_COOLDOWN_MEMORY_S * 1_000))
-        self._valkey.run_later(SET_ENGINE_COOLDOWN, [key], *words)
+        self._valkey.run_later("set_engine_cooldown", [key], *words)
 
     def _key(self, engine: str, egress: str) -> str:
         return self._valkey.key("engine", f"{engine}:{egress}")
@@ -306,7 +293,7 @@ class ValkeyClaims:
         claim = WorkClaim(key, f"{self._registry.name}-{next(self._numbers)}")
         keys = [self._claim_key(key), self._result_key(key)]
         try:
-            answer = await self._valkey.run(BEGIN_WORK, keys, claim.token, round(CLAIM_S * 1_000), int(waited))
+            answer = await self._valkey.run("begin_work", keys, claim.token, round(CLAIM_S * 1_000), int(waited))
         except ValkeyUnavailableError:
             # Without the service, this server does the work.
             return claim
@@ -327,7 +314,7 @@ class ValkeyClaims:
             self.give_up(claim)
         elif self._claims.pop(claim.token, None) is not None:
             keys = [self._claim_key(claim.key), self._result_key(claim.key)]
-            self._valkey.run_later(COMPLETE_WORK, keys, claim.token, value, round(_RESULT_S * 1_000))
+            self._valkey.run_later("complete_work", keys, claim.token, value, round(_RESULT_S * 1_000))
 
     def give_up(self, claim: WorkClaim) -> None:
         """Let another server do the work."""
@@ -339,10 +326,10 @@ class ValkeyClaims:
         claims = list(self._claims.values())
         if claims:
             keys = [self._claim_key(claim.key) for claim in claims]
-            self._valkey.run_later(RENEW_CLAIMS, keys, round(CLAIM_S * 1_000), *(claim.token for claim in claims))
+            self._valkey.run_later("renew_claims", keys, round(CLAIM_S * 1_000), *(claim.token for claim in claims))
 
     def _withdraw(self, claim: WorkClaim) -> None:
-        self._valkey.run_later(GIVE_UP_WORK, [self._claim_key(claim.key)], claim.token)
+        self._valkey.run_later("give_up_work", [self._claim_key(claim.key)], claim.token)
 
     def _claim_key(self, key: str) -> str:
         return self._valkey.key("claim", key)
