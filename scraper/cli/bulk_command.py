@@ -21,7 +21,7 @@ import click
 from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
-from scraper.cli.setting_options import SERVER_ONLY, Command, load_settings, with_settings
+from scraper.cli.setting_options import SERVER_ONLY, command, load_settings
 from scraper.cli.store_commands import with_store
 from scraper.cli.tool_output import rewrite_message
 from scraper.settings import Settings, SettingsError
@@ -37,62 +37,13 @@ _LOG_INTERVAL_S = 10.0
 _HOUR_S = 3_600.0
 JOB_DEADLINE_S = 60.0
 """Seconds for one page, unless an option states another time."""
-FORMATS = click.Choice(["parquet", "jsonl", "warc"])
-_ROW_FORMATS = click.Choice([*FORMATS.choices, "csv"])
-RENDERS = click.Choice(["auto", "http", "browser"])
 _RATE_SETTINGS = {"host_pages", "host_gap_s"}
 """Settings that have options of their own here, with defaults for long lists."""
 _ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
 """Settings of tool calls, which do not apply to jobs."""
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "bulk urls.txt --out pages --format jsonl",
-        "bulk - --out pages < urls.txt",
-        "bulk urls.txt --out prices --recipe recipe.json --format csv",
-    ],
-)
-@click.argument("urls")
-@click.option(
-    "--out",
-    "folder",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for pages, report and state; a job with the same folder continues.",
-)
-@click.option(
-    "--format", "form", type=_ROW_FORMATS, default="parquet", help="Output format; csv needs --recipe.  [parquet]"
-)
-@click.option(
-    "--recipe",
-    help="Recipe, its file or id: extract its fields or rows of each page. `extract-structured --example` prints it.",
-)
-@click.option("--render", type=RENDERS, help="auto renders only pages that need it.  [auto; with --recipe browser]")
-@click.option("--concurrency", type=click.IntRange(1, 64), help="Concurrent pages in one process.")
-@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="Concurrent pages of one host.  [2]")
-@click.option(
-    "--gap", type=click.FloatRange(0, 3_600), help="Seconds between two requests to one host.  [SEARCH_MCP_HOST_GAP; 0]"
-)
-@click.option(
-    "--max-age",
-    "--max-age-hours",
-    "max_age_h",
-    type=click.FloatRange(0),
-    help="Use cached pages that are younger than this, in hours.",
-)
-@click.option(
-    "--deadline", type=click.FloatRange(1, 3_600), default=JOB_DEADLINE_S, help="Maximum seconds per page.  [60]"
-)
-@click.option("--limit", type=click.IntRange(1), help="Read only the first URLs of the list.")
-@click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Read on a Ray cluster: its address, auto for that of this machine, local for a new one.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@with_settings(without=SERVER_ONLY | _RATE_SETTINGS | _ANSWER_SETTINGS)
+@command("bulk", None, without=SERVER_ONLY | _RATE_SETTINGS | _ANSWER_SETTINGS)
 def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: Any) -> int:
     """Read a long list of URLs into files.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, command, load_settings
 from scraper.cli.store_commands import with_store
 from scraper.settings import Settings
 
@@ -25,30 +25,9 @@ T = TypeVar("T")
 
 _DAY_S = 86_400.0
 _SETTINGS = LOG_SETTINGS | STORE_SETTINGS | {"profile_key"}
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_caller_option = click.option("--caller", default="local", help="Caller of a server that may use it.  [local]")
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "login shop --hosts shop.example",
-        "login intranet --hosts wiki.example,files.example --url https://wiki.example/start",
-        "login shop --hosts shop.example --import state.json",
-    ],
-)
-@click.argument("name")
-@click.option("--hosts", required=True, help="Hosts on which the login is used, separated by commas.")
-@click.option("--url", help="Page to sign in.  [the first host]")
-@click.option(
-    "--import",
-    "file",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Take the login from a storage state of Playwright instead of a window.",
-)
-@_caller_option
-@_json_option
-@with_settings(READ | {"profile_key"})
+@command("login", READ | {"profile_key"})
 def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str, as_json: bool, **flags: Any) -> int:
     """Sign in to a site in a window, and save the login as an encrypted profile for `fetch` and `browse`."""
     from scraper.errors import ScraperError
@@ -83,11 +62,7 @@ def login(name: str, hosts: str, url: str | None, file: Path | None, caller: str
     return ExitCode.SUCCESS
 
 
-@click.command(cls=Command, examples=["profiles", "profiles --remove shop"])
-@click.option("--remove", metavar="NAME", help="Delete this profile.")
-@_caller_option
-@_json_option
-@with_settings(_SETTINGS)
+@command("profiles", _SETTINGS)
 def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> int:
     """List the login profiles with their hosts and ages, or remove one."""
     settings = load_settings(flags)

@@ -17,15 +17,8 @@ import click
 from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
-from scraper.cli.setting_options import READ, READ_MANY, Command, load_settings, with_settings
-from scraper.cli.tool_output import (
-    rewrite_message,
-    run_and_print,
-    run_and_print_pages,
-    wants_json,
-    whole_text,
-    with_output_options,
-)
+from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
+from scraper.cli.tool_output import rewrite_message, run_and_print, run_and_print_pages, wants_json, whole_text
 from scraper.settings import Settings, SettingsError, setting_table
 from scraper.settings.files import find_config_file
 from scraper.urls import guess_urls
@@ -37,31 +30,7 @@ _IMAGE_TYPES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "see example.com -o page.png",
-        "see example.com -o page.webp --what full",
-        'see example.com -o chart.png --target "#chart"',
-        "see example.com -o page.pdf",
-        "see shop.example/orders -o orders.png --profile shop",
-    ],
-)
-@click.argument("url")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    required=True,
-    help="File to write; its suffix gives the format: .png, .jpg, .webp, .pdf or .mhtml.",
-)
-@click.option(
-    "--what", type=click.Choice(["window", "full"]), help="Part of the page: the first window, or full.  [window]"
-)
-@click.option("--target", help="Show only the element with this text or CSS selector.")
-@click.option("--profile", help="Login to use: the name of a profile that `login` saved.")
-@click.option("--json", "as_json", is_flag=True, help="Print the file, its type, its size and the facts as JSON.")
-@with_settings(READ | {"profile_key"})
+@command("see", READ | {"profile_key"})
 def see(output: Path, as_json: bool, **flags: Any) -> int:
     """Save a picture of a page as a browser window shows it, with its images."""
     suffix = output.suffix.lower()
@@ -105,10 +74,6 @@ def _make_tool(settings: Settings, *, image_type: str) -> Tool:
     return see_tool(settings, image_type=image_type, is_single=True)
 
 
-_RENDER = click.Choice(["auto", "http", "browser"])
-_LISTS = click.Choice(["headings", "links", "images"])
-_URL_FILE = "Read the URLs from a file, one per line; - is stdin."
-
 _SUFFIXES = frozenset(
     ".pdf .doc .docx .xls .xlsx .xlsb .ppt .pptx .odt .ods .odp .epub .rtf .csv .tsv .txt .md .json .xml .html .htm "
     ".tex .rst .adoc .ipynb .eml .msg .ics .vcf .srt .vtt .mhtml .mht".split()
@@ -121,37 +86,8 @@ _MAX_STDIN_BYTES = 1_000_000_001
 """Bytes. One more than the largest limit of a document, so that longer input is refused as too large."""
 _WEB_OPTIONS = ("render", "force_refresh", "max_age_hours", "profile")
 
-_render_option = click.option("--render", type=_RENDER, help="auto renders only pages that need it.  [auto]")
-_start_option = click.option("--start", type=int, help="First character to print.  [0]")
-_question_option = click.option("--question", help="Print only the passages that answer it; | separates wordings.")
-_tokens_option = click.option("--tokens", type=int, help="Budget of these passages in tokens.  [1000]")
-_profile_option = click.option("--profile", help="Login to use: the name of a profile that `login` saved.")
-_length_option = click.option("--length", type=click.IntRange(1), help="Number of characters to print.  [all]")
 
-
-@click.command(
-    cls=Command,
-    examples=[
-        "fetch example.com",
-        "fetch https://example.com/article -o article.md",
-        "fetch example.com/app --render browser --json",
-        "fetch example.com --json --include links",
-        'fetch example.com/terms --question "How do I cancel?" --tokens 300',
-        "fetch - < saved.html",
-    ],
-)
-@click.argument("url")
-@_render_option
-@click.option("--force-refresh", is_flag=True, default=None, help="Ignore the cache.")
-@click.option("--max-age-hours", type=float, help="Use a cached page only if it is younger than this.")
-@_start_option
-@_length_option
-@_question_option
-@_tokens_option
-@_profile_option
-@click.option("--include", type=_LISTS, multiple=True, help="With --json: add this list; may be repeated.")
-@with_output_options()
-@with_settings(READ | {"max_answer_tokens", "profile_key"})
+@command("fetch", READ | {"max_answer_tokens", "profile_key"})
 def fetch(include: tuple[str, ...], **flags: Any) -> int:
     """Read one page and print it as Markdown.
 
@@ -173,17 +109,7 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
     return _print_page("fetch", flags, "url", is_whole=flags["question"] is None)
 
 
-@click.command(
-    cls=Command,
-    examples=["fetch-batch example.com example.org", "fetch-batch -f urls.txt --json", "fetch-batch - < urls.txt"],
-)
-@click.argument("urls", nargs=-1)
-@click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help=_URL_FILE)
-@_render_option
-@_question_option
-@_tokens_option
-@with_output_options()
-@with_settings(READ_MANY | {"batch_limit"})
+@command("fetch-batch", READ_MANY | {"batch_limit"})
 def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Read many pages at once; they share the size of one answer.
 
@@ -197,25 +123,7 @@ def fetch_batch(urls: tuple[str, ...], file: IO[str] | None, **flags: Any) -> in
     return run_and_print_pages("fetch_batch", flags, all_urls)
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "read-doc https://example.com/report.pdf",
-        "read-doc report.docx",
-        "read-doc report.pdf --pages 3-5,9",
-        "read-doc - < report.pdf",
-    ],
-)
-@click.argument("source")
-@_start_option
-@_length_option
-@click.option("--pages", help='Only these pages, e.g. "3-5,9".')
-@click.option("--outline", is_flag=True, default=None, help="Print the headings with their offsets.")
-@click.option("--password", help="Password of an encrypted PDF.")
-@_question_option
-@_tokens_option
-@with_output_options()
-@with_settings(READ | {"max_answer_tokens", "document_root", "document_mb"})
+@command("read-doc", READ | {"max_answer_tokens", "document_root", "document_mb"})
 def read_doc(**flags: Any) -> int:
     """Read one document (PDF, Word, Excel, ...) and print it as Markdown.
 
@@ -238,35 +146,13 @@ def read_doc(**flags: Any) -> int:
     return _print_page("read_doc", flags, "source", is_whole=_is_whole(flags))
 
 
-@click.command(cls=Command, examples=['compare "battery life" example.com/phone-a example.com/phone-b'])
-@click.argument("question")
-@click.argument("urls", nargs=-1, required=True)
-@with_output_options()
-@with_settings(READ_MANY)
+@command("compare", READ_MANY)
 def compare(urls: tuple[str, ...], **flags: Any) -> int:
     """Read two to five pages and print the passages of each that answer the question."""
     return run_and_print_pages("compare", flags, urls)
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "extract-structured example.com/product",
-        "extract-structured example.com/recipe --json",
-        "extract-structured example.com/shoes --records -o rows.csv",
-        "extract-structured example.com/shoe example.com/boot --fields price,color",
-        """extract-structured example.com/shoe --example '{"price": "$49"}'""",
-    ],
-)
-@click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--records", is_flag=True, default=None, help="Print the rows of the list on the page.")
-@click.option("--fields", help="Names separated by commas, or a JSON object: name of each field and a hint.")
-@click.option("--example", help="JSON object: field and value as the page shows it; prints a recipe too.")
-@click.option(
-    "--recipe", help="Recipe that --example printed, its file or its id: read the same fields; --example adds one more."
-)
-@with_output_options()
-@with_settings(READ | {"max_answer_tokens"})
+@command("extract-structured", READ | {"max_answer_tokens"})
 def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:
     """Print the machine-readable data of a page: JSON-LD, microdata, OpenGraph, RDFa, product facts.
 
@@ -282,18 +168,7 @@ def extract_structured(urls: tuple[str, ...], **flags: Any) -> int:
     return run_and_print_pages("extract_structured", flags, urls, name="url", has_rows=has_rows)
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        """browse "open example.com/shop" 'type "Search" = kettle + Enter' look""",
-        "browse -f steps.txt --acting act",
-    ],
-)
-@click.argument("steps", nargs=-1)
-@click.option("-f", "--file", type=click.File("r", encoding="utf-8"), help="Read the steps from a file, one per line.")
-@_profile_option
-@with_output_options()
-@with_settings(READ | {"max_answer_tokens", "acting", "profile_key"})
+@command("browse", READ | {"max_answer_tokens", "acting", "profile_key"})
 def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
     """Run steps on a page in a browser, and print the changes after each.
 

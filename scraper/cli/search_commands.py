@@ -5,57 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import click
-
-from scraper.cli.setting_options import READ, READ_MANY, Command, complete_from, with_settings
-from scraper.cli.tool_output import print_text, run_and_print, wants_json, with_output_options
-from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
-
-_FRESHNESS = click.Choice(["day", "week", "month", "year"])
-_CATEGORY = click.Choice(CATEGORIES)
-
-_engine_option = click.option(
-    "--engine",
-    "engines",
-    multiple=True,
-    shell_complete=complete_from((*ENGINE_NAMES, *SOURCE_NAMES)),
-    help=f"Use this engine; may be repeated.  [{', '.join(DEFAULT_ENGINES)}]",
-)
-_max_results_option = click.option("--max-results", type=int, help="Maximum number of results.  [10]")
+from scraper.cli.setting_options import READ, READ_MANY, command
+from scraper.cli.tool_output import print_text, run_and_print, wants_json
+from scraper.engines.model import DEFAULT_ENGINES
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        'search "browser automation" --max-results 5',
-        'search "tidal power" --freshness month --include-domain nature.com',
-        "search rust --engine mojeek --engine brave --json",
-    ],
-)
-@click.argument("query")
-@_engine_option
-@_max_results_option
-@click.option("--freshness", type=_FRESHNESS, help="Maximum age of pages.")
-@click.option("--include-domain", "include_domains", multiple=True, help="Only this domain; may be repeated.")
-@click.option("--exclude-domain", "exclude_domains", multiple=True, help="Not this domain; may be repeated.")
-@click.option("--category", type=_CATEGORY, help="Only this kind of page.")
-@click.option("--include-text", help="Text that title or snippet must contain.")
-@click.option("--exclude-text", help="Text that title and snippet must not contain.")
-@click.option("--no-cache", is_flag=True, help="Ignore cached answers.")
-@click.option("--max-age-hours", type=float, help="Use a cached answer only if it is younger than this.")
-@with_output_options()
-@with_settings(READ)
+@command("search", READ)
 def search(no_cache: bool, **flags: Any) -> int:
     """Query several search engines at once and print one list."""
     lists = {name: flags[name] or None for name in ("engines", "include_domains", "exclude_domains")}
     return run_and_print("search", {**flags, **lists, "use_cache": not no_cache})
 
 
-@click.command(cls=Command, examples=['web-search "tidal power"', 'web-search "tidal power" --json'])
-@click.argument("query")
-@_max_results_option
-@with_output_options(has_marks=False)
-@with_settings(READ)
+@command("web-search", READ)
 def web_search(**flags: Any) -> int:
     """Query DuckDuckGo only and print its results."""
     if wants_json(flags):
@@ -64,17 +26,13 @@ def web_search(**flags: Any) -> int:
     return run_and_print("web_search", flags)
 
 
-@click.command(cls=Command, examples=['instant-answer "height of Mont Blanc"'])
-@click.argument("query")
-@with_output_options(has_marks=False)
-@with_settings(READ)
+@command("instant-answer", READ)
 def instant_answer(**flags: Any) -> int:
     """Print DuckDuckGo's instant answer, if it has one."""
     return run_and_print("instant_answer", flags)
 
 
-@click.command(cls=Command, examples=["engines", "engines --json"])
-@with_output_options(has_marks=False)
+@command("engines")
 def engines(**flags: Any) -> None:
     """List the search engines and sources, and their purpose."""
     # Imported late, so that help is printed without loading the page readers.
@@ -105,18 +63,7 @@ def engines(**flags: Any) -> None:
     print_text(text, flags["output"])
 
 
-@click.command(
-    cls=Command,
-    examples=['research "how do tidal power plants work"', 'research "price of tidal power" --depth 5 -o report.md'],
-)
-@click.argument("question")
-@click.option("--depth", type=int, help="Number of pages to read, 1 to 8.  [3]")
-@_engine_option
-@click.option("--no-fetch", is_flag=True, help="List the sources without reading them.")
-@click.option("--no-cache", is_flag=True, help="Ignore the cache.")
-@click.option("--max-age-hours", type=float, help="Use cached searches and pages only if they are younger than this.")
-@with_output_options()
-@with_settings(READ_MANY)
+@command("research", READ_MANY)
 def research(engines: tuple[str, ...], no_fetch: bool, no_cache: bool, **flags: Any) -> int:
     """Search, read the best pages and print the passages that answer the question."""
     arguments = {"engines": engines or None, "fetch": not no_fetch, "use_cache": not no_cache}

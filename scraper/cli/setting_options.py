@@ -1,13 +1,18 @@
-"""Command-line options of the settings, and a command class whose help lists them in a section."""
+"""Declare commands: parameters from `commands.toml`, and options of the settings in a section of the help."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Collection, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
 from scraper.values.types import ChoiceValue
@@ -84,6 +89,68 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
         return command
 
     return decorate
+
+
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(
+    resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
+)
+_OUTPUT = ("output_as_json", "output_format", "output_output", "output_marked")
+_CHOICES = {"@categories": CATEGORIES}
+_COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
+_TYPES: dict[str, Callable[..., Any]] = {
+    "choice": lambda *words: click.Choice(_CHOICES.get(words[0], words)),
+    "int": lambda *limits: click.IntRange(**_limits(limits)) if limits else int,
+    "float": lambda *limits: click.FloatRange(**_limits(limits)) if limits else float,
+    "folder": lambda: click.Path(file_okay=False, path_type=Path),
+    "input": lambda: click.Path(dir_okay=False, exists=True, path_type=Path),
+    "lines": lambda: click.File("r", encoding="utf-8"),
+    "output": lambda: click.Path(dir_okay=False, writable=True, path_type=Path),
+    "texts": lambda: click.Path(allow_dash=True, dir_okay=False, exists=True),
+}
+"""Types of parameters, by the first word of `type`; its other words are arguments."""
+
+
+def command(
+    name: str, only: Collection[str] | None = (), *, without: Collection[str] = (), parent: click.Group | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator that makes a command of `commands.toml`, with the options of settings as in `with_settings`.
+
+    A command of a group has the name of its `parent` before its own.
+    """
+    entry = _TABLE[name]
+    output = {"marked": _OUTPUT, "plain": _OUTPUT[:-1]}.get(entry.get("output", ""), ())
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        function = with_settings(only, without=without)(function)
+        for parameter in reversed([*entry.get("parameters", ()), *output]):
+            function = _parameter(_TABLE["shared"][parameter] if isinstance(parameter, str) else parameter)(function)
+        made = click.command(name.split()[-1], cls=Command, examples=entry["examples"])(function)
+        if parent is not None:
+            parent.add_command(made)
+        return made
+
+    return decorate
+
+
+def _limits(numbers: Sequence[str]) -> dict[str, Any]:
+    return dict(zip(("min", "max"), map(json.loads, numbers), strict=False))
+
+
+def _parameter(entry: Mapping[str, Any]) -> Callable[[F], F]:
+    """Return the decorator of an argument or an option of the table."""
+    options = dict(entry)
+    names = options.pop("flags").split()
+    if "type" in options:
+        kind, *arguments = options["type"].split()
+        options["type"] = _TYPES[kind](*arguments)
+    if options.pop("optional", False):
+        options["default"] = None
+    if "complete" in options:
+        options["shell_complete"] = complete_from(_COMPLETIONS[options.pop("complete")])
+    if not names[0].startswith("-"):
+        return click.argument(*names, **options)
+    options["help"] = options["help"].replace("{default_engines}", ", ".join(DEFAULT_ENGINES))
+    return click.option(*names, **options)
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:

@@ -9,64 +9,23 @@ from typing import Any
 
 import click
 
-from scraper.cli.bulk_command import FORMATS, JOB_DEADLINE_S, RENDERS, make_job_spec, run_job
+from scraper.cli.bulk_command import JOB_DEADLINE_S, make_job_spec, run_job
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import READ_MANY, Command, load_settings, with_settings
+from scraper.cli.setting_options import READ_MANY, command, load_settings
 from scraper.cli.store_commands import with_store
-from scraper.cli.tool_output import run_and_print, run_and_print_pages, with_output_options
+from scraper.cli.tool_output import run_and_print, run_and_print_pages
 from scraper.errors import InvalidUrlError
 from scraper.urls import guess_urls, parse_address
 
 
-@click.command(
-    "map",
-    cls=Command,
-    examples=["map example.com", 'map docs.example.com --question "rate limits"', "map example.com/blog/ --json"],
-)
-@click.argument("url")
-@click.option("--question", help="List the pages first whose URL or title has these words.")
-@click.option("--max-pages", type=int, help="Number of pages to list.  [50]")
-@click.option("--start", type=int, help="First page to list.  [0]")
-@with_output_options()
-@with_settings(READ_MANY)
+@command("map", READ_MANY)
 def map_site(**flags: Any) -> int:
     """List the pages of a site, or of a folder of it, from its sitemaps, feeds and links."""
     url, other = guess_urls(flags["url"])
     return run_and_print("map", {**flags, "url": url}, other_urls={url: other})
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "crawl docs.example.com --max-pages 100",
-        'crawl docs.example.com --question "rate limits"',
-        "crawl example.com --include '/blog/*' --exclude '*/tag/*'",
-        "crawl --crawl s3cretId123",
-        "crawl docs.example.com --out docs --max-pages 5000",
-    ],
-)
-@click.argument("urls", nargs=-1, metavar="[URL]...")
-@click.option("--crawl", metavar="ID", help="Continue this crawl.")
-@click.option("--question", help="Read the pages first that have these words, and print their passages.")
-@click.option(
-    "--max-pages", type=click.IntRange(1), help="Number of pages to read now.  [30; with --out in all, 100000]"
-)
-@click.option("--include", multiple=True, metavar="PATTERN", help="Read only paths like /docs/*.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Read no paths like these.")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write all pages to files in this folder, as bulk does; the same command continues.",
-)
-@click.option("--out-format", type=FORMATS, default="parquet", help="Format of these files.  [parquet]")
-@click.option("--minutes", type=click.FloatRange(0.01), help="With --out: stop after this time.")
-@click.option("--per-host", type=click.IntRange(1, 64), default=2, help="With --out: pages of a host at once.  [2]")
-@click.option("--gap", type=click.FloatRange(0, 3_600), help="With --out: seconds between requests to a host.")
-@click.option("--render", type=RENDERS, default="auto", help="With --out: auto renders only what needs it.  [auto]")
-@click.option("--cluster", metavar="ADDRESS", help="With --out: read on a Ray cluster, as bulk does.")
-@with_output_options()
-@with_settings(READ_MANY)
+@command("crawl", READ_MANY)
 def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     """Read the pages of a site, or of a folder of it, into an index, without copies and traps.
 
@@ -122,11 +81,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     )
 
 
-@click.command(cls=Command, examples=["changes example.com/pricing", "changes example.com --since 2026-05-31 --json"])
-@click.argument("urls", nargs=-1, required=True)
-@click.option("--since", metavar="DATE", help="Compare with the version of this date.  [the last version]")
-@with_output_options()
-@with_settings(READ_MANY)
+@command("changes", READ_MANY)
 def changes(**flags: Any) -> int:
     """Print the changes of pages since the last comparison, without clocks, counts and ads."""
     return run_and_print_pages("changes", flags, flags["urls"])

@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, Command, load_settings, with_settings
-from scraper.cli.tool_output import (
-    get_command_name,
-    print_text,
-    rewrite_answer,
-    run_and_print,
-    wants_json,
-    with_output_options,
-)
+from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, command, load_settings
+from scraper.cli.tool_output import get_command_name, print_text, rewrite_answer, run_and_print, wants_json
 from scraper.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -68,12 +61,7 @@ def index() -> None:
     """Create, fill, search and list indexes of your own texts."""
 
 
-@index.command(cls=Command, examples=["index create notes", "index create code --min-length 1 --case-sensitive"])
-@click.argument("name")
-@click.option("--min-length", type=click.IntRange(1, 100), help="Ignore shorter words.  [2]")
-@click.option("--case-sensitive", is_flag=True, help="Distinguish capital letters.")
-@with_output_options(has_marks=False)
-@with_settings(_INDEX_SETTINGS)
+@command("index create", _INDEX_SETTINGS, parent=index)
 def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any) -> int:
     """Create the index NAME in the data folder.
 
@@ -86,15 +74,7 @@ def create(name: str, min_length: int | None, case_sensitive: bool, **flags: Any
     return run_and_print("search_create_index", {**flags, **arguments}, plain=lambda answer: f"Created index {name}.")
 
 
-@index.command(
-    cls=Command, examples=["index add notes diary.md", "fetch example.com | search-mcp index add notes - --id example"]
-)
-@click.argument("name")
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, dir_okay=False, exists=True))
-@click.option("--id", "doc_id", help="Id of the text.  [name of the file]")
-@click.option("--metadata", metavar="<JSON>", help="Object that is returned with each hit.")
-@with_output_options(has_marks=False)
-@with_settings(_INDEX_SETTINGS)
+@command("index add", _INDEX_SETTINGS, parent=index)
 def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | None, **flags: Any) -> int:
     """Add text files to the index NAME, or replace them.
 
@@ -116,12 +96,7 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
     return max(codes)
 
 
-@index.command("search", cls=Command, examples=['index search notes "tidal power"', "index search notes +tide -moon"])
-@click.argument("name")
-@click.argument("query")
-@click.option("--limit", "k", type=click.IntRange(1, 100), default=10, help="Maximum number of texts.  [10]")
-@with_output_options(has_marks=False)
-@with_settings(_INDEX_SETTINGS)
+@command("index search", _INDEX_SETTINGS, parent=index)
 def search_texts(name: str, **flags: Any) -> int:
     """Search the texts of the index NAME.
 
@@ -139,9 +114,7 @@ def search_texts(name: str, **flags: Any) -> int:
     return ExitCode.INCOMPLETE if found == [0] else code
 
 
-@index.command("list", cls=Command, examples=["index list", "index list --json"])
-@with_output_options(has_marks=False)
-@with_settings(_INDEX_SETTINGS)
+@command("index list", _INDEX_SETTINGS, parent=index)
 def list_indexes(**flags: Any) -> int:
     """Print the indexes with their numbers of texts, also those that `crawl` has created."""
     from scraper.store.indexes.model import IndexFaultError
@@ -166,12 +139,7 @@ def list_indexes(**flags: Any) -> int:
     return ExitCode.SUCCESS
 
 
-@click.command(cls=Command, examples=['find-tools "read a PDF"', 'find-tools "pages about tides" --kind resources'])
-@click.argument("query")
-@click.option("--kind", type=click.Choice(["tools", "prompts", "resources"]), help="What to find.  [tools]")
-@click.option("--start", type=int, help="First item to print.  [0]")
-@with_output_options()
-@with_settings(_INDEX_SETTINGS)
+@command("find-tools", _INDEX_SETTINGS)
 def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
@@ -218,7 +186,6 @@ def _parse_object(text: str | None) -> dict[str, Any] | None:
 T = TypeVar("T")
 
 MB = 1_000_000
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -226,9 +193,7 @@ def cache() -> None:
     """Inspect or clear the page cache."""
 
 
-@cache.command(cls=Command, examples=["cache stats", "cache stats --json"])
-@_json_option
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("cache stats", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def stats(as_json: bool, **flags: Any) -> int:
     """Print the number and size of cached pages."""
     settings = load_settings(flags)
@@ -242,11 +207,7 @@ def stats(as_json: bool, **flags: Any) -> int:
     return 0
 
 
-@cache.command(cls=Command, examples=['cache search "tidal power"', 'cache search "asyncio.gather OR 非同期" --json'])
-@click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, help="Maximum number of pages.  [10]")
-@with_output_options()
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("cache search", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
@@ -269,9 +230,7 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
     return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 
 
-@cache.command(cls=Command, examples=["cache export > pages.jsonl"])
-@click.option("--json", "as_json", is_flag=True, help="No effect: the output is always one line of JSON per page.")
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("cache export", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def export(as_json: bool, **flags: Any) -> int:
     """Print every cached page as one line of JSON."""
 
@@ -298,10 +257,7 @@ def export(as_json: bool, **flags: Any) -> int:
     return 0
 
 
-@cache.command(cls=Command, examples=["cache clear", "cache clear --yes"])
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@_json_option
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("cache clear", LOG_SETTINGS | STORE_SETTINGS, parent=cache)
 def clear(yes: bool, as_json: bool, **flags: Any) -> int:
     """Delete all cached pages."""
     settings = load_settings(flags)

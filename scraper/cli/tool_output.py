@@ -152,28 +152,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 Plain = Callable[["ToolAnswer"], str]
 """Return the text of an answer for people."""
 
-_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _MAX_URL = 200
 """Characters of a URL in a warning."""
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
-
-
-def with_output_options(*, has_marks: bool = True) -> Callable[[F], F]:
-    """Return a decorator that adds the options --json, --format and -o; with `has_marks`, also --marked."""
-
-    def decorate(command: F) -> F:
-        if has_marks:
-            command = click.option(
-                "--marked", is_flag=True, help="Print what an agent gets: header, and marks around untrusted text."
-            )(command)
-        command = click.option("-o", "--output", type=_FILE, help="Write to this file.")(command)
-        command = click.option(
-            "--format", "form", type=click.Choice(["markdown", "json"]), help="Output format.  [markdown]"
-        )(command)
-        return click.option("--json", "as_json", is_flag=True, help="Same as --format json.")(command)
-
-    return decorate
 
 
 def run_and_print(

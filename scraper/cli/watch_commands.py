@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
-from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, Command, load_settings, with_settings
+from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, command, load_settings
 from scraper.cli.store_commands import with_store
 from scraper.cli.tool_output import rewrite_json
 from scraper.errors import InvalidUrlError, ScraperError
@@ -36,7 +36,6 @@ EXEC_LIMIT_S = 60.0
 """Seconds for the command of `--exec`, for each changed page."""
 _ROW_TOKENS = 4_000
 """Tokens of the changes of one page."""
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -44,11 +43,7 @@ def watch() -> None:
     """Report the changes of a list of pages, for cron."""
 
 
-@watch.command(cls=Command, examples=["watch add example.com/pricing --every 6h"])
-@click.argument("url")
-@click.option("--every", default="1d", metavar="TIME", help="Minimum time between two checks: 30m, 6h, 1d.  [1d]")
-@_json_option
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("watch add", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     """Add a page to the list, or change its interval."""
     found = _EVERY.fullmatch(every.strip())
@@ -67,9 +62,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     return ExitCode.SUCCESS
 
 
-@watch.command(name="list", cls=Command, examples=["watch list", "watch list --json"])
-@_json_option
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("watch list", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def list_pages(as_json: bool, **flags: Any) -> int:
     """Print the watched pages."""
     from scraper.site.watch_list import WatchList
@@ -86,10 +79,7 @@ def list_pages(as_json: bool, **flags: Any) -> int:
     return ExitCode.SUCCESS if pages else ExitCode.INCOMPLETE
 
 
-@watch.command(cls=Command, examples=["watch remove example.com/pricing"])
-@click.argument("url")
-@_json_option
-@with_settings(LOG_SETTINGS | STORE_SETTINGS)
+@command("watch remove", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
     from scraper.site.watch_list import WatchList
@@ -108,14 +98,7 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
     return ExitCode.SUCCESS if found else ExitCode.INCOMPLETE
 
 
-@watch.command(
-    cls=Command,
-    examples=["watch run", "watch run --json", "watch run --exec 'mail -s Changes me@example.com'", "watch run --all"],
-)
-@click.option("--all", "check_all", is_flag=True, help="Check every page, whether it is due or not.")
-@click.option("--exec", "command", metavar="COMMAND", help="Run this for each changed page, with JSON on its input.")
-@_json_option
-@with_settings(READ_MANY)
+@command("watch run", READ_MANY, parent=watch)
 def run(check_all: bool, command: str | None, as_json: bool, **flags: Any) -> int:
     """Check the pages that are due and print what changed.
 
