@@ -8,9 +8,9 @@ from itertools import product
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
-from scraper.engines.common import result_page, shape_parser
+from scraper.engines.common import result_page, row_parsers
 from scraper.engines.common.result_rows import results_from_rows
-from scraper.engines.common.shape_parser import ShapeWeights
+from scraper.engines.common.row_parsers import ShapeWeights
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
@@ -35,13 +35,13 @@ def scores_by_left_out_engine(pages: Sequence[SerpPage]) -> Mapping[str, list[Sc
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
     read = result_page.build_result_page(saved.snapshot())
-    groups = shape_parser.group_links(read)
+    groups = row_parsers.group_links(read)
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:
-        picked = shape_parser.choose_group(groups, weights)
+        picked = row_parsers.choose_group(groups, weights)
         if id(picked) not in known:
-            rows = results_from_rows(shape_parser.organic_rows(picked), _NOW)
+            rows = results_from_rows(row_parsers.organic_rows(picked), _NOW)
             given = tuple(ReadRow(row.title, row.url, row.snippet) for row in rows)
             known[id(picked)] = score(saved, ReadPage("ok", given))
         scores.append(known[id(picked)])
@@ -53,6 +53,6 @@ def _best(others: Sequence[Sequence[Score]]) -> int:
 
     def merit(index: int) -> tuple[float, bool]:
         worth = mean(scores[index].recall + scores[index].precision for scores in others)
-        return round(worth, 6), _GRID[index] == shape_parser.DEFAULT_WEIGHTS
+        return round(worth, 6), _GRID[index] == row_parsers.DEFAULT_WEIGHTS
 
     return max(range(len(_GRID)), key=merit)

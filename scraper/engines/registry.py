@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
 from scraper.engines.common import request_builder
-from scraper.engines.common.layout_parser import ResultLayout, css
 from scraper.engines.common.request_builder import (
     FRESHNESS_DAYS,
     engine_profile,
@@ -20,9 +19,9 @@ from scraper.engines.common.request_builder import (
     parse_locale,
     query_text,
 )
-from scraper.engines.common.response_parser import ParseRules, parse_response
+from scraper.engines.common.response_parser import ParseRules, parse_response, parse_rss
 from scraper.engines.common.result_page import ResultPage, build_result_page
-from scraper.engines.common.rss_results import parse_rss
+from scraper.engines.common.row_parsers import ResultLayout, css
 from scraper.engines.model import ENGINE_NAMES, Engine, EngineResponse, HomePageForm, SearchQuery
 from scraper.html.dom.xpath import Element, element_selector
 from scraper.urls import is_web_url

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
-from scraper.engines.common.layout_parser import ElementSelect
 from scraper.engines.common.result_page import ResultPage
+from scraper.engines.common.row_parsers import ElementSelect
 from scraper.engines.model import SearchQuery
 from scraper.html.dom.xpath import element_selector
 
