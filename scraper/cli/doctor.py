@@ -57,7 +57,7 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
 
 def _ask_engines(settings: Settings, *, as_json: bool) -> int:
     from scraper.cli.doctor_live_checks import EngineCheckResult, query_all_engines
-    from scraper.cli.server_commands import version
+    from scraper.cli.setting_options import version
 
     def show(result: EngineCheckResult) -> None:
         reason = f" ({result.reason})" if result.reason else ""

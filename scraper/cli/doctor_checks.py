@@ -18,8 +18,7 @@ from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.server.access import MIN_TOKEN_CHARS, is_loopback
-from scraper.server.entrypoints import find_issuer, make_access_rules
+from scraper.server.access import MIN_TOKEN_CHARS, is_loopback, make_access_rules, make_resource_server
 from scraper.server.errors import ServerStartError
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem
@@ -138,7 +137,7 @@ def check_documents(settings: Settings) -> Iterator[Finding]:
 def check_callers(settings: Settings) -> Iterator[Finding]:
     """Report who may call `serve`, or why it would not start."""
     try:
-        rules = make_access_rules(settings, find_issuer(settings))
+        rules = make_access_rules(settings, make_resource_server(settings))
     except ServerStartError as error:
         yield bad_finding(f"`search-mcp serve` would not start: {error}", "Correct the setting")
         return

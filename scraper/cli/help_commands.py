@@ -10,8 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
-from scraper.cli.server_commands import version
-from scraper.cli.setting_options import Command
+from scraper.cli.setting_options import Command, version
 from scraper.values.text import suggest
 
 PROGRAM_NAME = "search-mcp"

@@ -15,7 +15,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, READ, STORE_SETTINGS, command, load_settings
-from scraper.cli.store_commands import with_store
+from scraper.cli.tool_output import with_store
 from scraper.settings import Settings
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import sys
 
 import click
 
-from scraper.cli.bulk_command import bulk
 from scraper.cli.client_config import client
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
@@ -20,8 +19,9 @@ from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, sh
 from scraper.cli.login_commands import login, profiles
 from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc, see
 from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
-from scraper.cli.server_commands import serve, stdio, version
-from scraper.cli.site_commands import changes, crawl, map_site
+from scraper.cli.server_commands import serve, stdio
+from scraper.cli.setting_options import version
+from scraper.cli.site_commands import bulk, changes, crawl, map_site
 from scraper.cli.store_commands import cache, find_tools, index
 from scraper.cli.watch_commands import watch
 

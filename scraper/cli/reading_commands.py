@@ -14,11 +14,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli import tool_runner
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
-from scraper.cli.tool_output import rewrite_message, run_and_print, run_and_print_pages, wants_json, whole_text
+from scraper.cli.tool_output import (
+    rewrite_message,
+    run_and_print,
+    run_and_print_pages,
+    run_tool,
+    wants_json,
+    whole_text,
+)
 from scraper.settings import Settings, SettingsError, setting_table
 from scraper.settings.files import find_config_file
 from scraper.urls import guess_urls
@@ -45,7 +51,7 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
     make = functools.partial(_make_tool, image_type=_IMAGE_TYPES.get(suffix, "png"))
     try:
-        answer = tool_runner.run_tool("see", arguments, settings, other_urls={url: other}, make=make)
+        answer = run_tool("see", arguments, settings, other_urls={url: other}, make=make)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     if answer.is_error:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from importlib import metadata
 from typing import Any
 
 import click
 
-from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, with_settings
+from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, version, with_settings
 from scraper.server import entrypoints
 from scraper.server.errors import ServerStartError
 from scraper.settings import SettingsError
@@ -55,11 +54,3 @@ def _errors_in_one_line() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except ServerStartError as error:
         raise click.ClickException(str(error)) from None
-
-
-def version() -> str:
-    """Return the installed version, or `0+source` if the package is not installed."""
-    try:
-        return metadata.version("search-mcp")
-    except metadata.PackageNotFoundError:
-        return "0+source"

@@ -6,7 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -185,3 +185,11 @@ def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Param
 
 def _default(setting: Setting) -> str:
     return "" if setting.secret or setting.is_switch or not setting.default_text else f"; {setting.default_text}"
+
+
+def version() -> str:
+    """Return the installed version, or `0+source` if the package is not installed."""
+    try:
+        return metadata.version("search-mcp")
+    except metadata.PackageNotFoundError:
+        return "0+source"

@@ -1,21 +1,223 @@
-"""Commands for whole sites and for changes of pages: map, crawl and changes."""
+"""Commands for whole sites, for long lists of URLs, and for changes of pages: map, crawl, bulk and changes."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import dataclasses
+import json
+import logging
+import os
 import secrets
+import shlex
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli.bulk_command import JOB_DEADLINE_S, make_job_spec, run_job
+from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import READ_MANY, command, load_settings
-from scraper.cli.store_commands import with_store
-from scraper.cli.tool_output import run_and_print, run_and_print_pages
+from scraper.cli.files import read_recipe
+from scraper.cli.setting_options import READ_MANY, SERVER_ONLY, command, load_settings
+from scraper.cli.tool_output import rewrite_message, run_and_print, run_and_print_pages, with_store
 from scraper.errors import InvalidUrlError
+from scraper.settings import Settings, SettingsError
 from scraper.urls import guess_urls, parse_address
+
+if TYPE_CHECKING:
+    from scraper.bulk.job import BulkJob
+    from scraper.bulk.model import JobSpec
+    from scraper.bulk.report import ErrorSummary, JobReport
+
+_TERMINAL_INTERVAL_S = 0.5
+_LOG_INTERVAL_S = 10.0
+"""Seconds between two progress lines: on a terminal, and in a log."""
+_HOUR_S = 3_600.0
+JOB_DEADLINE_S = 60.0
+"""Seconds for one page, unless an option states another time."""
+_RATE_SETTINGS = {"host_pages", "host_gap_s"}
+"""Settings that have options of their own here, with defaults for long lists."""
+_ANSWER_SETTINGS = {"tool_timeout_s", "max_answer_tokens", "batch_limit", "document_root"}
+"""Settings of tool calls, which do not apply to jobs."""
+
+
+@command("bulk", None, without=SERVER_ONLY | _RATE_SETTINGS | _ANSWER_SETTINGS)
+def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: Any) -> int:
+    """Read a long list of URLs into files.
+
+    URLS is a text file with one URL per line, CSV or Parquet with a column url, or JSON lines; - is standard input.
+    Every page is written once; a failed page is written with its error. The same command continues an interrupted job.
+    """
+    settings = load_settings(flags)
+    recipe = "" if flags["recipe"] is None else _load_recipe(flags["recipe"], settings)
+    if flags["form"] == "csv" and not recipe:
+        raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
+    flags["render"] = flags["render"] or ("browser" if recipe else "auto")
+    spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
+    return run_job(spec, settings, cluster, as_json=as_json)
+
+
+def _load_recipe(argument: str, settings: Settings) -> str:
+    """Return a recipe as text; one that is named by its id is read from the store.
+
+    Raises:
+        UsageError: There is no valid recipe.
+    """
+    from scraper.errors import InvalidArgumentError
+    from scraper.reading.fields import StoredRecipes, id_of
+
+    recipe = read_recipe(argument)
+    if not id_of(recipe):
+        return recipe
+    try:
+        return with_store(settings, lambda store: StoredRecipes(store.records).load("local", recipe))
+    except InvalidArgumentError as error:
+        raise click.UsageError(f"--recipe: {error}") from None
+
+
+def run_job(
+    spec: JobSpec, settings: Settings, cluster: str | None, *, as_json: bool, minutes: float | None = None
+) -> int:
+    """Run a job, print its progress and its report, and return the exit code; stop it after `minutes`."""
+    level = "warning" if settings.log_level == "info" else settings.log_level
+    watcher = _Watcher()
+    logging.basicConfig(
+        level=level.upper(), format="%(levelname)s %(name)s: %(message)s", handlers=[_LogAbove(watcher)]
+    )
+    from scraper.bulk.model import BulkError
+    from scraper.bulk.report import format_report
+
+    try:
+        report = asyncio.run(_run(spec, settings, cluster, watcher, minutes))
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except BulkError as error:
+        raise click.ClickException(str(error)) from None
+    except asyncio.CancelledError:
+        # A second signal.
+        click.echo(f"Canceled. The same command continues the job:\n  {_command()}", err=True)
+        if cluster is not None:
+            # The interpreter would wait for the threads of Ray.
+            os._exit(ExitCode.INTERRUPTED)
+        return ExitCode.INTERRUPTED
+    report = dataclasses.replace(report, errors=tuple(map(_rewrite_examples, report.errors)))
+    click.echo(json.dumps(dataclasses.asdict(report)) + "\n" if as_json else format_report(report), nl=False)
+    if report.complete:
+        return ExitCode.INCOMPLETE if report.failed else ExitCode.SUCCESS
+    left = report.pages - report.written
+    click.echo(f"Stopped: {left:,} pages are left. The same command continues the job:\n  {_command()}", err=True)
+    return ExitCode.INTERRUPTED
+
+
+def _rewrite_examples(kind: ErrorSummary) -> ErrorSummary:
+    """Return the errors with messages that name commands instead of tools."""
+    examples = tuple((url, rewrite_message(message)) for url, message in kind.examples)
+    return dataclasses.replace(kind, examples=examples)
+
+
+def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:
+    """Return the job for the options of `bulk`, by their parameter names; the gap defaults to the settings."""
+    from scraper.bulk.model import Format, JobRate, JobSpec
+
+    gap_s, hours = options["gap"], options["max_age_h"]
+    rate = JobRate(options["concurrency"], options["per_host"], settings.host_gap_s if gap_s is None else gap_s)
+    return JobSpec(
+        source=urls,
+        folder=folder,
+        format=Format(options["form"]),
+        rate=rate,
+        render=options["render"],
+        max_age_s=None if hours is None else hours * _HOUR_S,
+        deadline_s=options["deadline"],
+        limit=options.get("limit"),
+    )
+
+
+async def _run(
+    spec: JobSpec, settings: Settings, cluster: str | None, watcher: _Watcher, minutes: float | None
+) -> JobReport:
+    from scraper.bulk.run import run_bulk
+
+    stop = asyncio.Event()
+    if minutes is not None:
+        asyncio.get_running_loop().call_later(60 * minutes, stop.set)
+    with _stop_on_signals(stop, watcher):
+        return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
+
+
+class _Watcher:
+    """Print the progress of a job on stderr: one changing line on a terminal, else a line at intervals."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+
+    def say(self, sentence: str) -> None:
+        """Print a message."""
+        click.echo(f"{self._erase()}{sentence}", err=True)
+
+    @contextlib.asynccontextmanager
+    async def watch(self, job: BulkJob) -> AsyncIterator[None]:
+        """Print the progress of the job while the block runs."""
+        before = job.stats.done_before
+        if before:
+            self.say(f"Continuing job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
+        try:
+            async with run_in_background(self._print_progress(job)):
+                yield
+        finally:
+            self.say(job.stats.format_line(time.monotonic()))
+
+    async def _print_progress(self, job: BulkJob) -> None:
+        while True:
+            await asyncio.sleep(_TERMINAL_INTERVAL_S if self._is_terminal else _LOG_INTERVAL_S)
+            line = job.stats.format_line(time.monotonic())
+            click.echo(f"{self._erase()}{line}", err=True, nl=not self._is_terminal)
+
+    def _erase(self) -> str:
+        return "\r\x1b[K" if self._is_terminal else ""
+
+
+class _LogAbove(logging.Handler):
+    """Print log lines above the progress line."""
+
+    def __init__(self, watcher: _Watcher) -> None:
+        super().__init__()
+        self._watcher = watcher
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one log line."""
+        self._watcher.say(self.format(record))
+
+
+@contextlib.contextmanager
+def _stop_on_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
+    """Stop the job on the first signal after its running pages are written; cancel it on the second."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def request_stop() -> None:
+        if stop.is_set():
+            task.cancel()
+            return
+        stop.set()
+        watcher.say("Stopping after the pages in progress are written.")
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, request_stop)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _command() -> str:
+    return shlex.join(["search-mcp", *sys.argv[1:]])
 
 
 @command("map", READ_MANY)

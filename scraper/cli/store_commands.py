@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
@@ -16,39 +15,13 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import get_command_name, print_text, rewrite_answer, run_and_print, wants_json
-from scraper.settings import Settings, SettingsError
+from scraper.cli.tool_output import get_command_name, print_text, rewrite_answer, run_and_print, wants_json, with_store
+from scraper.settings import Settings
 
 if TYPE_CHECKING:
     from scraper.caching.page_cache import PageCache
     from scraper.store.factory import Store
     from scraper.tools.model import ToolAnswer
-
-
-def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the store, run `work` on it and return its result.
-
-    Raises:
-        ClickException: The store is unavailable.
-    """
-    from scraper.store.factory import open_store
-    from scraper.store.record_logs import RecordsUnavailableError
-
-    async def run() -> T:
-        store = open_store(settings)
-        try:
-            # A distant database would miss queries before it is connected.
-            await store.wait_connected()
-            return await work(store)
-        finally:
-            await store.close()
-
-    try:
-        return asyncio.run(run())
-    except RecordsUnavailableError:
-        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
-    except SettingsError as error:
-        raise click.ClickException(str(error)) from None
 
 
 _PRINCIPAL = "local"
@@ -144,7 +117,6 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.cli.tool_output import rewrite_answer
         from scraper.render.untrusted_text import remove_untrusted_marks
 
         return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))

@@ -1,28 +1,200 @@
-"""Run a tool and print its answer: plain Markdown for people, JSON, or the text that an agent gets."""
+"""Run a tool or a query of the store in this process, and print the answer: Markdown, JSON or the text for an agent."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import csv
 import io
 import json
+import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from scraper.cli import tool_runner
+from scraper.call_context import Deadline
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import load_settings
-from scraper.errors import ScraperError
-from scraper.settings import SettingsError, setting_table
+from scraper.errors import ScraperError, format_error
+from scraper.settings import Settings, SettingsError, setting_table
 from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
+    from scraper.call_context import ProgressCallback
     from scraper.facts.fields.model import PageFields
-    from scraper.tools.model import ToolAnswer
+    from scraper.store.factory import Store
+    from scraper.tools.model import Tool, ToolAnswer
+
+T = TypeVar("T")
+
+
+def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
+    """Open the store, run `work` on it and return its result.
+
+    Raises:
+        ClickException: The store is unavailable.
+    """
+    from scraper.store.factory import open_store
+    from scraper.store.record_logs import RecordsUnavailableError
+
+    async def run() -> T:
+        store = open_store(settings)
+        try:
+            # A distant database would miss queries before it is connected.
+            await store.wait_connected()
+            return await work(store)
+        finally:
+            await store.close()
+
+    try:
+        return asyncio.run(run())
+    except RecordsUnavailableError:
+        raise click.ClickException("The store cannot be used. See: search-mcp doctor") from None
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def run_tool(
+    tool_name: str,
+    arguments: dict[str, Any],
+    settings: Settings,
+    *,
+    as_json: bool = False,
+    other_urls: Mapping[str, str] | None = None,
+    make: Callable[[Settings], Tool] | None = None,
+    resume_key: str = "",
+) -> ToolAnswer:
+    """Run a tool and return its answer. A signal closes all resources and raises KeyboardInterrupt.
+
+    With `as_json`, a tool that has an argument `format` returns JSON. If URLs cannot be reached, the call is repeated
+    with their replacements in `other_urls`. `make` creates a variant of the tool for the command line. `resume_key` is
+    that of `ToolCall`.
+
+    Raises:
+        ClickException: This machine lacks a requirement, such as a folder for temporary files.
+        SettingsError: The browsers cannot be configured as requested.
+    """
+    # The info log of a server is too detailed for a terminal.
+    level = "warning" if settings.log_level == "info" else settings.log_level
+    logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    try:
+        with asyncio.Runner() as runner:
+            # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
+            runner.get_loop()
+            call = _run(tool_name, arguments, settings, other_urls or {}, make, as_json=as_json, resume_key=resume_key)
+            return runner.run(call)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if "new thread" not in str(error):
+            raise
+        raise click.ClickException("This user cannot start more threads; end some processes.") from None
+
+
+async def _run(
+    tool_name: str,
+    arguments: dict[str, Any],
+    settings: Settings,
+    other_urls: Mapping[str, str],
+    make: Callable[[Settings], Tool] | None,
+    *,
+    as_json: bool,
+    resume_key: str,
+) -> ToolAnswer:
+    # Imported late, so that help is printed without loading the browsers.
+    from scraper.tools import registry
+    from scraper.tools.model import ToolCall
+
+    tools = registry.all_tools(settings) if make is None else (make(settings),)
+    tool = next(tool for tool in tools if tool.name == tool_name)
+    if as_json and "format" in tool.input_schema["properties"]:
+        arguments = {**arguments, "format": "json"}
+    if (fault := tool.fault(arguments)) is not None:
+        return fault
+    from scraper.reading.scheme_retry import read_with_other_urls
+    from scraper.services import Services
+
+    with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                is_lazy = not _needs_browser(tool, arguments)
+                services = await stack.enter_async_context(Services.open(settings, is_lazy=is_lazy))
+            except ValueError as error:
+                raise SettingsError(str(error)) from None
+            except OSError as error:
+                raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
+            deadline = Deadline.within(settings.tool_timeout_s)
+
+            async def run(others: Mapping[str, str]) -> ToolAnswer:
+                call = ToolCall(deadline_s=deadline.left_s(), progress=progress, resume_key=resume_key)
+                return await tool.run(services, _replace_urls(arguments, others), call)
+
+            return await read_with_other_urls(run, other_urls, lambda answer: answer.errors_by_url, deadline)
+
+
+def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return False if a call reads only files and the store, as far as its arguments tell."""
+    return tool.open_world and not (tool.name == "read_doc" and "://" not in arguments["source"])
+
+
+def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:
+    def replace(value: Any) -> Any:
+        return [replace(one) for one in value] if isinstance(value, list) else other_urls.get(str(value), value)
+
+    return {name: replace(value) for name, value in arguments.items()}
+
+
+def _steps(arguments: dict[str, Any]) -> int:
+    """Return the expected number of steps; the progress bar shows it until the tool reports its own."""
+    return len(arguments.get("urls") or arguments.get("engines") or "1")
+
+
+@contextlib.contextmanager
+def _cancel_on_signals() -> Iterator[None]:
+    """Cancel the call on SIGTERM and SIGHUP, as Ctrl-C does, so that all resources are released."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored by `nohup`
+            loop.add_signal_handler(number, task.cancel)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def _progress_bar(total: int) -> Iterator[ProgressCallback | None]:
+    """Show a progress bar while the block runs, if stderr is a terminal; log lines appear above it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("starting the browser", total=total)
+
+        def show(done: float, total: float | None = None, message: str | None = None) -> None:
+            bar.update(line, completed=done, total=total, description=message or "")
+
+        # The bar replaced sys.stderr by a stream that moves it down.
+        handlers = [one for one in logging.getLogger().handlers if isinstance(one, logging.StreamHandler)]
+        streams = [(handler, handler.setStream(sys.stderr)) for handler in handlers]
+        try:
+            yield show
+        finally:
+            for handler, stream in streams:
+                handler.setStream(stream)
+
 
 _VERBS = {
     "cache_search": "cache search",
@@ -148,7 +320,6 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
 """Mentions of tools and arguments, and what replaces them, in this order."""
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 Plain = Callable[["ToolAnswer"], str]
 """Return the text of an answer for people."""
 
@@ -185,9 +356,7 @@ def run_and_print(
     ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
-        answer = tool_runner.run_tool(
-            tool, arguments, settings, as_json=as_json, other_urls=other_urls, resume_key=resume_key
-        )
+        answer = run_tool(tool, arguments, settings, as_json=as_json, other_urls=other_urls, resume_key=resume_key)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
     # Tools of indexes report their errors as values.

@@ -20,8 +20,7 @@ import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, command, load_settings
-from scraper.cli.store_commands import with_store
-from scraper.cli.tool_output import rewrite_json
+from scraper.cli.tool_output import rewrite_json, with_store
 from scraper.errors import InvalidUrlError, ScraperError
 from scraper.settings import Settings
 from scraper.urls import parse_address

@@ -33,7 +33,7 @@ from scraper.reading.documents.parser import (
     detect_kind,
 )
 from scraper.reading.fetcher import Fetcher, markdown_size
-from scraper.reading.visitor import VisitJob
+from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.text.markdown_headings import find_headings

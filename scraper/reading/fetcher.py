@@ -21,7 +21,8 @@ from scraper.model import Reading, ReadingComparison, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
-from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
+from scraper.reading.visit_outcome import VisitJob
+from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.urls import host_of, parse_target, request_key

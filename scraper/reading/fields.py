@@ -17,7 +17,8 @@ from scraper.extract import worker_jobs
 from scraper.facts.fields.model import MIN_FITTING, MIN_RECORDS, FieldRequest, PageFields
 from scraper.reading import visit_outcome
 from scraper.reading.response_reader import run_in_worker
-from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
+from scraper.reading.visit_outcome import VisitJob
+from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
 from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool

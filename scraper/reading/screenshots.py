@@ -13,7 +13,8 @@ from scraper import errors
 from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.model import CachePolicy, PageScreenshots, Reuse, VerdictKind
-from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
+from scraper.reading.visit_outcome import VisitJob
+from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.urls import parse_target
 
 _FILES_S = 600.0

@@ -15,7 +15,8 @@ from scraper.extract import worker_jobs
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import visit_outcome
 from scraper.reading.response_reader import VisitResult, run_in_worker
-from scraper.reading.visitor import PageVisitor, VisitJob, timeout_error
+from scraper.reading.visit_outcome import VisitJob
+from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.settings import Settings
 from scraper.urls import host_of, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool

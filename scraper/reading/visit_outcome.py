@@ -6,17 +6,48 @@ import email.utils
 import http
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from browsers import errors as browser_errors
-from browsers.model import Snapshot
+from browsers.model import ScreenshotRequest, Snapshot, VisitLimits
 from browsers.navigation.response import parse_content_length
 from scraper import errors
 from scraper.model import Document, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 from scraper.values.text import format_duration
 from scraper.words.matcher import WordPattern
+
+
+@dataclass(frozen=True, slots=True)
+class VisitJob:
+    """URL and options of a visit; equal jobs can share one visit."""
+
+    url: str
+    """Canonical URL."""
+    render: str
+    """`auto`, `http` or `browser`, as in `ReadRequest`."""
+    principal: str
+    limits: VisitLimits = field(default_factory=VisitLimits)
+    json_responses: bool = False
+    """True to capture the JSON that the page fetches while it renders."""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """Request headers for revalidation."""
+    picture: ScreenshotRequest | None = None
+    """Picture to take of the rendered page."""
+    refuses_consent: bool = False
+    """True to refuse consent dialogs."""
+    is_bulk: bool = field(default=False, compare=False, repr=False)
+    """True if visits of other callers have priority."""
+    batch: str | None = field(default=None, compare=False, repr=False)
+    """Name of the batch that the visit belongs to. It affects how the page is visited, not the result."""
+
+    @property
+    def host(self) -> str:
+        """Host of the URL."""
+        return host_of(self.url)
+
 
 PAUSE_S = 0.5
 """Seconds before a retry after a server error without Retry-After."""

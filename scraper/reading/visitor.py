@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 
 from cachetools import TTLCache
 
 from browsers import Browsers
 from browsers import errors as browser_errors
-from browsers.model import Mode, Request, ScreenshotRequest, Snapshot, ThirdParties, Tier, VisitLimits
+from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
 from scraper.coordination.protocols import SharedState
 from scraper.reading import visit_outcome
 from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
 from scraper.reading.response_reader import RenderDecider, VisitResult
+from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
-from scraper.urls import host_of
 from scraper.workers import WorkerPool
 
 log = logging.getLogger(__name__)
@@ -40,35 +40,6 @@ _THIRD_PARTIES_GAIN = 1.2
 """Ratio of the text lengths with all and without some third parties; above it, the host needs all of them."""
 
 _MODES = {"auto": Mode.AUTO, "http": Mode.PEEK, "browser": Mode.RENDER}
-
-
-@dataclass(frozen=True, slots=True)
-class VisitJob:
-    """URL and options of a visit; equal jobs can share one visit."""
-
-    url: str
-    """Canonical URL."""
-    render: str
-    """`auto`, `http` or `browser`, as in `ReadRequest`."""
-    principal: str
-    limits: VisitLimits = field(default_factory=VisitLimits)
-    json_responses: bool = False
-    """True to capture the JSON that the page fetches while it renders."""
-    conditions: tuple[tuple[str, str], ...] = ()
-    """Request headers for revalidation."""
-    picture: ScreenshotRequest | None = None
-    """Picture to take of the rendered page."""
-    refuses_consent: bool = False
-    """True to refuse consent dialogs."""
-    is_bulk: bool = field(default=False, compare=False, repr=False)
-    """True if visits of other callers have priority."""
-    batch: str | None = field(default=None, compare=False, repr=False)
-    """Name of the batch that the visit belongs to. It affects how the page is visited, not the result."""
-
-    @property
-    def host(self) -> str:
-        """Host of the URL."""
-        return host_of(self.url)
 
 
 class PageVisitor:

@@ -3,7 +3,7 @@
 Host and Origin are checked on every route: otherwise any web page that a user opens could reach a server on loopback
 by DNS rebinding.
 
-Tokens are those of the settings, or JWTs of an OAuth issuer.
+Tokens are those of the settings, or JWTs of an OAuth issuer, whose library is imported only if there is one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-import jwt
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -28,11 +27,15 @@ from scraper.server.errors import ServerStartError
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 
+if TYPE_CHECKING:
+    import jwt
+
 RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Path prefix of RFC 9728; the path of the endpoint follows."""
 MIN_TOKEN_CHARS = 16
 """Characters. A shorter token may be guessed: 16 random hexadecimal digits have 64 bits."""
 _TOKEN = re.compile("[!-~]+")
+_OPEN_PATHS = frozenset({"/health", "/ready"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -278,6 +281,8 @@ class OAuthResourceServer:
         """Return `oauth:` and the subject of a valid token, or None."""
         if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
             return None
+        import jwt
+
         try:
             claims = jwt.decode(
                 token,
@@ -319,6 +324,8 @@ class OAuthResourceServer:
         return [self._resource + path for path in ("", "/", *_ENDPOINTS)]
 
     def _key(self, token: str) -> jwt.PyJWK:
+        import jwt
+
         self._keys = self._keys.reload_if_changed(self._file)
         key_id = jwt.get_unverified_header(token).get("kid")
         matching = [key for key in self._keys.keys if key_id is None or key.key_id == key_id]
@@ -342,6 +349,8 @@ class _Keys:
 
     @classmethod
     def read(cls, file: Path) -> _Keys:
+        import jwt
+
         try:
             # Read first, so that a change during the read is noticed the next time.
             changed = _modified_at(file)
@@ -378,3 +387,16 @@ def make_resource_server(settings: Settings) -> OAuthResourceServer | None:
             "and SEARCH_MCP_PUBLIC_URL (the audience of its tokens)."
         )
     return OAuthResourceServer(settings.issuer, settings.public_url, settings.issuer_keys)
+
+
+def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) -> AccessRules:
+    """Return the access rules of the settings, or raise ServerStartError as `make_rules` and `read_keys` do."""
+    return make_rules(
+        settings.host,
+        hosts=settings.allowed_hosts,
+        origins=settings.allowed_origins,
+        keys=read_keys(settings.token, settings.tokens_file),
+        allow_unauthenticated=settings.allow_unauthenticated,
+        open_paths=_OPEN_PATHS,
+        issuer=issuer,
+    )

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_rules, read_keys
+from scraper.server.access import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_access_rules, make_resource_server
 from scraper.server.errors import ServerStartError, ServicesOpenError
 from scraper.server.http.uvicorn_server import open_sockets
 from scraper.server.lifecycle import ServerContext, ServicesFactory, hold_services, stop_signals
@@ -25,16 +25,12 @@ from scraper.tools import registry
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
-    from scraper.server.access import OAuthResourceServer
     from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
 
 TOOLSETS = ("full", "openai")
 """Names of toolsets. `openai` has only `search` and `fetch`, in the format of ChatGPT connectors."""
-
-_OPEN_PATHS = frozenset({"/health", "/ready"})
-"""Paths without a token: probes send none, and get no information on pages or callers."""
 
 
 def run_http(settings: Settings, *, version: str) -> None:
@@ -70,7 +66,7 @@ async def serve_http(
     openai_tools: Sequence[Tool] = (),
 ) -> None:
     """Serve `tools` over HTTP until a stop signal, and `openai_tools` at a separate endpoint."""
-    issuer = find_issuer(settings)
+    issuer = make_resource_server(settings)
     rules = make_access_rules(settings, issuer)
     if not rules.requires_token and not is_loopback(settings.host):
         _LOG.warning("listening on %s without a token: everyone who reaches it can use it", settings.host)
@@ -139,28 +135,6 @@ def _traced(settings: Settings, version: str) -> Iterator[None]:
         raise ServerStartError(f"SEARCH_MCP_TRACES needs OpenTelemetry. Run: {install_command('otel')}") from None
     with send_spans(version):
         yield
-
-
-def find_issuer(settings: Settings) -> OAuthResourceServer | None:
-    """Return the issuer from `make_resource_server`, or None; its libraries are imported only if there is one."""
-    if settings.issuer is None:
-        return None
-    from scraper.server.access import make_resource_server
-
-    return make_resource_server(settings)
-
-
-def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) -> AccessRules:
-    """Return the access rules of the settings, or raise ServerStartError as `make_rules` and `read_keys` do."""
-    return make_rules(
-        settings.host,
-        hosts=settings.allowed_hosts,
-        origins=settings.allowed_origins,
-        keys=read_keys(settings.token, settings.tokens_file),
-        allow_unauthenticated=settings.allow_unauthenticated,
-        open_paths=_OPEN_PATHS,
-        issuer=issuer,
-    )
 
 
 def services_factory(settings: Settings) -> ServicesFactory[Services]:

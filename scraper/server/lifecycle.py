@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from scraper.errors import format_error, hide_folders
 from scraper.server.errors import ServicesOpenError
 from scraper.settings import Settings
-from scraper.tools.model import Tool
+from scraper.tools.model import Services, Tool
 
 if TYPE_CHECKING:
     from scraper.server.access import OAuthResourceServer
-    from scraper.services import Services
 
 _LOG = logging.getLogger(__name__)
 

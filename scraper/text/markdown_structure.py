@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 
 from scraper.errors import InvalidArgumentError
 from scraper.text.sanitize import clean
-
-MAX_TEX = 8_000
-"""Characters. A longer text is not a formula."""
+from scraper.values.text import MAX_TEX
 
 _SPACES_IN_LINE = re.compile(r"(?<=\S) {2,}(?=\S)")
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
@@ -26,11 +26,8 @@ from scraper.render.untrusted_text import display_url
 from scraper.search.query_terms import extract_content_words
 from scraper.store.indexes.model import IndexFaultError
 from scraper.text.sanitize import clean_line
-from scraper.tools.model import body_budget, new_region
+from scraper.tools.model import Services, body_budget, new_region
 from scraper.urls import parse_target
-
-if TYPE_CHECKING:
-    from scraper.services import Services
 
 PAGE = "page://"
 _INDEX = "index://"

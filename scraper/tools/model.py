@@ -10,7 +10,7 @@ import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NotRequired, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, Union, get_args, get_origin
 
 from scraper.call_context import AskUser, ProgressCallback
 from scraper.errors import InternalError, InvalidArgumentError, ScraperError
@@ -24,7 +24,9 @@ from scraper.values.types import ChoiceValue, InvalidValueError, NumberValue, Ob
 if TYPE_CHECKING:
     from scraper.facts.fields.model import PageFields
     from scraper.model import Reading
-    from scraper.services import Services
+
+Services: TypeAlias = Any
+"""`scraper.services.Services`. Modules that only pass it on do not import all that it consists of."""
 
 TEXT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -270,9 +272,9 @@ class ToolAnswer:
         return {failure.target: failure for failure in self.failures}
 
 
-Run = Callable[["Services", Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
+Run = Callable[[Services, Mapping[str, Any], ToolCall], Awaitable[ToolAnswer]]
 """Run a tool with arguments that are not parsed yet; raise only CancelledError."""
-Work = Callable[["Services", dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
+Work = Callable[[Services, dict[str, Any], ToolCall], Awaitable[ToolAnswer]]
 """Function of a tool; it gets parsed arguments and may raise errors."""
 Check = Callable[[Mapping[str, Any]], object]
 """Check of parsed arguments beyond types and bounds; raises a ScraperError."""

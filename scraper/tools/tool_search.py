@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
@@ -19,13 +19,10 @@ from scraper.text.sanitize import clean_line
 from scraper.text.terms import fold_text, inverse_document_frequency, split_terms, stem
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
+from scraper.tools.model import Parameter, Parameters, Services, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 from scraper.words.matcher import Words
-
-if TYPE_CHECKING:
-    from scraper.services import Services
 
 _TRIGRAM_WEIGHT = 0.5
 """Weight of spelling similarity relative to BM25; both are scaled to their best score.

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 ECHO_CHARS = 60
 """Characters of an invalid value that are repeated in an error message."""
 
+MAX_TEX = 8_000
+"""Characters. A longer text is not a formula."""
+
 
 def truncate(text: str, limit: int = ECHO_CHARS) -> str:
     """Return the text, cut to `limit` characters with `…` as the last one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from scraper.text.markdown_structure import MAX_TEX
+from scraper.values.text import MAX_TEX
 
 _MAX_INLINE_TEX = 2_000
 r"""Characters of a formula between `\(` and `\)` in running text."""

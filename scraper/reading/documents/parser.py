@@ -23,7 +23,7 @@ from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
-from scraper.reading.visitor import VisitJob
+from scraper.reading.visit_outcome import VisitJob
 from scraper.text.markdown_headings import find_headings
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError

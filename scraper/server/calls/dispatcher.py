@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from mcp.shared.exceptions import MCPError
@@ -28,11 +28,8 @@ from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
 from scraper.server.errors import ServicesOpenError
 from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, wait_for_first
-from scraper.tools.model import Tool, ToolAnswer, ToolCall
+from scraper.tools.model import Services, Tool, ToolAnswer, ToolCall
 from scraper.values.text import suggest, truncate
-
-if TYPE_CHECKING:
-    from scraper.services import Services
 
 _PACE_S = 0.5
 """Seconds between notifications: at most two per second. A shorter call sends none and stays plain JSON."""

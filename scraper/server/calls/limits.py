@@ -8,7 +8,7 @@ import itertools
 import math
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mcp.shared.exceptions import MCPError
 
@@ -17,9 +17,6 @@ from scraper.coordination.local_state import LocalLimits
 from scraper.coordination.protocols import RateLimit, RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.lifecycle import ServicesHolder
-
-if TYPE_CHECKING:
-    from scraper.services import Services
 
 _INITIAL_DURATION_S = 2.0
 """Seconds. Assumed duration of a call before any has ended."""
@@ -67,7 +64,7 @@ class RateLimiter:
 class ServicesLimits:
     """Rate limits of the services; until they are open, those of this process."""
 
-    def __init__(self, holder: ServicesHolder[Services]) -> None:
+    def __init__(self, holder: ServicesHolder[Any]) -> None:
         """Use the limits of the services in `holder`."""
         self._holder = holder
         self._own = LocalLimits()

@@ -23,7 +23,8 @@ from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.response_reader import VisitResult
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visitor import PageVisitor, VisitJob
+from scraper.reading.visit_outcome import VisitJob
+from scraper.reading.visitor import PageVisitor
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
 from scraper.workers import WorkerPool

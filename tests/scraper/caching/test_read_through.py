@@ -6,7 +6,7 @@ from scraper.caching import read_through
 from scraper.caching.read_through import MemoryCache
 from scraper.model import Reading
 from scraper.reading.fetcher import markdown_size
-from scraper.reading.visitor import VisitJob
+from scraper.reading.visit_outcome import VisitJob
 from tests.scraper.render.readings import reading
 
 

@@ -13,7 +13,7 @@ from scraper.extract import worker_jobs
 from scraper.model import Document, StructuredData, Verdict, VerdictKind
 from scraper.reading.response_reader import VisitResult
 from scraper.reading.structured import StructuredReader
-from scraper.reading.visitor import VisitJob
+from scraper.reading.visit_outcome import VisitJob
 from scraper.workers import WorkerTimeoutError
 
 URL = "https://shop.example/kettle"
