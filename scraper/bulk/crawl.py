@@ -105,7 +105,7 @@ async def open_planner(job: BulkJob) -> CrawlPlanner:
     assert options is not None
     start_pages = await job.list_start_pages()
     planner = CrawlPlanner(options, start_pages)
-    await job.query(lambda frontier: planner.restore(frontier.iter_crawled()))
+    await job.query(lambda database: planner.restore(database.iter_crawled()))
     return planner
 
 
@@ -198,7 +198,7 @@ class CrawlPlanner:
         """Pages that were read or are being read."""
 
     def restore(self, visited: Iterable[tuple[int, str, bytes, bytes]]) -> None:
-        """Add the written pages of an earlier run, from `Frontier.iter_crawled`: site, URL, page and facts."""
+        """Add the written pages of an earlier run, from `JobDatabase.iter_crawled`: site, URL, page and facts."""
         for at, _, page, facts in visited:
             self.released += 1
             self._take(self._sites[at], load_page(page), load_facts(facts)[0] if facts else None)

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import apsw
 
 from scraper.bulk import url_lists
-from scraper.bulk.frontier import FRONTIER_FILE_NAME, Frontier, FrontierCounts, HostBacklog
+from scraper.bulk.job_database import DATABASE_FILE_NAME, HostBacklog, JobCounts, JobDatabase
 from scraper.bulk.model import (
     STDIN,
     BulkError,
@@ -95,8 +95,8 @@ def _is_out_of_space(folder: Path) -> bool:
 
 def open_job_files(
     spec: JobSpec, stack: contextlib.ExitStack, notify: Callable[[str], None], is_abandoned: Callable[[], bool]
-) -> tuple[Frontier, RowOutput]:
-    """Return the frontier and the output of a job; `stack` closes them.
+) -> tuple[JobDatabase, RowOutput]:
+    """Return the database and the output of a job; `stack` closes them.
 
     `notify` shows messages to the user. `is_abandoned` returns True after the caller was canceled, because adding
     millions of lines takes minutes.
@@ -113,23 +113,23 @@ def open_job_files(
     options: dict[str, Any] = {"fields": _read_columns(spec.recipe)} if spec.format is Format.CSV else {}
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
-        if not (spec.folder / FRONTIER_FILE_NAME).exists():
+        if not (spec.folder / DATABASE_FILE_NAME).exists():
             # Read the first line here, so that an unreadable list fails before the folder is made.
             lines = itertools.chain(list(itertools.islice(lines, 1)), lines)
         spec.folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_lock_folder(spec))
         _refuse_foreign_files(spec)
-        frontier = Frontier(spec.folder, limit=spec.limit)
-        stack.callback(frontier.close)
-        _check_same_job(spec, identity, frontier)
-        _add_list(frontier, spec, lines, notify, is_abandoned)
+        database = JobDatabase(spec.folder, limit=spec.limit)
+        stack.callback(database.close)
+        _check_same_job(spec, identity, database)
+        _add_list(database, spec, lines, notify, is_abandoned)
         if spec.crawl is not None:
-            frontier.prepare_crawl()
-        output: RowOutput = output_class(spec.folder, frontier.position, **options)
+            database.prepare_crawl()
+        output: RowOutput = output_class(spec.folder, database.position, **options)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
-    return frontier, output
+    return database, output
 
 
 def _fingerprint(spec: JobSpec) -> str:
@@ -155,30 +155,30 @@ def _lock_folder(spec: JobSpec) -> Iterator[None]:
 
 
 def _refuse_foreign_files(spec: JobSpec) -> None:
-    """Refuse a folder with output files but without a frontier, because the files would be truncated."""
-    if not (spec.folder / FRONTIER_FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
+    """Refuse a folder with output files but without a database, because the files would be truncated."""
+    if not (spec.folder / DATABASE_FILE_NAME).exists() and any(spec.folder.glob("pages-*")):
         raise JobMismatchError(f"{spec.folder} contains pages, but not the job that wrote them: give another folder.")
 
 
-def _check_same_job(spec: JobSpec, identity: dict[str, str], frontier: Frontier) -> None:
+def _check_same_job(spec: JobSpec, identity: dict[str, str], database: JobDatabase) -> None:
     """Store the options and list hash of a new job, or compare them with those of the existing job."""
-    previous = frontier.get_fact("order")
-    if previous is None or not frontier.is_filled:
+    previous = database.get_fact("order")
+    if previous is None or not database.is_filled:
         # Also if the list of the first command was unusable, incomplete or empty, for example because the program that
         # wrote it failed.
-        frontier.reset()
+        database.reset()
         run = time.strftime("%Y%m%dT%H%M%S-", time.gmtime()) + uuid.uuid4().hex[:8]
-        frontier.set_facts({"order": identity, "run": run, "source": spec.source})
+        database.set_facts({"order": identity, "run": run, "source": spec.source})
         return
     # Earlier versions stored no recipe.
     previous = {"--recipe": _NO_RECIPE, **previous}
     differing = [name for name in identity if previous[name] != identity[name]]
-    if spec.source == STDIN and frontier.is_filled and "list" in differing:
+    if spec.source == STDIN and database.is_filled and "list" in differing:
         # The folder already contains the whole list.
         differing.remove("list")
     if differing:
         parts = [
-            f"its list ({frontier.get_fact('source')}) was another, or has changed"
+            f"its list ({database.get_fact('source')}) was another, or has changed"
             if name == "list"
             else f"it was started with {name} {previous[name]}, not {identity[name]}"
             for name in differing
@@ -196,19 +196,19 @@ def _read_columns(recipe: str) -> tuple[str, ...]:
 
 
 def _add_list(
-    frontier: Frontier,
+    database: JobDatabase,
     spec: JobSpec,
     lines: Iterator[ListLine],
     notify: Callable[[str], None],
     is_abandoned: Callable[[], bool],
 ) -> None:
-    """Add the URL list, unless the frontier already contains it."""
-    if frontier.is_filled:
+    """Add the URL list, unless the database already contains it."""
+    if database.is_filled:
         if spec.source == STDIN:
             notify("Standard input is not read: the list of this job is in the folder.")
         return
-    frontier.add_lines(_report_lines(lines, notify, is_abandoned))
-    if not frontier.is_filled:
+    database.add_lines(_report_lines(lines, notify, is_abandoned))
+    if not database.is_filled:
         notify("There is no URL in the list.")
 
 
@@ -238,16 +238,16 @@ _BATCH_CHARS = 64 << 20
 class BulkJob:
     """A job that is open in this process; use it as `async with BulkJob.open(spec)`."""
 
-    def __init__(self, spec: JobSpec, frontier: Frontier, output: RowOutput, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, spec: JobSpec, database: JobDatabase, output: RowOutput, thread: ThreadPoolExecutor) -> None:
         """Use open files; `open` calls this in the thread that owns them."""
         self.spec = spec
-        self.run_id: str = frontier.get_fact("run")
+        self.run_id: str = database.get_fact("run")
         """ID of the job; a row is identified by its URL and this ID."""
-        self.is_resumed = bool(frontier.get_fact("begun"))
+        self.is_resumed = bool(database.get_fact("begun"))
         """True if an earlier process worked on the job."""
         self.stats = ProgressStats()
         self.needs_snapshots = output.needs_snapshots
-        self._frontier = frontier
+        self._database = database
         self._output = output
         self._thread = thread
         self._batch: list[PageOutcome] = []
@@ -274,12 +274,12 @@ class BulkJob:
         stack = contextlib.ExitStack()
         is_abandoned = threading.Event()
         try:
-            frontier, output = await loop.run_in_executor(
+            database, output = await loop.run_in_executor(
                 thread, open_job_files, spec, stack, notify, is_abandoned.is_set
             )
-            job = await loop.run_in_executor(thread, cls, spec, frontier, output, thread)
+            job = await loop.run_in_executor(thread, cls, spec, database, output, thread)
             job.stats.start(await job.counts(), time.monotonic())
-            await job.query(lambda frontier: frontier.set_facts({"begun": True}))
+            await job.query(lambda database: database.set_facts({"begun": True}))
             async with job._write_in_background():
                 yield job
         finally:
@@ -287,34 +287,34 @@ class BulkJob:
             await loop.run_in_executor(thread, stack.close)
             thread.shutdown()
 
-    async def counts(self) -> FrontierCounts:
+    async def counts(self) -> JobCounts:
         """Return the numbers of pages, written pages, lines and repeated lines."""
-        return await self._run_in_thread(self._frontier.counts)
+        return await self._run_in_thread(self._database.counts)
 
     async def hosts(self) -> list[HostBacklog]:
         """Return the hosts with pages that are not done, those with most pages first."""
-        return await self._run_in_thread(self._frontier.list_hosts)
+        return await self._run_in_thread(self._database.list_hosts)
 
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return up to `count` pages that are not done of each (host number, page number), after that page."""
-        requests, list_pending = list(after_by_host), self._frontier.list_pending
+        requests, list_pending = list(after_by_host), self._database.list_pending
         return await self._run_in_thread(
             lambda: [list_pending(host, after=after, count=count) for host, after in requests]
         )
 
     async def list_start_pages(self) -> list[JobPage]:
         """Return the start pages of a crawl, which are the first pages of the job."""
-        return await self._run_in_thread(self._frontier.list_start_pages)
+        return await self._run_in_thread(self._database.list_start_pages)
 
     async def add_pages(self, urls: Sequence[str]) -> list[JobPage | None]:
         """Add pages while the job runs; return None for those that it has already."""
-        pages = await self._run_in_thread(lambda: self._frontier.add_pages(urls))
+        pages = await self._run_in_thread(lambda: self._database.add_pages(urls))
         self.stats.total += sum(page is not None for page in pages)
         return pages
 
     async def save_crawl(self, waiting: int, left_out: Sequence[tuple[str, int, str]]) -> None:
         """Record for the report how many URLs wait, and what was left out: reason, number, example."""
-        await self._run_in_thread(lambda: self._frontier.set_facts({"waiting": waiting, "left_out": left_out}))
+        await self._run_in_thread(lambda: self._database.set_facts({"waiting": waiting, "left_out": left_out}))
 
     async def deliver(self, outcome: PageOutcome) -> None:
         """Queue an outcome for writing; wait while the queue is full.
@@ -356,9 +356,9 @@ class BulkJob:
         await self.flush()
         await self._run_in_thread(self._finish)
 
-    async def query(self, query_frontier: Callable[[Frontier], T]) -> T:
-        """Run a query on the frontier in its thread, and return its result."""
-        return await self._run_in_thread(lambda: query_frontier(self._frontier))
+    async def query(self, query_database: Callable[[JobDatabase], T]) -> T:
+        """Run a query on the database in its thread, and return its result."""
+        return await self._run_in_thread(lambda: query_database(self._database))
 
     async def _run_in_thread(self, work: Callable[[], T]) -> T:
         try:
@@ -394,19 +394,19 @@ class BulkJob:
                 await self.flush()
 
     def _store_rows(self, outcomes: list[PageOutcome]) -> None:
-        self._frontier.mark_done(outcomes, self._output.append(outcomes))
+        self._database.mark_done(outcomes, self._output.append(outcomes))
         if (position := self._output.rotate()) is not None:
-            self._frontier.set_position(position)
+            self._database.set_position(position)
             self._output.remove_obsolete()
 
     def _finish(self) -> None:
-        counts = self._frontier.counts()
+        counts = self._database.counts()
         if counts.done >= counts.pages:
-            self._frontier.set_position(self._output.finish())
+            self._database.set_position(self._output.finish())
             self._output.remove_obsolete()
         self._add_time_spent()
 
     def _add_time_spent(self) -> None:
         spent_s = time.monotonic() - self._began
         self._began = time.monotonic()
-        self._frontier.set_facts({"spent_s": (self._frontier.get_fact("spent_s") or 0.0) + spent_s})
+        self._database.set_facts({"spent_s": (self._database.get_fact("spent_s") or 0.0) + spent_s})

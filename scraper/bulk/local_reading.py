@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from browsers import Browsers
 from scraper.bulk.crawl import CrawlFeeder, CrawlPlanner
-from scraper.bulk.frontier import HostBacklog
 from scraper.bulk.job import BulkJob
+from scraper.bulk.job_database import HostBacklog
 from scraper.bulk.model import JobRate
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.schedule import Schedule

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scraper.bulk.frontier import Frontier, FrontierCounts
+from scraper.bulk.job_database import JobCounts, JobDatabase
 from scraper.bulk.model import PageOutcome
 from scraper.values.text import format_clock, truncate
 
@@ -44,7 +44,7 @@ class ProgressStats:
         """Pages that are not yet read."""
         return self.total - self.done_before - self.delivered
 
-    def start(self, counts: FrontierCounts, now: float) -> None:
+    def start(self, counts: JobCounts, now: float) -> None:
         """Set the counts at the start of the run."""
         self.total, self.done_before = counts.pages, counts.done
         self._recent.append((now, 0))
@@ -180,13 +180,13 @@ class JobReport:
     """Reason, number and an example of the URLs that a crawl does not read."""
 
 
-def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -> JobReport:
+def build_report(database: JobDatabase, folder: Path, this_run: dict[str, float]) -> JobReport:
     """Return the report of a job, which may be incomplete; `this_run` has the figures of `Report.this_run`."""
-    counts = frontier.counts()
-    outcomes: dict[str, int] = dict(frontier.select(_BY_OUTCOME))
+    counts = database.counts()
+    outcomes: dict[str, int] = dict(database.select(_BY_OUTCOME))
     written, read = sum(outcomes.values()), outcomes.pop("ok", 0)
     return JobReport(
-        run=str(frontier.get_fact("run")),
+        run=str(database.get_fact("run")),
         complete=counts.done >= counts.pages,
         lines=counts.lines,
         # An earlier run may have had a higher limit.
@@ -195,25 +195,25 @@ def build_report(frontier: Frontier, folder: Path, this_run: dict[str, float]) -
         written=written,
         read=read,
         failed=written - read,
-        by_method=dict(frontier.select(_BY_METHOD)),
+        by_method=dict(database.select(_BY_METHOD)),
         errors=tuple(
-            ErrorSummary(code, number, tuple(frontier.select(_EXAMPLES, (code, _EXAMPLES_LIMIT))))
+            ErrorSummary(code, number, tuple(database.select(_EXAMPLES, (code, _EXAMPLES_LIMIT))))
             for code, number in outcomes.items()
         ),
-        hosts=int(frontier.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
+        hosts=int(database.select("SELECT count(*) FROM hosts WHERE name <> ''")[0][0]),
         largest_hosts=tuple(
             HostReport(name, pages, failed, round(mean_s, 3), size or 0)
-            for name, pages, failed, mean_s, size in frontier.select(_BY_HOST, (_HOSTS_LIMIT,))
+            for name, pages, failed, mean_s, size in database.select(_BY_HOST, (_HOSTS_LIMIT,))
         ),
         slowest=tuple(
-            SlowPage(url, round(s, 3), code) for url, s, code in frontier.select(_SLOWEST, (_SLOWEST_LIMIT,))
+            SlowPage(url, round(s, 3), code) for url, s, code in database.select(_SLOWEST, (_SLOWEST_LIMIT,))
         ),
-        markdown_bytes=int(frontier.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
+        markdown_bytes=int(database.select("SELECT coalesce(sum(bytes), 0) FROM pages")[0][0]),
         output_bytes=sum(path.stat().st_size for path in folder.glob("pages-*")),
-        spent_s=round(frontier.get_fact("spent_s") or 0.0, 1),
+        spent_s=round(database.get_fact("spent_s") or 0.0, 1),
         this_run=this_run,
-        waiting=int(frontier.get_fact("waiting") or 0),
-        left_out=tuple((reason, count, example) for reason, count, example in frontier.get_fact("left_out") or ()),
+        waiting=int(database.get_fact("waiting") or 0),
+        left_out=tuple((reason, count, example) for reason, count, example in database.get_fact("left_out") or ()),
     )
 
 

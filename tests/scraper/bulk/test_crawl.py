@@ -17,8 +17,8 @@ import pytest
 from benchmarks.site.offline_reader import OfflineReader
 from scraper import errors
 from scraper.bulk.crawl import CrawlPlanner, open_planner
-from scraper.bulk.frontier import Frontier
 from scraper.bulk.job import BulkJob
+from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import (
     CrawlOptions,
@@ -179,7 +179,7 @@ async def test_a_site_that_cannot_be_reached_is_a_row_with_an_error(tmp_path: Pa
 
 
 def test_pages_that_were_added_and_not_read_are_forgotten(tmp_path: Path) -> None:
-    frontier = Frontier(tmp_path)
+    frontier = JobDatabase(tmp_path)
     frontier.add_lines([ListLine("http://a.example/")])
     frontier.prepare_crawl()
     one, same, two = frontier.add_pages(["http://a.example/1", "http://a.example/1#x", "http://b.example/2"])

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from scraper.bulk import url_lists
-from scraper.bulk.frontier import LINES_PER_TRANSACTION
 from scraper.bulk.job import BulkJob
+from scraper.bulk.job_database import LINES_PER_TRANSACTION
 from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import STDIN, Format, MissingExtraError, UrlListError
 from scraper.bulk.url_lists import ListLine

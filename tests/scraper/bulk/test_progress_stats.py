@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.bulk.frontier import FrontierCounts
+from scraper.bulk.job_database import JobCounts
 from scraper.bulk.model import JobPage, OutputRow, PageFailure, PageOutcome
 from scraper.bulk.report import ProgressStats
 
@@ -15,7 +15,7 @@ def outcomes(count: int, code: str = "") -> list[PageOutcome]:
 
 def tally_of(pages: int, done: int = 0) -> ProgressStats:
     stats = ProgressStats()
-    stats.start(FrontierCounts(pages=pages, done=done), 0.0)
+    stats.start(JobCounts(pages=pages, done=done), 0.0)
     return stats
 
 

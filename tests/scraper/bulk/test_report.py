@@ -6,22 +6,22 @@ import json
 from pathlib import Path
 
 from scraper.bulk import report
-from scraper.bulk.frontier import Frontier
+from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import OutputPosition, OutputRow, PageFailure, PageOutcome
 from scraper.bulk.url_lists import ListLine
 
 THIS_RUN = {"pages": 3.0, "seconds": 1.5, "pages_per_s": 2.0, "tried_again": 1.0}
 
 
-def filled(folder: Path) -> Frontier:
-    frontier = Frontier(folder)
+def filled(folder: Path) -> JobDatabase:
+    frontier = JobDatabase(folder)
     frontier.set_facts({"run": "20260501T000000-00000000"})
     frontier.add_lines([*(ListLine(f"http://host{n % 2}.example/{n}") for n in range(5)), ListLine("\x1b[31mred")])
     frontier.add_lines([ListLine("http://host0.example/0")])
     return frontier
 
 
-def finish(frontier: Frontier) -> None:
+def finish(frontier: JobDatabase) -> None:
     found = [page for host in frontier.list_hosts() for page in frontier.list_pending(host.number, after=0, count=9)]
     outcomes = []
     for page in sorted(found, key=lambda page: page.number):
@@ -76,7 +76,7 @@ def test_a_report_with_a_lower_limit_than_before_is_consistent(tmp_path: Path) -
     frontier = filled(tmp_path)
     finish(frontier)
     frontier.close()
-    frontier = Frontier(tmp_path, limit=2)
+    frontier = JobDatabase(tmp_path, limit=2)
     found = report.build_report(frontier, tmp_path, THIS_RUN)
     frontier.close()
     assert (found.complete, found.pages, found.written, found.read + found.failed) == (True, 5, 5, 5)

@@ -1,4 +1,4 @@
-"""Frontier of a job in a SQLite file: the pages to read, and the outcomes of those already read.
+"""Database of a job, a SQLite file: the pages to read, and the outcomes of those already read.
 
 A page is marked as done in the same transaction that records the position in the output. So both agree after a crash:
 output after that position is truncated, and its pages are read again.
@@ -21,7 +21,7 @@ from scraper.bulk.url_lists import LINE_CHARS, ListLine
 from scraper.store.sqlite.database import transaction
 from scraper.urls import host_of, parse_address, request_key
 
-FRONTIER_FILE_NAME = "frontier.sqlite"
+DATABASE_FILE_NAME = "frontier.sqlite"
 LINES_PER_TRANSACTION = 5_000
 """Lines of the URL list added in one transaction."""
 _MESSAGE_CHARS = 300
@@ -85,7 +85,7 @@ class HostBacklog:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontierCounts:
+class JobCounts:
     """Number of pages and lines of the URL list."""
 
     pages: int = 0
@@ -98,17 +98,17 @@ class FrontierCounts:
     """Lines whose URL an earlier line has."""
 
 
-class Frontier:
-    """Access to the frontier file; only one thread may use it at a time."""
+class JobDatabase:
+    """Access to the database file; only one thread may use it at a time."""
 
     def __init__(self, folder: Path, *, limit: int | None = None) -> None:
         """Open or create the file. Pages with numbers above `limit` are not read.
 
         Raises:
-            apsw.Error: It cannot be opened, or is not a frontier of this version.
+            apsw.Error: It cannot be opened, or is not a database of this version.
         """
         self._last = limit if limit is not None else (1 << 62)
-        self._connection = apsw.Connection(str(folder / FRONTIER_FILE_NAME))
+        self._connection = apsw.Connection(str(folder / DATABASE_FILE_NAME))
         self._connection.set_busy_timeout(_BUSY_MS)
         try:
             self._prepare()
@@ -225,12 +225,12 @@ class Frontier:
         """Return up to `count` pages of a host that are not done, by number, with numbers above `after`."""
         return [_make_page(*row) for row in self.select(_WAITING, (host, after, self._last, count))]
 
-    def counts(self) -> FrontierCounts:
+    def counts(self) -> JobCounts:
         """Return the numbers of pages, done pages, lines and repeated lines."""
         pages, done = self.select("SELECT count(*), count(outcome) FROM pages WHERE id <= ?", (self._last,))[0]
         distinct = self.select("SELECT count(*) FROM pages")[0][0]
         lines = int(self.get_fact("lines") or 0)
-        return FrontierCounts(pages, done, lines, max(0, lines - distinct))
+        return JobCounts(pages, done, lines, max(0, lines - distinct))
 
     def select(self, statement: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of an SQL query."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.bulk.frontier import Frontier
+from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import OutputPosition
 from scraper.bulk.url_lists import ListLine
 from tests.scraper.bulk.jobs import outcome_of
@@ -48,7 +48,7 @@ def disk() -> Iterator[_Disk]:
 
 
 def test_the_new_position_is_synced_before_obsolete_files_are_deleted(tmp_path: Path, disk: _Disk) -> None:
-    frontier = Frontier(tmp_path)
+    frontier = JobDatabase(tmp_path)
     try:
         frontier.add_lines([ListLine("http://a.example/1"), ListLine("http://a.example/2")])
         disk.brought.clear()
