@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.bulk.job import BulkJob
+from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import CrawlOptions, JobPage, JobSpec, PageOutcome
 from scraper.bulk.page_reader import JobPageReader, PageResult, PageVisit
 from scraper.bulk.schedule import Schedule
@@ -103,7 +104,7 @@ async def open_planner(job: BulkJob) -> CrawlPlanner:
     """Return the planner of a crawl, restored from the pages that are already written."""
     options = job.spec.crawl
     assert options is not None
-    start_pages = await job.list_start_pages()
+    start_pages = await job.query(JobDatabase.list_start_pages)
     planner = CrawlPlanner(options, start_pages)
     await job.query(lambda database: planner.restore(database.iter_crawled()))
     return planner
@@ -281,6 +282,11 @@ class CrawlPlanner:
                 outcome = replace(outcome, crawled=dump_page(page))
         self._take(site, page, load_facts(outcome.facts)[0] if outcome.facts else None)
         return outcome
+
+    async def save(self, job: BulkJob) -> None:
+        """Record for the report how many URLs wait, and what was left out: reason, number, example."""
+        facts = {"waiting": self.pending_count, "left_out": self.summarize_left_out()}
+        await job.query(lambda database: database.set_facts(facts))
 
     def summarize_left_out(self) -> list[tuple[str, int, str]]:
         """Return reason, number and an example of the URLs that are not read, most frequent reasons first."""

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import apsw
 
 from scraper.bulk import url_lists
-from scraper.bulk.job_database import DATABASE_FILE_NAME, HostBacklog, JobCounts, JobDatabase
+from scraper.bulk.job_database import DATABASE_FILE_NAME, JobCounts, JobDatabase
 from scraper.bulk.model import (
     STDIN,
     BulkError,
@@ -291,10 +291,6 @@ class BulkJob:
         """Return the numbers of pages, written pages, lines and repeated lines."""
         return await self._run_in_thread(self._database.counts)
 
-    async def hosts(self) -> list[HostBacklog]:
-        """Return the hosts with pages that are not done, those with most pages first."""
-        return await self._run_in_thread(self._database.list_hosts)
-
     async def list_pages(self, after_by_host: Iterable[tuple[int, int]], *, count: int) -> list[list[JobPage]]:
         """Return up to `count` pages that are not done of each (host number, page number), after that page."""
         requests, list_pending = list(after_by_host), self._database.list_pending
@@ -302,19 +298,11 @@ class BulkJob:
             lambda: [list_pending(host, after=after, count=count) for host, after in requests]
         )
 
-    async def list_start_pages(self) -> list[JobPage]:
-        """Return the start pages of a crawl, which are the first pages of the job."""
-        return await self._run_in_thread(self._database.list_start_pages)
-
     async def add_pages(self, urls: Sequence[str]) -> list[JobPage | None]:
         """Add pages while the job runs; return None for those that it has already."""
         pages = await self._run_in_thread(lambda: self._database.add_pages(urls))
         self.stats.total += sum(page is not None for page in pages)
         return pages
-
-    async def save_crawl(self, waiting: int, left_out: Sequence[tuple[str, int, str]]) -> None:
-        """Record for the report how many URLs wait, and what was left out: reason, number, example."""
-        await self._run_in_thread(lambda: self._database.set_facts({"waiting": waiting, "left_out": left_out}))
 
     async def deliver(self, outcome: PageOutcome) -> None:
         """Queue an outcome for writing; wait while the queue is full.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from browsers import Browsers
 from scraper.bulk.crawl import CrawlFeeder, CrawlPlanner
 from scraper.bulk.job import BulkJob
-from scraper.bulk.job_database import HostBacklog
+from scraper.bulk.job_database import HostBacklog, JobDatabase
 from scraper.bulk.model import JobRate
 from scraper.bulk.page_dispatcher import PageDispatcher, ReadPage
 from scraper.bulk.schedule import Schedule
@@ -110,7 +110,7 @@ class PageFeeder:
 
     async def run(self) -> None:
         """Add pages until canceled."""
-        self._pending_hosts.extend(await self._job.hosts())
+        self._pending_hosts.extend(await self._job.query(JobDatabase.list_hosts))
         self._has_hosts = True
         self._changed.set()
         while True:

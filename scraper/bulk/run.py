@@ -94,7 +94,7 @@ async def _run_here(job: BulkJob, settings: Settings, stop: asyncio.Event) -> No
             job, reader.read, stop, concurrency=concurrency, respects_robots=respects_robots, planner=planner
         )
     if planner is not None:
-        await job.save_crawl(planner.pending_count, planner.summarize_left_out())
+        await planner.save(job)
 
 
 async def _write_report(job: BulkJob, seconds: float) -> JobReport:

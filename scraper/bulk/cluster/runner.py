@@ -24,6 +24,7 @@ from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line,
 from scraper.bulk.cluster.ray_worker import OutcomeCollector, RayWorker, make_block_table
 from scraper.bulk.crawl import CrawlPlanner, choose_pages, open_planner
 from scraper.bulk.job import BulkJob
+from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import BulkError, JobPage, PageOutcome
 from scraper.settings import Settings
 
@@ -215,7 +216,7 @@ async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processe
         ) from error
     finally:
         ray.kill(collector)
-    await job.save_crawl(planner.pending_count, planner.summarize_left_out())
+    await planner.save(job)
 
 
 def _create_collector(pause_s: float) -> Any:
@@ -307,7 +308,7 @@ async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
 
     The host with the most pages decides: its requests must be a gap apart.
     """
-    max_pending = max((host.pending for host in await job.hosts()), default=0)
+    max_pending = max((host.pending for host in await job.query(JobDatabase.list_hosts)), default=0)
     ends_at = time.monotonic() + max_pending * job.spec.rate.gap_s
     return lambda: max(0.0, ends_at - time.monotonic())
 
@@ -366,7 +367,7 @@ def block_size(pages: int, processes: int) -> int:
 async def iter_blocks(job: BulkJob, *, size: int) -> AsyncIterator[list[JobPage]]:
     """Yield the remaining pages in blocks of whole hosts, largest hosts first; only the last has under `size` pages."""
     block_pages: list[JobPage] = []
-    all_hosts = await job.hosts()
+    all_hosts = await job.query(JobDatabase.list_hosts)
     for start in range(0, len(all_hosts), _HOSTS_PER_LOOKUP):
         hosts = all_hosts[start : start + _HOSTS_PER_LOOKUP]
         max_pending = max(host.pending for host in hosts)

@@ -108,7 +108,7 @@ async def run(spec: JobSpec, pages: MadePages, stop: asyncio.Event | None = None
     async with BulkJob.open(spec) as job:
         planner = await open_planner(job)
         await read_locally(job, pages, stop or asyncio.Event(), concurrency=lambda: 8, planner=planner)
-        await job.save_crawl(planner.pending_count, planner.summarize_left_out())
+        await planner.save(job)
         await job.finish()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from scraper.bulk import url_lists
 from scraper.bulk.job import BulkJob
-from scraper.bulk.job_database import LINES_PER_TRANSACTION
+from scraper.bulk.job_database import LINES_PER_TRANSACTION, JobDatabase
 from scraper.bulk.local_reading import read_locally
 from scraper.bulk.model import STDIN, Format, MissingExtraError, UrlListError
 from scraper.bulk.url_lists import ListLine
@@ -69,7 +69,7 @@ async def test_an_incomplete_list_leaves_no_pages(tmp_path: Path) -> None:
             pass
     source.write_bytes(gzip.compress(URLS[0].encode()))
     async with BulkJob.open(spec) as job:
-        assert (await job.counts()).pages == 1 and len(await job.hosts()) == 1
+        assert (await job.counts()).pages == 1 and len(await job.query(JobDatabase.list_hosts)) == 1
 
 
 async def test_reading_a_list_is_cancelled_at_once_and_starts_again(
