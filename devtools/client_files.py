@@ -92,9 +92,9 @@ def clients_json() -> list[dict[str, Any]]:
     return [
         {
             "title": client.title,
-            "path": client.paths[""],
+            "path": client.paths["other"],
             "snippet": client.snippet(server),
-            "link": client.link and client.link(server),
+            "link": client.link(server),
             "url": client.url,
         }
         for client in CLIENTS.values()

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 import difflib
+import functools
 import json
 import re
 import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -24,8 +26,6 @@ from scraper.cli.files import write_file
 from scraper.cli.setting_options import Command
 
 SERVER_NAME = "search-mcp"
-_TIMEOUT_S = 120
-"""Seconds. Clients stop waiting after 30 to 60 s by default, and a research call may take longer."""
 
 _UVX_CACHE = re.compile(r"/uv/(?:archive|environments)-v\d+/")
 """Folder of environments that uvx creates; uv may delete them at any time."""
@@ -62,17 +62,30 @@ class ClientFormat:
     title: str
     url: str
     paths: Mapping[str, str]
-    """Path below the home folder by `sys.platform`; the key "" is for all other platforms."""
+    """Path below the home folder by `sys.platform`; the key `other` is for all other platforms."""
     keys: tuple[str, ...]
     """Keys of the object that maps names to servers."""
-    entry: Callable[[ServerCommand], Entry] = field(default=lambda server: _standard_entry(server))
+    fields: Entry
+    """Entry with placeholders."""
     syntax: str = "json"
-    link: Callable[[ServerCommand], str] | None = None
-    """Return a link that installs the server after the client has asked the user."""
+    make_link: Callable[[ServerCommand, Entry], str] | None = None
 
     def path(self) -> Path:
         """Return the path of the user's configuration file."""
-        return Path.home() / self.paths.get(sys.platform, self.paths[""])
+        return Path.home() / self.paths.get(sys.platform, self.paths["other"])
+
+    def entry(self, server: ServerCommand) -> Entry:
+        """Return the entry of the server."""
+        args = list(server.args)
+        values: Entry = {"{command}": server.command, "{args}": args, "{none}": None}
+        values["{command and args}"] = [server.command, *args]
+        return {
+            name: values.get(value, value) if isinstance(value, str) else value for name, value in self.fields.items()
+        }
+
+    def link(self, server: ServerCommand) -> str | None:
+        """Return a link that installs the server after the client has asked the user, if there is one."""
+        return self.make_link(server, self.entry(server)) if self.make_link else None
 
     def snippet(self, server: ServerCommand) -> str:
         """Return the text that a user adds to the file."""
@@ -91,130 +104,39 @@ class MergeError(Exception):
     """A configuration file cannot be changed; the message states the reason."""
 
 
-def _standard_entry(server: ServerCommand) -> Entry:
-    return {"command": server.command, "args": list(server.args)}
+def _base64_link(server: ServerCommand, entry: Entry) -> str:
+    config = base64.b64encode(json.dumps(entry).encode()).decode()
+    return urlencode({"name": SERVER_NAME, "config": config})
 
 
-def _typed_entry(server: ServerCommand) -> Entry:
-    return {"type": "stdio", **_standard_entry(server)}
+def _json_link(server: ServerCommand, entry: Entry) -> str:
+    return quote(json.dumps({"name": SERVER_NAME, **entry}), safe="")
 
 
-def _goose_entry(server: ServerCommand) -> Entry:
-    return {
-        "name": SERVER_NAME,
-        "type": "stdio",
-        "enabled": True,
-        "cmd": server.command,
-        "args": list(server.args),
-        "timeout": _TIMEOUT_S,
-        # Goose writes these itself.
-        "description": None,
-        "bundled": None,
-        "envs": {},
-        "env_keys": [],
-    }
-
-
-def _base64_of(value: Entry) -> str:
-    return base64.b64encode(json.dumps(value).encode()).decode()
-
-
-def _cursor_link(server: ServerCommand) -> str:
-    query = urlencode({"name": SERVER_NAME, "config": _base64_of(_standard_entry(server))})
-    return f"cursor://anysphere.cursor-deeplink/mcp/install?{query}"
-
-
-def _vs_code_link(server: ServerCommand) -> str:
-    return f"vscode:mcp/install?{quote(json.dumps({'name': SERVER_NAME, **_typed_entry(server)}), safe='')}"
-
-
-def _lm_studio_link(server: ServerCommand) -> str:
-    return "lmstudio://add_mcp?" + urlencode({"name": SERVER_NAME, "config": _base64_of(_standard_entry(server))})
-
-
-def _goose_link(server: ServerCommand) -> str:
-    about = {"id": SERVER_NAME, "name": SERVER_NAME, "description": "Read the web", "timeout": str(_TIMEOUT_S)}
+def _arguments_link(server: ServerCommand, entry: Entry) -> str:
+    about = {"id": SERVER_NAME, "name": SERVER_NAME, "description": "Read the web", "timeout": str(entry["timeout"])}
     parts = [("cmd", server.command), *(("arg", argument) for argument in server.args), *about.items()]
-    return "goose://extension?" + urlencode(parts, quote_via=quote)
+    return urlencode(parts, quote_via=quote)
 
 
-_APPLICATION_SUPPORT = "Library/Application Support"
-CLIENTS: dict[str, ClientFormat] = {
-    "claude-code": ClientFormat(
-        "Claude Code", "https://code.claude.com/docs/en/mcp", {"": ".claude.json"}, ("mcpServers",), _typed_entry
-    ),
-    "claude-desktop": ClientFormat(
-        "Claude Desktop",
-        "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
-        {
-            "": ".config/Claude/claude_desktop_config.json",
-            "darwin": f"{_APPLICATION_SUPPORT}/Claude/claude_desktop_config.json",
-        },
-        ("mcpServers",),
-    ),
-    "codex": ClientFormat(
-        "Codex",
-        "https://developers.openai.com/codex/mcp",
-        {"": ".codex/config.toml"},
-        ("mcp_servers",),
-        lambda server: {**_standard_entry(server), "tool_timeout_sec": _TIMEOUT_S},
-        syntax="toml",
-    ),
-    "cursor": ClientFormat(
-        "Cursor", "https://cursor.com/docs/context/mcp", {"": ".cursor/mcp.json"}, ("mcpServers",), link=_cursor_link
-    ),
-    "gemini-cli": ClientFormat(
-        "Gemini CLI",
-        "https://geminicli.com/docs/tools/mcp-server",
-        {"": ".gemini/settings.json"},
-        ("mcpServers",),
-        lambda server: {**_standard_entry(server), "timeout": _TIMEOUT_S * 1000},
-    ),
-    "goose": ClientFormat(
-        "Goose",
-        "https://block.github.io/goose/docs/getting-started/using-extensions",
-        {"": ".config/goose/config.yaml"},
-        ("extensions",),
-        _goose_entry,
-        syntax="yaml",
-        link=_goose_link,
-    ),
-    "lm-studio": ClientFormat(
-        "LM Studio",
-        "https://lmstudio.ai/docs/app/mcp",
-        {"": ".lmstudio/mcp.json"},
-        ("mcpServers",),
-        link=_lm_studio_link,
-    ),
-    "opencode": ClientFormat(
-        "opencode",
-        "https://opencode.ai/docs/mcp-servers",
-        {"": ".config/opencode/opencode.json"},
-        ("mcp",),
-        lambda server: {"type": "local", "command": [server.command, *server.args], "enabled": True},
-    ),
-    "vscode": ClientFormat(
-        "VS Code",
-        "https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
-        {"": ".config/Code/User/mcp.json", "darwin": f"{_APPLICATION_SUPPORT}/Code/User/mcp.json"},
-        ("servers",),
-        _typed_entry,
-        link=_vs_code_link,
-    ),
-    "windsurf": ClientFormat(
-        "Windsurf",
-        "https://docs.windsurf.com/windsurf/cascade/mcp",
-        {"": ".codeium/windsurf/mcp_config.json"},
-        ("mcpServers",),
-    ),
-    "zed": ClientFormat(
-        "Zed",
-        "https://zed.dev/docs/ai/mcp",
-        {"": ".config/zed/settings.json"},
-        ("context_servers",),
-        lambda server: {**_standard_entry(server), "env": {}},
-    ),
-}
+_LINKS = {"base64": _base64_link, "json": _json_link, "arguments": _arguments_link}
+"""Functions that return the part of a link after its start."""
+
+
+def _read_clients() -> dict[str, ClientFormat]:
+    table = tomllib.loads(resources.files(__package__).joinpath("clients.toml").read_text(encoding="utf-8"))
+    clients = {}
+    for name, row in table.items():
+        end, start = _LINKS.get(row.get("link", "")), row.get("link_start", "")
+        link = end and functools.partial(lambda start, end, server, entry: start + end(server, entry), start, end)
+        keys = tuple(row["keys"])
+        clients[name] = ClientFormat(
+            row["title"], row["url"], row["paths"], keys, row["entry"], row.get("syntax", "json"), link
+        )
+    return clients
+
+
+CLIENTS = _read_clients()
 
 
 @click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --json"])
@@ -229,14 +151,14 @@ def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool) 
     server = ServerCommand.of_this_process()
     path = path or known.path()
     if as_json and not write:
-        link = known.link and known.link(server)
-        click.echo(json.dumps({"file": str(path), "text": known.snippet(server), "link": link}, ensure_ascii=False))
+        found = {"file": str(path), "text": known.snippet(server), "link": known.link(server)}
+        click.echo(json.dumps(found, ensure_ascii=False))
         return 0
     if not write:
         click.echo(f"Add this to {path}:\n", err=True)
         click.echo(known.snippet(server))
-        if known.link is not None:
-            click.echo(f"\nOr open this link, which installs it:\n{known.link(server)}", err=True)
+        if (link := known.link(server)) is not None:
+            click.echo(f"\nOr open this link, which installs it:\n{link}", err=True)
         click.echo(f"\n`search-mcp client {name} --write` does it. Documentation: {known.url}", err=True)
         return 0
     old = _read(path)

@@ -1,17 +1,65 @@
-"""Commands `help`, `version` and `completion`, and the help page with all commands in sections."""
+"""Commands of the program: serve, stdio, help, version and completion; and the help page with all commands."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
-from scraper.cli.setting_options import Command, version
+from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, version, with_settings
+from scraper.server import entrypoints
+from scraper.server.errors import ServerStartError
+from scraper.settings import SettingsError
 from scraper.values.text import suggest
+
+
+@click.command(cls=Command, examples=["serve", "serve --port 9000 --log-format json"])
+@with_settings()
+def serve(**flags: Any) -> None:
+    """Serve MCP over HTTP.
+
+    By default at http://127.0.0.1:8000/mcp, only for programs on this machine. The tools of ChatGPT connectors are at
+    /openai/mcp.
+    """
+    settings = load_settings(flags)
+    with _errors_in_one_line():
+        entrypoints.run_http(settings, version=version())
+
+
+@click.command(cls=Command, examples=["stdio", "stdio --tools search,fetch"])
+@with_settings(without=WEB_ONLY)
+@click.option(
+    "--toolset",
+    type=click.Choice(entrypoints.TOOLSETS),
+    default=entrypoints.TOOLSETS[0],
+    help="openai: only search and fetch of ChatGPT connectors.  [full]",
+)
+def stdio(toolset: str, **flags: Any) -> None:
+    """Serve MCP over standard input and output.
+
+    For the program that started it; the log goes to stderr.
+    """
+    settings = load_settings(flags)
+    with _errors_in_one_line():
+        entrypoints.run_stdio(settings, version=version(), toolset=toolset)
+
+
+@contextlib.contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    """Convert errors of settings and of the server start to one line without a traceback."""
+    try:
+        yield
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    except ServerStartError as error:
+        raise click.ClickException(str(error)) from None
+
 
 PROGRAM_NAME = "search-mcp"
 _VARIABLE = "_SEARCH_MCP_COMPLETE"

@@ -15,11 +15,22 @@ import click
 from scraper.cli.client_config import client
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, show_help, show_version
+from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, serve, show_help, show_version, stdio
 from scraper.cli.login_commands import login, profiles
-from scraper.cli.reading_commands import browse, compare, extract_structured, fetch, fetch_batch, read_doc, see
-from scraper.cli.search_commands import engines, instant_answer, research, search, web_search
-from scraper.cli.server_commands import serve, stdio
+from scraper.cli.reading_commands import (
+    browse,
+    compare,
+    engines,
+    extract_structured,
+    fetch,
+    fetch_batch,
+    instant_answer,
+    read_doc,
+    research,
+    search,
+    see,
+    web_search,
+)
 from scraper.cli.setting_options import version
 from scraper.cli.site_commands import bulk, changes, crawl, map_site
 from scraper.cli.store_commands import cache, find_tools, index

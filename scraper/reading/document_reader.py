@@ -12,8 +12,17 @@ from datetime import UTC, datetime
 
 from browsers.model import Snapshot, VisitLimits
 from scraper import errors
-from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
-from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough, StoreLookup
+from scraper.caching.page_cache import (
+    NOT_MODIFIED,
+    LoadRequest,
+    MemoryCache,
+    PageCache,
+    ReadThrough,
+    StoreLookup,
+    add_validators,
+    build_conditions,
+    revalidate,
+)
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState

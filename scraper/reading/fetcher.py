@@ -9,8 +9,16 @@ from dataclasses import replace
 from browsers import Browsers
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.page_cache import NOT_MODIFIED, PageCache, add_validators, build_conditions, revalidate
-from scraper.caching.read_through import LoadRequest, MemoryCache, ReadThrough
+from scraper.caching.page_cache import (
+    NOT_MODIFIED,
+    LoadRequest,
+    MemoryCache,
+    PageCache,
+    ReadThrough,
+    add_validators,
+    build_conditions,
+    revalidate,
+)
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from browsers.model import Snapshot
 from scraper import errors
-from scraper.caching.read_through import LoadRequest, ReadThrough
+from scraper.caching.page_cache import LoadRequest, ReadThrough
 from scraper.caching.single_flight import STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.protocols import SharedState

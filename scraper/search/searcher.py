@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from browsers import Browsers
 from browsers.errors import BrowsersError
 from browsers.model import Tier
-from scraper.caching.page_cache import HOUR_S
-from scraper.caching.read_through import LoadRequest, ReadThrough, StoreLookup
+from scraper.caching.page_cache import HOUR_S, LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.local_state import LocalState
 from scraper.coordination.protocols import SharedState

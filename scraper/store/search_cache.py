@@ -14,8 +14,7 @@ from scraper.coordination.protocols import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
 from scraper.store.serialization import load_answer, serialize_result
-from scraper.store.sqlite.database import DatabaseSchema
-from scraper.store.sqlite.database_threads import DatabaseThreads
+from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 from scraper.store.write_behind import WriteBehindQueue
 
 _ANSWERS_LIMIT = 20_000

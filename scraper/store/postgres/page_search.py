@@ -46,7 +46,7 @@ from scraper.store.postgres.lexemes import (
 )
 from scraper.store.postgres.schema import Connection
 from scraper.store.serialization import decompress_reading
-from scraper.store.sqlite.ranking import COUNT_LIMIT, RANKED_LIMIT, compute_score
+from scraper.store.sqlite.page_queries import COUNT_LIMIT, RANKED_LIMIT, compute_score
 from scraper.text.terms import inverse_document_frequency
 
 _CONDITIONS_LIMIT = 16

@@ -16,9 +16,8 @@ from scraper.store.base_page_store import PageQueries, WriteBehindPageStore
 from scraper.store.fulltext.query import CacheQuery, parse_as_words, parse_query
 from scraper.store.fulltext.snippets import FIRST_RANKED, make_hit
 from scraper.store.protocols import PageEntry
-from scraper.store.sqlite import page_queries, ranking
-from scraper.store.sqlite.database import DatabaseUnavailableError, transaction
-from scraper.store.sqlite.database_threads import DatabaseThreads
+from scraper.store.sqlite import page_queries
+from scraper.store.sqlite.database import DatabaseThreads, DatabaseUnavailableError, transaction
 
 FILE_NAME = "pages.sqlite"
 
@@ -131,7 +130,7 @@ def _search_pages(
     ranked_count = limit * FIRST_RANKED
     while True:
         try:
-            ranked = ranking.rank_pages(connection, "words", parsed, ranked_count, condition, values)
+            ranked = page_queries.rank_pages(connection, "words", parsed, ranked_count, condition, values)
         except apsw.SQLError as error:
             # If FTS5 refuses an expression of the parser, search for the plain words instead.
             plain = parse_as_words(query)

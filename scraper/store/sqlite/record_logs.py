@@ -8,8 +8,7 @@ from typing import Any
 import apsw
 
 from scraper.store.record_logs import READ_LIMIT_S, WRITE_LIMIT_S, RecordLogs, RecordsUnavailableError
-from scraper.store.sqlite.database import DatabaseSchema
-from scraper.store.sqlite.database_threads import DatabaseThreads
+from scraper.store.sqlite.database import DatabaseSchema, DatabaseThreads
 
 FILE_NAME = "records.sqlite"
 

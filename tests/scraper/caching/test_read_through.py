@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.caching import read_through
-from scraper.caching.read_through import MemoryCache
+from scraper.caching import page_cache
+from scraper.caching.page_cache import MemoryCache
 from scraper.model import Reading
 from scraper.reading.fetcher import markdown_size
 from scraper.reading.visit_outcome import VisitJob
@@ -29,7 +29,7 @@ def test_the_latest_result_of_a_key_is_returned() -> None:
 
 
 def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_through, "MAX_RESULTS", 2)
+    monkeypatch.setattr(page_cache, "MAX_RESULTS", 2)
     kept = cache()
     for number in (1, 2):
         kept.put(job(number), reading("x"))
@@ -40,7 +40,7 @@ def test_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_texts_make_the_oldest_leave_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_through, "MAX_CHARACTERS", 100)
+    monkeypatch.setattr(page_cache, "MAX_CHARACTERS", 100)
     kept = cache()
     for _ in range(3):
         kept.put(job(2), reading("x" * 60))
@@ -52,7 +52,7 @@ def test_long_texts_make_the_oldest_leave_sooner(monkeypatch: pytest.MonkeyPatch
 
 
 def test_expired_results_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_through, "MEMORY_TTL_S", -1.0)
+    monkeypatch.setattr(page_cache, "MEMORY_TTL_S", -1.0)
     kept = cache()
     kept.put(job(1), reading("x"))
     assert kept.get(job(1)) is None

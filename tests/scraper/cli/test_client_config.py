@@ -112,16 +112,11 @@ def test_a_link_and_the_mode_of_the_file_stay(tmp_path: Path) -> None:
 def test_links_carry_the_command() -> None:
     standard = {"command": SERVER.command, "args": ["stdio"]}
     for name in ("cursor", "lm-studio"):
-        link = CLIENTS[name].link
-        assert link is not None
-        query = parse_qs(urlsplit(link(SERVER)).query)
+        query = parse_qs(urlsplit(str(CLIENTS[name].link(SERVER))).query)
         assert json.loads(base64.b64decode(query["config"][0])) == standard
-    code = CLIENTS["vscode"].link
-    assert code is not None
-    assert json.loads(unquote(code(SERVER).partition("?")[2])) == {"name": SERVER_NAME, "type": "stdio", **standard}
-    goose = CLIENTS["goose"].link
-    assert goose is not None
-    query = parse_qs(urlsplit(goose(SERVER)).query)
+    code = str(CLIENTS["vscode"].link(SERVER))
+    assert json.loads(unquote(code.partition("?")[2])) == {"name": SERVER_NAME, "type": "stdio", **standard}
+    query = parse_qs(urlsplit(str(CLIENTS["goose"].link(SERVER))).query)
     assert (query["cmd"], query["arg"]) == ([SERVER.command], ["stdio"])
 
 

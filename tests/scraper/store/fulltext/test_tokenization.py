@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scraper.store.fulltext.query import parse_query
 from scraper.store.fulltext.tokenization import TOKENIZER, fold_aligned, to_index_text
-from scraper.store.sqlite.ranking import rank_pages, register_ranking_function
+from scraper.store.sqlite.page_queries import rank_pages, register_ranking_function
 
 TEXTS = {
     1: "C++ and node.js with asyncio.gather, it's fine",
@@ -136,8 +136,8 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
 
 
 def test_among_more_hits_than_are_weighed_the_newest_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scraper.store.sqlite import ranking
+    from scraper.store.sqlite import page_queries
 
-    monkeypatch.setattr(ranking, "RANKED_LIMIT", 10)
+    monkeypatch.setattr(page_queries, "RANKED_LIMIT", 10)
     connection = index_of(dict.fromkeys(range(1, 101), "same"))
     assert [number for _, number in rank_pages(connection, "words", parse_query("same"), 3)] == [100, 99, 98]

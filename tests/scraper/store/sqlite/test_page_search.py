@@ -21,9 +21,9 @@ from scraper.store import base_page_store
 from scraper.store.fulltext.query import CacheQuery, QueryTerm
 from scraper.store.protocols import CacheScope, NullPageStore, PageEntry, PageStore
 from scraper.store.serialization import serialize_result
-from scraper.store.sqlite import pages, ranking
+from scraper.store.sqlite import page_queries, pages
+from scraper.store.sqlite.page_queries import register_ranking_function
 from scraper.store.sqlite.pages import FILE_NAME, SqlitePageStore
-from scraper.store.sqlite.ranking import register_ranking_function
 from tests.scraper.store.conftest import entry, opened, text_of
 
 NONE: frozenset[str] = frozenset()
@@ -118,7 +118,7 @@ async def test_pages_of_other_principals_are_not_found(pages: PageStore) -> None
 async def test_a_page_is_found_among_many_pages_of_other_principals(
     sqlite_pages: SqlitePageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "RANKED_LIMIT", 20)
+    monkeypatch.setattr(page_queries, "RANKED_LIMIT", 20)
     sqlite_pages.put(entry("https://example.org/mine", text="common"))
     for number in range(50):
         sqlite_pages.put(entry(f"https://example.org/{number}", text="common", scope=CacheScope(principal="other")))
