@@ -11,7 +11,7 @@ from browsers import Browsers, BrowserSettings, system_diagnostics
 from browsers.errors import FilterListError
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.store.factory import Store, open_store
 from scraper.workers import WorkerPool

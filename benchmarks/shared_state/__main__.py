@@ -21,8 +21,7 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.shared_state.member import RATE
 from scraper.call_context import Deadline
-from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import Lease, RateLimit, SharedState, ThrottleTerms, WorkClaim
+from scraper.coordination.state import Lease, LocalState, RateLimit, SharedState, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.politeness import HostThrottle

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from browsers import Browsers
 from browsers.model import Request, Snapshot
 from browsers.navigation.visit import IsSufficient
-from scraper.coordination.protocols import RateLimit
+from scraper.coordination.state import RateLimit
 from scraper.coordination.valkey_state import ValkeyState
 from scraper.model import Document, ReadRequest
 from scraper.reading.fetcher import Fetcher

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from scraper import errors
-from scraper.coordination.protocols import WorkClaim, WorkClaims, WorkCompleted
+from scraper.coordination.state import WorkClaim, WorkClaims, WorkCompleted
 from scraper.model import Reading, StructuredData
 from scraper.settings import Settings
 from scraper.store.serialization import load, serialize_result

@@ -56,7 +56,7 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
 
 
 def _ask_engines(settings: Settings, *, as_json: bool) -> int:
-    from scraper.cli.doctor_live_checks import EngineCheckResult, query_all_engines
+    from scraper.cli.doctor_checks import EngineCheckResult, query_all_engines
     from scraper.cli.setting_options import version
 
     def show(result: EngineCheckResult) -> None:
@@ -76,7 +76,7 @@ def _ask_engines(settings: Settings, *, as_json: bool) -> int:
 
 async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], list[Finding]]) -> list[Finding]:
     """Run all checks, pass their findings to `show` and return them."""
-    from scraper.cli import doctor_checks, doctor_live_checks
+    from scraper.cli import doctor_checks
 
     found: list[Finding] = []
     for findings in (
@@ -96,8 +96,8 @@ async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], li
     found += show(await doctor_checks.check_database(settings))
     if not any(finding.level is CheckLevel.BAD for finding in found):
         try:
-            found += show(await doctor_live_checks.read_local_page(settings))
-            found += show(await doctor_live_checks.read_web_page(settings))
+            found += show(await doctor_checks.read_local_page(settings))
+            found += show(await doctor_checks.read_web_page(settings))
         except OSError as error:  # usually: there is no folder for temporary files
             found += show(
                 [bad_finding(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import LocalState, SharedState
 from scraper.settings import Settings, SettingsError
 from scraper.settings.optional_dependencies import install_command
 

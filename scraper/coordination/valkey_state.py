@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from scraper.coordination.local_state import LocalLeases, LocalLimits
-from scraper.coordination.protocols import (
+from scraper.coordination.state import (
     Cooldown,
     Cooldowns,
     Lease,
+    LocalLeases,
+    LocalLimits,
     RateLimit,
     RetryLater,
     SharedState,

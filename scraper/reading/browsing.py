@@ -17,7 +17,7 @@ from browsers.login_state import Login
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
 from scraper import errors
 from scraper.call_context import AskUser, Deadline
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import SharedState
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.response_reader import RenderDecider

@@ -25,7 +25,7 @@ from scraper.caching.page_cache import (
 )
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import SharedState
 from scraper.documents.media import Video, find_watch_url, read_watch_page
 from scraper.documents.model import ParseRequest
 from scraper.documents.sniff import DocumentKind

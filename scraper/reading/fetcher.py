@@ -21,8 +21,7 @@ from scraper.caching.page_cache import (
 )
 from scraper.caching.single_flight import READING_CODEC, DistributedSingleFlight, mark_reading_cached
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import LocalState, SharedState
 from scraper.documents.sniff import is_document
 from scraper.extract import worker_jobs
 from scraper.model import Reading, ReadingComparison, ReadRequest

@@ -19,7 +19,7 @@ from browsers.fair_queue import FairQueue, FairShare
 from browsers.model import Request, Snapshot
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.coordination.protocols import Lease, Leases, RetryLater, SharedState, ThrottleTerms
+from scraper.coordination.state import Lease, Leases, RetryLater, SharedState, ThrottleTerms
 from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.settings import Settings
 from scraper.urls import host_of, parse_target

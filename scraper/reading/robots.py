@@ -22,7 +22,7 @@ from browsers.model import Mode, Request, Snapshot, VisitLimits
 from scraper import errors
 from scraper.caching.single_flight import SingleFlight
 from scraper.call_context import Deadline
-from scraper.coordination.protocols import SharedBlobs
+from scraper.coordination.state import SharedBlobs
 from scraper.reading.visit_outcome import map_browser_error
 from scraper.urls import host_of
 

@@ -10,7 +10,7 @@ from scraper import errors
 from scraper.caching.page_cache import LoadRequest, ReadThrough
 from scraper.caching.single_flight import STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import SharedState
 from scraper.extract import worker_jobs
 from scraper.model import REFRESH, StructuredData
 from scraper.reading import visit_outcome

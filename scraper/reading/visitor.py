@@ -13,7 +13,7 @@ from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot, ThirdParties, Tier, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline, ProgressCallback
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import SharedState
 from scraper.reading import visit_outcome
 from scraper.reading.politeness import MAX_COOLDOWN_WAIT_S, PolitenessPolicy
 from scraper.reading.response_reader import RenderDecider, VisitResult

@@ -12,7 +12,7 @@ from statistics import fmean
 from browsers import Browsers
 from browsers.model import Request
 from scraper.call_context import Deadline
-from scraper.coordination.protocols import RateLimit, RateLimits
+from scraper.coordination.state import RateLimit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import MAX_PAUSE_S, CircuitBreakers, EngineThrottle

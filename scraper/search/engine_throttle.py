@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from scraper.coordination.protocols import Cooldown, Cooldowns, Leases, RetryLater, SharedState, ThrottleTerms
+from scraper.coordination.state import Cooldown, Cooldowns, Leases, RetryLater, SharedState, ThrottleTerms
 from scraper.settings import Settings
 
 _POLL_S = 0.25

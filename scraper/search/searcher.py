@@ -15,8 +15,7 @@ from browsers.errors import BrowsersError
 from browsers.model import Tier
 from scraper.caching.page_cache import HOUR_S, LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
-from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import LocalState, SharedState
 from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery
 from scraper.search import argument_validation
 from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here

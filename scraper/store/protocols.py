@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.model import CachedPageSummary, PageHits, Reading
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.protocols import CLOCK_SKEW_S, CacheScope, SearchCache
 from scraper.store.serialization import load_answer, serialize_result

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, Tool
 
 from scraper.server.calls.dispatcher import CallDispatcher
-from scraper.server.protocol.task_methods import TaskMethods, declares_tasks, missing_capability
+from scraper.server.protocol.extensions import TaskMethods, declares_tasks, missing_capability
 from scraper.server.tasks import RunningTask, TaskRunner
 from tests.conformance.content import text
 

@@ -21,8 +21,7 @@ from mcp.types import INTERNAL_ERROR
 
 from scraper.background_tasks import run_in_background
 from scraper.call_context import AskUser
-from scraper.coordination.local_state import LocalLimits
-from scraper.coordination.protocols import RateLimits
+from scraper.coordination.state import LocalLimits, RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits

@@ -13,8 +13,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 
 from browsers.fair_queue import FairShare
-from scraper.coordination.local_state import LocalLimits
-from scraper.coordination.protocols import RateLimit, RateLimits
+from scraper.coordination.state import LocalLimits, RateLimit, RateLimits
 from scraper.errors import OverloadedError
 from scraper.server.lifecycle import ServicesHolder
 

@@ -39,8 +39,7 @@ from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import search_methods
-from scraper.server.protocol.elicitation import Elicitation, caller_of, refuse_cursor
-from scraper.server.protocol.task_methods import TaskMethods
+from scraper.server.protocol.extensions import Elicitation, TaskMethods, caller_of, refuse_cursor
 from scraper.server.tasks import RunningTask, TaskRunner
 from scraper.tools import cached_resources
 from scraper.tools.model import Tool, ToolAnswer

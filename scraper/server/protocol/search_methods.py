@@ -36,7 +36,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.calls.limits import RateLimiter
-from scraper.server.protocol.elicitation import caller_of
+from scraper.server.protocol.extensions import caller_of
 from scraper.tools import cached_resources, model, prompts
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.tool_search import (

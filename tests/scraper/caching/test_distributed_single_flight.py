@@ -17,7 +17,7 @@ from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.coordination import valkey_client
-from scraper.coordination.protocols import WorkClaim, WorkCompleted
+from scraper.coordination.state import WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyClaims, ValkeyState
 from scraper.model import REFRESH, CachePolicy, ReadRequest, Reuse
 from scraper.reading.fetcher import Fetcher

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import doctor, doctor_checks, doctor_live_checks, doctor_results
+from scraper.cli import doctor, doctor_checks, doctor_results
 from scraper.cli.doctor_results import CheckLevel
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
@@ -20,7 +20,7 @@ from tests.scraper.process import output_of
 @pytest.mark.browser
 def test_a_machine_with_chromium_can_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What a loaded machine may take for a browser's start and a page.
-    monkeypatch.setattr(doctor_live_checks, "_LOCAL_LIMIT_S", 100.0)
+    monkeypatch.setattr(doctor_checks, "_LOCAL_LIMIT_S", 100.0)
     env = {
         "SEARCH_MCP_DATA": str(tmp_path / "data"),
         "SEARCH_MCP_PORT": "0",
@@ -66,7 +66,7 @@ def test_a_wrong_path_is_reported_by_its_check(tmp_path: Path, command: tuple[st
 @pytest.mark.browser
 async def test_without_the_web_the_remedy_is_the_network(tmp_path: Path) -> None:
     nowhere = (("example.com", "127.0.0.1", free_port()),)
-    (found,) = await doctor_live_checks.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
+    (found,) = await doctor_checks.read_web_page(Settings(data_dir=tmp_path, test_hosts=nowhere))
     assert found.level is CheckLevel.POOR
     assert found.text.startswith("The web could not be reached: ") and "search" not in found.text
     assert "network" in found.remedy and "SEARCH_MCP_PROXY" in found.remedy

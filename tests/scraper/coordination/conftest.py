@@ -8,8 +8,7 @@ import pytest
 import pytest_asyncio
 
 from scraper.coordination import valkey_client
-from scraper.coordination.local_state import LocalState
-from scraper.coordination.protocols import SharedState
+from scraper.coordination.state import LocalState, SharedState
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.redis_server import RedisServer, redis_server
 from tests.scraper.coordination.waiting import SOON_S

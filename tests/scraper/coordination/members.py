@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from scraper.coordination.protocols import RateLimit, ThrottleTerms, WorkClaim
+from scraper.coordination.state import RateLimit, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.waiting import SOON_S, granted, outcome
 from tests.scraper.store.memory_search_cache import MemorySearchCache

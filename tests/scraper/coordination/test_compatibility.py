@@ -21,7 +21,7 @@ from scraper import errors
 from scraper.caching.single_flight import READING_CODEC, STRUCTURED_DATA_CODEC, DistributedSingleFlight
 from scraper.call_context import Deadline
 from scraper.coordination import valkey_client
-from scraper.coordination.protocols import RateLimit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
+from scraper.coordination.state import RateLimit, RetryLater, ThrottleTerms, WorkClaims, WorkCompleted
 from scraper.model import Link
 from scraper.reading.robots import RobotsFiles
 from tests.scraper.coordination.conftest import Join

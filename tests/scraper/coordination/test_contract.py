@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from scraper.coordination.protocols import Lease, RateLimit, RetryLater, SharedState, ThrottleTerms
+from scraper.coordination.state import Lease, RateLimit, RetryLater, SharedState, ThrottleTerms
 from tests.scraper.coordination.waiting import granted, refused
 
 FEW = RateLimit("few", burst=3, per_second=5)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scraper.coordination import valkey_client, valkey_state
-from scraper.coordination.protocols import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
+from scraper.coordination.state import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.members import LIMIT, SECRET, answering, does_everything, member, said_of
 from tests.scraper.coordination.redis_server import RedisServer, delayed, redis_server

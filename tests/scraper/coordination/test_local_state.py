@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.coordination.local_state import LocalLeases, LocalLimits
-from scraper.coordination.protocols import Lease, RateLimit, RetryLater, ThrottleTerms
+from scraper.coordination.state import Lease, LocalLeases, LocalLimits, RateLimit, RetryLater, ThrottleTerms
 
 ONCE = RateLimit("calls", burst=1, per_second=0.01)
 

@@ -8,15 +8,7 @@ import time
 import pytest
 
 from scraper.coordination import valkey_client, valkey_state
-from scraper.coordination.protocols import (
-    Cooldown,
-    Lease,
-    RateLimit,
-    RetryLater,
-    ThrottleTerms,
-    WorkClaim,
-    WorkCompleted,
-)
+from scraper.coordination.state import Cooldown, Lease, RateLimit, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyState
 from tests.scraper.coordination.conftest import Join
 from tests.scraper.coordination.redis_server import RedisServer

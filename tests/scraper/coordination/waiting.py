@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from scraper.coordination.protocols import Lease, Leases, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
+from scraper.coordination.state import Lease, Leases, RetryLater, ThrottleTerms, WorkClaim, WorkCompleted
 from scraper.coordination.valkey_state import ValkeyState
 
 SOON_S = 60.0

@@ -17,7 +17,7 @@ from browsers import errors as browser_errors
 from browsers.model import Request
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.coordination.local_state import LocalLeases
+from scraper.coordination.state import LocalLeases
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.politeness import COOLDOWN_LIMIT_S, HostThrottle

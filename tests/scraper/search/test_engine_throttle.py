@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from scraper.coordination.local_state import LocalLeases
+from scraper.coordination.state import LocalLeases
 from scraper.search.engine_throttle import EngineThrottle
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.search.engine_throttle import COOLDOWNS_S, MAX_FAULTS, CircuitBreakers, after_failure, is_cooling_down
 from scraper.store.search_cache import SqliteSearchCache
 from tests.scraper.store.memory_search_cache import MemorySearchCache

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scraper.coordination.local_state import LocalState
+from scraper.coordination.state import LocalState
 from scraper.server import entrypoints
 from scraper.server.errors import ServerStartError
 from scraper.server.telemetry import logs

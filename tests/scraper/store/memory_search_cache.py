@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.store.protocols import CacheScope
 

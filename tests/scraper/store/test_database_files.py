@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer
 from scraper.model import ReadRequest
 from scraper.reading.fetcher import Fetcher

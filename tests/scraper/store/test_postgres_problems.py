@@ -11,7 +11,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import find_database_problem
 from scraper.store.indexes.model import IndexDocument, IndexFaultError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.settings import Settings
 from scraper.store.factory import open_store
 from scraper.store.indexes.model import IndexDocument, IndexFaultError

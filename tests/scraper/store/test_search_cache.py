@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.coordination.protocols import Cooldown
+from scraper.coordination.state import Cooldown
 from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.store.postgres.connection_pool import PostgresPool
 from scraper.store.postgres.stores import PostgresSearchCache

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from browsers.acting.request_guard import ActingMode
-from scraper.coordination.protocols import SharedStateStatus
+from scraper.coordination.state import SharedStateStatus
 from scraper.services import Services
 from scraper.tools.browser_tools import browse_tool
 from scraper.tools.model import ToolAnswer, ToolCall

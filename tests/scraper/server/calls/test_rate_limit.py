@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.coordination.local_state import LocalLimits
+from scraper.coordination.state import LocalLimits
 from scraper.server.calls.limits import RateLimitedError, RateLimiter
 
 

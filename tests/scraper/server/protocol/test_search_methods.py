@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequest
 
-from scraper.coordination.local_state import LocalLimits
+from scraper.coordination.state import LocalLimits
 from scraper.server.calls.dispatcher import ToolCaller
 from scraper.server.calls.limits import RateLimiter
 from scraper.server.protocol import search_methods
