@@ -14,7 +14,7 @@ import click
 
 from scraper.cli.doctor_results import CheckLevel, Finding, bad_finding
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import Command, with_settings
+from scraper.cli.setting_options import Command, command
 from scraper.errors import format_error
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
@@ -23,10 +23,7 @@ _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in 
 _COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
 
 
-@click.command(cls=Command, examples=["doctor", "doctor --json", "doctor --port 9000", "doctor --live"])
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--live", is_flag=True, help="Ask every search engine and source once, and print which answered.")
-@with_settings()
+@command("doctor", None)
 def doctor(as_json: bool, live: bool, **flags: Any) -> int:
     """Check this machine, and read a page as a test.
 

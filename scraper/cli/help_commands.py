@@ -12,15 +12,14 @@ import click
 from click.shell_completion import get_completion_class
 
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
-from scraper.cli.setting_options import WEB_ONLY, Command, load_settings, version, with_settings
+from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, version, with_settings
 from scraper.server import entrypoints
 from scraper.server.errors import ServerStartError
 from scraper.settings import SettingsError
 from scraper.values.text import suggest
 
 
-@click.command(cls=Command, examples=["serve", "serve --port 9000 --log-format json"])
-@with_settings()
+@command("serve", None)
 def serve(**flags: Any) -> None:
     """Serve MCP over HTTP.
 
@@ -103,14 +102,13 @@ class CommandGroup(click.Group):
             formatter.write_dl([(str(int(code)), meaning) for code, meaning in EXIT_CODE_MEANINGS.items()])
 
 
-@click.command("help", cls=Command, examples=["help", "help fetch", "help index add"])
-@click.argument("command", nargs=-1)
+@command("help")
 @click.pass_context
-def show_help(ctx: click.Context, command: tuple[str, ...]) -> None:
+def show_help(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Print the help of a command, or the list of commands."""
     assert ctx.parent is not None
     current, context = ctx.parent.command, ctx.parent
-    for word in command:
+    for word in words:
         if not isinstance(current, click.Group):
             raise click.UsageError(f"`{context.command_path}` has no command {word}.")
         _, found, _ = current.resolve_command(context, [word])
@@ -119,8 +117,7 @@ def show_help(ctx: click.Context, command: tuple[str, ...]) -> None:
     click.echo(current.get_help(context))
 
 
-@click.command("version", cls=Command, examples=["version", "version --json"])
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@command("version")
 def show_version(as_json: bool) -> None:
     """Print the version."""
     if as_json:
@@ -129,15 +126,7 @@ def show_version(as_json: bool) -> None:
         click.echo(f"{PROGRAM_NAME} {version()}")
 
 
-@click.command(
-    cls=Command,
-    examples=[
-        "completion bash >> ~/.bashrc",
-        "completion zsh >> ~/.zshrc",
-        "completion fish > COMPLETIONS/search-mcp.fish",
-    ],
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@command("completion")
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that lets a shell complete commands, options and values.
