@@ -174,22 +174,22 @@ def make_window_marks(number: int) -> list[str]:
 
 def make_windows(newest: int) -> list[str]:
     """Return conditions for blocks that contain each page once, the newest and smallest blocks first."""
-    windows = [(BLOCK_LEVELS[0], range(newest >> BLOCK_LEVELS[0], (newest >> BLOCK_LEVELS[0]) + 1))]
+    lowest, highest = BLOCK_LEVELS[0], BLOCK_LEVELS[-1]
+    blocks = [(lowest, newest >> lowest)]
     for level, wider in pairwise(BLOCK_LEVELS):
-        windows.append((level, range(newest >> wider << (wider - level), newest >> level)))
-    windows.append((BLOCK_LEVELS[-1], range(newest >> BLOCK_LEVELS[-1])))
-    return [_join_blocks(level, blocks) for level, blocks in windows if blocks]
+        first = newest >> wider << (wider - level)
+        blocks += [(level, block) for block in reversed(range(first, newest >> level))]
+    blocks += [(highest, block) for block in reversed(range(newest >> highest))]
+    return [f"'#w{level}:{block}'" for level, block in blocks]
 
 
 def newest_window(newest: int) -> tuple[str, int]:
-    """Return a condition for some ten thousand of the newest pages, and their number."""
-    level = BLOCK_LEVELS[1]
-    first = max(0, (newest >> level) - 1)
-    return _join_blocks(level, range(first, (newest >> level) + 1)), newest + 1 - (first << level)
-
-
-def _join_blocks(level: int, blocks: Iterable[int]) -> str:
-    return " | ".join(f"'#w{level}:{block}'" for block in blocks)
+    """Return a condition for some thousand of the newest pages, and their number."""
+    level = BLOCK_LEVELS[0]
+    last = newest >> level
+    first = max(0, last - 1)
+    blocks = " | ".join(f"'#w{level}:{block}'" for block in range(first, last + 1))
+    return blocks, newest + 1 - (first << level)
 
 
 def make_vector(positions: Mapping[str, list[int]], marks: Iterable[str] = ()) -> bytes:

@@ -21,14 +21,14 @@ def test_each_page_is_in_one_window_and_newer_pages_come_first(newest: int, numb
     older, newer = sorted(numbers.draw(st.tuples(st.integers(0, newest), st.integers(0, newest))))
     ((first,), (second,)) = find(newer), find(older)
     assert first <= second
-    assert sum(map(len, windows)) <= 1 + 3 * (len(BLOCK_LEVELS) - 1) + (newest >> BLOCK_LEVELS[-1])
+    assert len(windows) <= 1 + 3 * (len(BLOCK_LEVELS) - 1) + (newest >> BLOCK_LEVELS[-1])
 
 
 @given(newest=st.integers(1, 5_000_000))
 def test_words_are_counted_in_the_newest_pages(newest: int) -> None:
     condition, size = newest_window(newest)
     assert any(mark in condition for mark in make_window_marks(newest))
-    assert min(newest, 1 << BLOCK_LEVELS[1]) <= size <= 2 << BLOCK_LEVELS[1]
+    assert min(newest, 1 << BLOCK_LEVELS[0]) <= size <= 2 << BLOCK_LEVELS[0]
     oldest = newest + 1 - size
     assert any(f"'{mark}'" in condition for mark in make_window_marks(oldest))
     assert not oldest or not any(f"'{mark}'" in condition for mark in make_window_marks(oldest - 1))
