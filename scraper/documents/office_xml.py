@@ -16,6 +16,7 @@ WP, MC = f"{_SCHEMAS}drawingml/2006/wordprocessingDrawing}}", f"{_SCHEMAS}markup
 M, DIAGRAM = f"{_SCHEMAS}officeDocument/2006/math}}", f"{_SCHEMAS}drawingml/2006/diagram}}"
 R_ID, R_DIAGRAM = (f"{_SCHEMAS}officeDocument/2006/relationships}}{name}" for name in ("id", "dm"))
 W14, W15 = f"{_MICROSOFT}word/2010/wordml}}", f"{_MICROSOFT}word/2012/wordml}}"
+M14, P = f"{_MICROSOFT}drawing/2010/main}}", f"{_SCHEMAS}presentationml/2006/main}}"
 THREADED = f"{_MICROSOFT}spreadsheetml/2018/threadedcomments}}"
 """Namespace of comments with replies, since Excel 2019 ([MS-XLSX], 2.6.204)."""
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"

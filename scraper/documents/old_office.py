@@ -18,8 +18,16 @@ from scraper.errors import MalformedDocumentError, UnsupportedTypeError
 
 _SIGNATURE, _FIRST_VERSION = 0xA5EC, 0x00C1
 _ENCRYPTED, _SECOND_TABLE = 0x0100, 0x0200
-_COUNTS_AT, _PIECES_AT = 0x4C, 0x01A2
-"""Offsets in the File Information Block: counts of characters by part, place of the piece table."""
+_COUNTS_AT, _FORMATS_AT, _PIECES_AT = 0x4C, 0xFA, 0x01A2
+"""Offsets in the File Information Block: counts of characters by part, places of the tables of formats and pieces."""
+_PAGE_BYTES = 512
+"""Bytes of a page of formats (MS-DOC, 2.9.33)."""
+_HIDING = (0x0800, 0x083C)
+"""Properties of characters (MS-DOC, 2.6.1): deleted while changes are tracked, hidden."""
+_OPERAND_BYTES = (1, 1, 2, 4, 2, 2, 0, 3)
+"""By the highest three bits of a property; 0 if the first byte says it."""
+_HIDDEN = "\x0f"
+"""Written instead of hidden characters, which count in the lengths of the parts."""
 _MARGINS = 2
 """Index of headers and footers among these parts; macros follow, then comments, endnotes and text boxes."""
 _ONE_BYTE = 0x40000000
@@ -44,17 +52,18 @@ def read_word(data: bytes, request: ParseRequest) -> ParsedDocument:
     streams = CompoundFile(data)
     main = streams.read("WordDocument")
     try:
-        texts = _read_texts(main, streams)
+        texts, hidden = _read_texts(main, streams)
     except (struct.error, IndexError, ValueError):
         raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.") from None
     markdown = next(filter(None, ("\n\n".join(_blocks(_resolve_fields(text))) for text in texts)), "")
-    return ParsedDocument(
-        "doc", markdown, warnings=("Headings and lists of this old Word format appear as plain text.",)
-    )
+    warnings = ["Headings and lists of this old Word format appear as plain text."]
+    if hidden:
+        warnings.append(f"{hidden:,} characters that are deleted or hidden are left out.")
+    return ParsedDocument("doc", markdown, warnings=tuple(warnings))
 
 
-def _read_texts(main: bytes, streams: CompoundFile) -> tuple[str, str]:
-    """Return the text of the document, and that of its page headers and footers."""
+def _read_texts(main: bytes, streams: CompoundFile) -> tuple[list[str], int]:
+    """Return the text of the document and that of its page headers and footers; and the number of hidden characters."""
     signature, version = struct.unpack_from("<HH", main, 0)
     (flags,) = struct.unpack_from("<H", main, 10)
     if signature != _SIGNATURE or version < _FIRST_VERSION:
@@ -65,16 +74,47 @@ def _read_texts(main: bytes, streams: CompoundFile) -> tuple[str, str]:
         raise locked_error("The Word file")
     table = streams.read("1Table" if flags & _SECOND_TABLE else "0Table")
     at, size = struct.unpack_from("<II", main, _PIECES_AT)
-    characters = "".join(_pieces(table[at : at + size], main))
+    try:
+        hidden = list(_find_hidden(table, main))
+    except (struct.error, IndexError):  # Damaged formats do not prevent reading.
+        hidden = []
+    characters = "".join(_pieces(table[at : at + size], main, hidden))
     counts = [max(0, count) for count in struct.unpack_from("<7i", main, _COUNTS_AT)]
     ends = list(accumulate(counts))
     parts = [characters[end - count : end] for count, end in zip(counts, ends, strict=True)]
     headers = parts.pop(_MARGINS)
-    return "\r".join(parts), headers
+    texts = (text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+             for text in ("\r".join(parts), headers))  # fmt: skip
+    return list(texts), characters.count(_HIDDEN)
 
 
-def _pieces(pieces: bytes, main: bytes) -> Iterator[str]:
-    """Yield the text of the pieces in their order."""
+def _find_hidden(table: bytes, main: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the places in the main stream whose characters are not displayed."""
+    at, size = struct.unpack_from("<II", main, _FORMATS_AT)
+    count = max(0, size - 4) // 8
+    for (page,) in struct.iter_unpack("<I", table[at + 4 * (count + 1) :][: 4 * count]):
+        formats = main[(page & 0x3FFFFF) * _PAGE_BYTES :][:_PAGE_BYTES]
+        if len(formats) < _PAGE_BYTES:
+            continue
+        runs = formats[-1]
+        places = struct.unpack_from(f"<{runs + 1}I", formats)
+        for index, start in enumerate(formats[4 * (runs + 1) :][:runs]):
+            if start and _is_hidden(formats[2 * start + 1 :][: formats[2 * start]]):
+                yield places[index], places[index + 1]
+
+
+def _is_hidden(properties: bytes) -> bool:
+    at, is_hidden = 0, False
+    while at + 3 <= len(properties):
+        (name,) = struct.unpack_from("<H", properties, at)
+        if name in _HIDING:
+            is_hidden |= properties[at + 2] in (0x01, 0x81)
+        at += 2 + (_OPERAND_BYTES[name >> 13] or 1 + properties[at + 2])
+    return is_hidden
+
+
+def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterator[str]:
+    """Yield the text of the pieces in their order, one character for each unit of UTF-16."""
     at = 0
     while pieces[at] == 1:  # Properties before the table.
         at += 3 + int(struct.unpack_from("<H", pieces, at + 1)[0])
@@ -85,11 +125,19 @@ def _pieces(pieces: bytes, main: bytes) -> Iterator[str]:
     for index in range(count):
         (place,) = struct.unpack_from("<I", table, 4 * (count + 1) + 8 * index + 2)
         length = max(0, ends[index + 1] - ends[index])
-        if place & _ONE_BYTE:
-            start = (place & ~_ONE_BYTE) // 2
-            yield main[start : start + length].decode("cp1252", "replace")
-        else:
-            yield main[place : place + 2 * length].decode("utf-16-le", "replace")
+        width = 1 if place & _ONE_BYTE else 2
+        start = (place & ~_ONE_BYTE) // 2 if width == 1 else place
+        data = main[start : start + width * length]
+        text = (
+            data.decode("cp1252", "replace")
+            if width == 1
+            else "".join(map(chr, memoryview(data[: len(data) // 2 * 2]).cast("H")))
+        )
+        for first, last in hidden:
+            begin, end = max(0, first - start) // width, min(len(text), (last - start) // width)
+            if begin < end:
+                text = text[:begin] + _HIDDEN * (end - begin) + text[end:]
+        yield text
 
 
 def _resolve_fields(text: str) -> str:
@@ -126,11 +174,13 @@ def _table(cells: list[str]) -> Iterator[str]:
     """Yield the rows as a table if one width explains all marks of row ends, which look like empty cells."""
     if not cells:
         return
+    rows: list[list[str]]
     for width in range(1, min(_MAX_COLUMNS, len(cells)) + 1):
         if len(cells) % (width + 1) == 0 and not any(cells[width :: width + 1]):
-            yield pipe_table([cells[at : at + width] for at in range(0, len(cells), width + 1)])
+            rows = [cells[at : at + width] for at in range(0, len(cells), width + 1)]
+            yield pipe_table([row for row in rows if any(row)])  # A deleted row is empty.
             return
-    rows: list[list[str]] = [[]]
+    rows = [[]]
     for cell in cells:  # Rows of different widths: an empty cell ends one.
         if cell:
             rows[-1].append(cell)
@@ -141,8 +191,14 @@ def _table(cells: list[str]) -> Iterator[str]:
 
 _CONTAINER = 0x0F
 _SLIDE, _NOTES, _NOTES_FACTS, _LIST, _LIST_ITEM = 0x03EE, 0x03F0, 0x03F1, 0x0FF0, 0x03F3
+_SLIDES, _NOTES_PAGES = 0, 2
+"""Instances of lists (MS-PPT, 2.4.14.3): of slides, and of pages of notes."""
 _SLIDE_ID_AT = 12
 """Offset in a list item of the ID that notes refer to."""
+_EDIT, _EDIT_AT, _LOCKED = 0x0FF5, 16, 0xF3D1C4DF
+"""Type of the record of an edit, offset of its place in the stream `Current User`, mark of locked files there."""
+_PLACES_BITS = 20
+"""Bits of the first number in a run of places; the higher ones count the places (MS-PPT, 2.3.4)."""
 _HEADER, _CHARACTERS, _BYTES = 0x0F9F, 0x0FA0, 0x0FA8
 """Types of records: type of a text, text in UTF-16, text in single bytes."""
 _TITLES = (0, 6)
@@ -168,10 +224,12 @@ def read_slides(data: bytes, request: ParseRequest) -> ParsedDocument:
         MalformedDocumentError: The file is damaged.
     """
     streams = CompoundFile(data)
-    if "EncryptedSummary" in streams:
+    user = streams.read("Current User").ljust(_EDIT_AT + 4, b"\0")
+    mark, edit = struct.unpack_from("<II", user, _EDIT_AT - 4)
+    if "EncryptedSummary" in streams or mark == _LOCKED:
         raise locked_error("The presentation")
     try:
-        slides = _SlideReader(streams.read("PowerPoint Document")).read()
+        slides = _SlideReader(streams.read("PowerPoint Document"), edit).read()
     except (struct.error, IndexError):
         raise MalformedDocumentError("The presentation is damaged: its text cannot be recovered.") from None
     warning = "Lists and tables of this old PowerPoint format appear as plain text."
@@ -179,28 +237,68 @@ def read_slides(data: bytes, request: ParseRequest) -> ParsedDocument:
 
 
 class _SlideReader:
-    def __init__(self, stream: bytes) -> None:
+    def __init__(self, stream: bytes, edit: int) -> None:
         self._stream = stream
         self._remaining = _MAX_RECORDS
+        self._places = self._read_places(edit)
+
+    def _read_places(self, edit: int) -> dict[int, int]:
+        """Return the current places of slides and other objects by number, from this edit and the ones before it."""
+        places: dict[int, int] = {}
+        seen: set[int] = set()
+        while edit not in seen and edit + 36 <= len(self._stream) and self._number(edit) >> 16 == _EDIT:
+            seen.add(edit)
+            before, directory, document = struct.unpack_from("<III", self._stream, edit + 16)
+            at, end = directory + 8, directory + 8 + self._number(directory + 4)
+            while at + 4 <= end:
+                first, count = self._number(at) & ((1 << _PLACES_BITS) - 1), self._number(at) >> _PLACES_BITS
+                for index in range(count):
+                    places.setdefault(first + index, self._number(at + 4 + 4 * index))
+                at += 4 + 4 * count
+            places.setdefault(0, places.get(document, 0))
+            edit = before
+        return places
+
+    def _record_at(self, place: int) -> _Record:
+        version, kind, length = struct.unpack_from("<HHI", self._stream, place)
+        end = min(len(self._stream), place + 8 + length)
+        return _Record(kind, version >> 4, place + 8, end, version & 0x0F == _CONTAINER)
 
     def read(self) -> list[str]:
-        """Return the text of each slide: from the outline, then from its drawing, then its notes."""
-        outlines: list[tuple[int, list[str]]] = []
-        drawings: list[list[str]] = []
-        notes: dict[int, list[str]] = {}
-        for record in self._records(0, len(self._stream), 0):
-            if record.kind == _LIST and record.instance == 0:
+        """Return the text of each slide: from the outline, then from its drawing, then its notes.
+
+        Without a list of places, which damaged files lack, the drawings are read in the order of the file.
+        """
+        document = self._record_at(self._places[0]) if self._places else _Record(0, 0, 0, len(self._stream), True)
+        outlines: list[tuple[int, int, list[str]]] = []
+        drawings: list[_Record] = []
+        pages: list[_Record] = []
+        for record in list(self._records(document.start, document.end, 0)):
+            if record.kind == _LIST and record.instance == _SLIDES:
                 outlines += self._outline(record)
+            elif record.kind == _LIST and record.instance == _NOTES_PAGES:
+                pages += (
+                    self._record_at(self._places[number])
+                    for number, _, _ in self._outline(record)
+                    if number in self._places
+                )
             elif record.kind == _SLIDE:
-                drawings.append(list(self._texts(record)))
-            elif record.kind == _NOTES and (slide := self._slide_of_notes(record)):
-                notes[slide] = list(self._texts(record))
+                drawings.append(record)
+            elif record.kind == _NOTES:
+                pages.append(record)
+        if self._places:
+            drawings = self._placed(outlines)
+        notes = {self._slide_of_notes(page): list(self._texts(page)) for page in pages}
         slides = []
         for index in range(max(len(outlines), len(drawings))):
-            number, texts = outlines[index] if index < len(outlines) else (0, [])
-            texts = texts + (drawings[index] if index < len(drawings) else [])
-            slides.append("\n\n".join([*dict.fromkeys(texts), *(f"Notes: {text}" for text in notes.get(number, ()))]))
+            _, slide, texts = outlines[index] if index < len(outlines) else (0, 0, [])
+            texts = texts + (list(self._texts(drawings[index])) if index < len(drawings) else [])
+            found = notes.get(slide, ()) if slide else ()
+            slides.append("\n\n".join([*dict.fromkeys(texts), *(f"Notes: {text}" for text in found)]))
         return slides
+
+    def _placed(self, listed: list[tuple[int, int, list[str]]]) -> list[_Record]:
+        return [self._record_at(self._places[number]) for number, _, _ in listed if number in self._places]
 
     def _slide_of_notes(self, parent: _Record) -> int:
         """Return the ID of the slide that notes belong to; 0 for the master of notes."""
@@ -212,25 +310,24 @@ class _SlideReader:
         """Yield the records, and those inside of containers that are neither slides nor lists."""
         while start + 8 <= end and self._remaining > 0:
             self._remaining -= 1
-            version, kind, length = struct.unpack_from("<HHI", self._stream, start)
-            stop = min(end, start + 8 + length)
-            record = _Record(kind, version >> 4, start + 8, stop, version & 0x0F == _CONTAINER)
+            record = self._record_at(start)
+            stop = min(end, record.end)
             yield record
-            if record.is_container and kind not in (_SLIDE, _NOTES, _LIST) and depth < _MAX_DEPTH:
+            if record.is_container and record.kind not in (_SLIDE, _NOTES, _LIST) and depth < _MAX_DEPTH:
                 yield from self._records(record.start, stop, depth + 1)
             start = stop
 
-    def _outline(self, parent: _Record) -> list[tuple[int, list[str]]]:
-        """Return ID and texts of the placeholders of each slide."""
-        slides: list[tuple[int, list[str]]] = []
+    def _outline(self, parent: _Record) -> list[tuple[int, int, list[str]]]:
+        """Return the number of its place, ID and texts of the placeholders of each slide."""
+        slides: list[tuple[int, int, list[str]]] = []
         kind = -1
         for record in self._records(parent.start, parent.end, 0):
             if record.kind == _LIST_ITEM:
-                slides.append((self._number(record.start + _SLIDE_ID_AT), []))
+                slides.append((self._number(record.start), self._number(record.start + _SLIDE_ID_AT), []))
             elif record.kind == _HEADER:
                 kind = self._number(record.start)
             elif slides and (text := self._text(record, kind)):
-                slides[-1][1].append(text)
+                slides[-1][2].append(text)
         return slides
 
     def _texts(self, parent: _Record) -> Iterator[str]:

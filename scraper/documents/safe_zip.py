@@ -7,7 +7,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 
 from lxml import etree
@@ -139,6 +139,15 @@ class ZipParts:
         """Return the part that `target` refers to in the part `base`; never one outside of the archive."""
         path = target if target.startswith("/") else posixpath.join(posixpath.dirname(base), target)
         return posixpath.normpath("/" + path).lstrip("/")
+
+
+def write_zip(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip archive of these parts by name."""
+    with BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return file.getvalue()
 
 
 def check_entities(data: bytes, name: str) -> None:

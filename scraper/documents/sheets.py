@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import io
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from scraper.documents.markdown_writing import format_regions, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
 from scraper.documents.office_charts import read_charts
 from scraper.documents.office_xml import iter_sheet_parts
-from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts
+from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, write_zip
 from scraper.documents.sheet_parts import (
     column_number,
     drop_empty_cells,
@@ -280,9 +279,5 @@ def _used_range(xml: bytes) -> tuple[int, int]:
 
 def _rewrite_workbook(parts: ZipParts, sheets: Mapping[str, bytes]) -> bytes:
     """Return the workbook with the truncated sheets, and without pictures, drawings and themes."""
-    with io.BytesIO() as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for name in parts.names:
-                if not _OMITTED.match(name) and not name.endswith("/"):
-                    archive.writestr(name, sheets[name] if name in sheets else parts.read(name))
-        return file.getvalue()
+    names = (name for name in parts.names if not _OMITTED.match(name) and not name.endswith("/"))
+    return write_zip({name: sheets[name] if name in sheets else parts.read(name) for name in names})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from pptx import Presentation
@@ -20,11 +21,12 @@ from scraper.documents.completeness import (
     find_missing_lines,
     is_incomplete,
 )
-from scraper.documents.markdown_writing import pipe_table, write_link
+from scraper.documents.docx.omml import convert_to_latex
+from scraper.documents.markdown_writing import join_pages, pipe_table, write_link
 from scraper.documents.model import ParsedDocument, ParseRequest
-from scraper.documents.office_charts import format_chart
-from scraper.documents.office_xml import MC, A, find_related_parts
-from scraper.documents.safe_zip import ZipParts
+from scraper.documents.office_charts import format_chart, format_diagram
+from scraper.documents.office_xml import DIAGRAM, M14, MC, R_DIAGRAM, A, M, P, find_related_parts, find_relations
+from scraper.documents.safe_zip import ZipParts, parse_xml, write_zip
 from scraper.errors import MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
@@ -36,6 +38,17 @@ _OMITTED_PLACEHOLDERS = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_
 _BODIES = (PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT)
 _LAST = 1 << 40
 _MAX_NAME_CHARS, _MAX_COMMENT_CHARS = 100, 4_000
+
+
+class _Box(NamedTuple):
+    """Place of a shape, in the order of reading; all lengths in English Metric Units."""
+
+    is_text: bool
+    top: int
+    left: int
+    height: int
+
+
 _PPTX_ERRORS = (KeyError, ValueError, TypeError, AttributeError, IndexError, NotImplementedError)
 """Errors that python-pptx raises for damaged files."""
 
@@ -48,46 +61,86 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         ContentTooLargeError: It decompresses to more than the limit.
     """
     parts = ZipParts(data)
-    for name in parts.names:  # Check the limits: python-pptx decompresses every part, of any size.
-        parts.read(name)
     try:
-        presentation = Presentation(io.BytesIO(data))
+        presentation = Presentation(io.BytesIO(_rewrite(parts)))
         slides = list(presentation.slides)
         properties = presentation.core_properties
         title, author = properties.title or None, properties.author or None
     except (PythonPptxError, zipfile.BadZipFile, etree.XMLSyntaxError, OSError, *_PPTX_ERRORS) as error:
         raise MalformedDocumentError(f"The presentation is damaged ({type(error).__name__}).") from None
     authors = _read_authors(parts)
+    warnings = [f"Only the first {MAX_SLIDES:,} slides are shown."] if len(slides) > MAX_SLIDES else []
     shown: set[str] = set()
-    texts = [
-        _complete_slide(_format_slide(slide, parts), slide, parts, authors, shown) for slide in slides[:MAX_SLIDES]
-    ]
-    pages = (f"<!-- page {number} -->\n\n{text}".rstrip() for number, text in enumerate(texts, 1))
-    markdown = "\n\n".join(pages) if any(map(str.strip, texts)) else ""
-    warnings = (f"Only the first {MAX_SLIDES:,} slides are shown.",) if len(slides) > MAX_SLIDES else ()
-    return ParsedDocument("pptx", markdown, title=title, author=author, pages=len(slides), warnings=warnings)
+    texts = []
+    for number, slide in enumerate(slides[:MAX_SLIDES], 1):
+        text, is_whole = _format_slide(slide, parts)
+        texts.append((number, _complete_slide(text, slide, parts, authors, shown)))
+        if not is_whole:
+            warnings.append(f"Slide {number} is damaged: its text is not in order.")
+    pages = len(slides)
+    return ParsedDocument("pptx", join_pages(texts), title=title, author=author, pages=pages, warnings=tuple(warnings))
 
 
-def _format_slide(slide: Any, parts: ZipParts) -> str:
+def _rewrite(parts: ZipParts) -> bytes:
+    """Return the file without pictures and other files, which python-pptx would read, and with formulas as text."""
+    files = {}
+    for name in parts.names:
+        files[name] = parts.read(name) if name.endswith((".xml", ".rels")) else b""
+        if name.startswith("ppt/slides/") and any(mark in files[name] for mark in (b"AlternateContent", b"oMath")):
+            files[name] = _simplify(parse_xml(files[name], name))
+    return write_zip(files)
+
+
+def _simplify(root: Any) -> bytes:
+    """Return a slide with the first known one of alternative shapes, and with formulas as LaTeX."""
+    for alternatives in list(root.iter(MC + "AlternateContent")):
+        parent = alternatives.getparent()
+        of_shapes = parent.tag in (P + "spTree", P + "grpSp")
+        known = (one for one in alternatives if not of_shapes or all(child.tag.startswith(P) for child in one))
+        if (chosen := next(known, None)) is not None:
+            at = parent.index(alternatives)
+            parent[at : at + 1] = list(chosen)
+        else:
+            del alternatives[1:]
+    for formula in list(root.iter(M + "oMath")):
+        frame = next(formula.iterancestors("{*}m"), formula)
+        run = etree.Element(A + "r")
+        etree.SubElement(run, A + "t").text = f"${convert_to_latex(formula)}$"
+        frame.addprevious(run)
+    for frame in list(root.iter(M14 + "m")):
+        frame.getparent().remove(frame)
+    return etree.tostring(root)
+
+
+def _format_slide(slide: Any, parts: ZipParts) -> tuple[str, bool]:
+    """Return the text of the shapes, and False if the slide is damaged."""
     try:
-        shapes = sorted(_flatten_groups(slide.shapes, 0), key=_position)[:_MAX_SHAPES]
-        blocks = [block for shape in shapes for block in _format_shape(shape, parts)]
+        part = str(slide.part.partname).lstrip("/")
+        diagrams = find_relations(parts, part, "diagramData")
+        shapes = itertools.islice(_flatten_groups(slide.shapes, 0), _MAX_SHAPES)
+        blocks = [block for shape in shapes for block in _format_shape(shape, parts, diagrams)]
+    except _PPTX_ERRORS:
+        return "", False
+    mark = ["(hidden slide)"] if slide._element.get("show") in ("0", "false") else []
+    return "\n\n".join([*mark, *blocks]), True
+
+
+def _read_notes(slide: Any) -> str:
+    try:
         frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-        notes = frame.text.strip() if frame is not None else ""
     except _PPTX_ERRORS:
         return ""
-    mark = ["(hidden slide)"] if slide._element.get("show") in ("0", "false") else []
-    return "\n\n".join([*mark, *blocks, *([f"Notes: {notes}"] if notes else [])])
+    notes = frame.text.strip() if frame is not None else ""
+    return f"Notes: {notes}" if notes else ""
 
 
 def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping[str, str], shown: set[str]) -> str:
-    """Add content that python-pptx does not read: diagrams, alternative shapes, comments; each repeated footer once.
+    """Add content that python-pptx does not read: unknown shapes, notes, comments; each repeated footer once.
 
     `shown` collects the lines added to earlier slides.
     """
     part = str(slide.part.partname).lstrip("/")
-    diagrams = [parts.xml_or_none(name) for name in find_related_parts(parts, part, "diagramData")]
-    lines = [line for root in (slide._element, *diagrams) if root is not None for line in _paragraph_texts(root)]
+    lines = list(_paragraph_texts(slide._element))
     letters = count_letters("\n".join(lines))
     lost = find_lost_letters(letters, markdown)
     missing = find_missing_lines(lines, markdown, lost, WHOLE_LINES) if is_incomplete(lost, letters) else []
@@ -95,14 +148,13 @@ def _complete_slide(markdown: str, slide: Any, parts: ZipParts, authors: Mapping
     shown.update(added)
     comments = (comment for name in find_related_parts(parts, part, "comments")
                 for comment in _format_comments(parts.xml_or_none(name), authors))  # fmt: skip
-    return "\n\n".join(filter(None, (markdown, *added, *comments)))
+    return "\n\n".join(filter(None, (markdown, *added, _read_notes(slide), *comments)))
 
 
 def _paragraph_texts(root: Any) -> Iterator[str]:
-    """Yield the text of paragraphs, without second copies and without fields such as the slide number."""
+    """Yield the text of paragraphs, without fields such as the slide number."""
     for paragraph in root.iter(A + "p"):
-        if next(paragraph.iterancestors(MC + "Fallback"), None) is None:
-            yield "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
+        yield "".join(text.text or "" for text in paragraph.iterfind(f"{A}r/{A}t"))
 
 
 def _read_authors(parts: ZipParts) -> dict[str, str]:
@@ -127,31 +179,45 @@ def _format_comments(root: Any, authors: Mapping[str, str]) -> Iterator[str]:
 
 
 def _flatten_groups(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
-    for shape in shapes:
+    """Yield shapes from top to bottom, those of a group in its place, by its own coordinates."""
+    for shape in _in_order([(shape, _box(shape)) for shape in shapes]):
         try:
             is_group = shape.shape_type == MSO_SHAPE_TYPE.GROUP
         except _PPTX_ERRORS:  # A type of shape that python-pptx does not support.
             is_group = False
         if is_group and depth < _MAX_GROUP_DEPTH:
-            yield from sorted(_flatten_groups(shape.shapes, depth + 1), key=_position)
+            yield from _flatten_groups(shape.shapes, depth + 1)
         else:
             yield shape
 
 
-def _position(shape: Any) -> tuple[bool, int, int]:
-    """Return a sort key: titles first, then from top to bottom; shapes without a position last."""
+def _in_order(shapes: list[tuple[Any, _Box]]) -> Iterator[Any]:
+    """Yield titles first, then shapes row by row; one belongs to a row if it begins in the upper half of both."""
+    row: list[tuple[Any, _Box]] = []
+    for shape, box in sorted(shapes, key=lambda pair: pair[1]):
+        first = row[0][1] if row else box
+        if box.is_text != first.is_text or box.top > first.top + min(box.height, first.height) // 2:
+            yield from (one for one, _ in sorted(row, key=lambda pair: pair[1].left))
+            row = []
+        row.append((shape, box))
+    yield from (one for one, _ in sorted(row, key=lambda pair: pair[1].left))
+
+
+def _box(shape: Any) -> _Box:
+    """Return the place of a shape; shapes without one come last."""
     try:
-        top, left = shape.top, shape.left
+        top, left, height = shape.top, shape.left, shape.height
     except _PPTX_ERRORS:
-        top = left = None
-    return not _is_placeholder(shape, _TITLES), _LAST if top is None else top, _LAST if left is None else left
+        top = left = height = None
+    top, left = (_LAST if value is None else value for value in (top, left))
+    return _Box(not _is_placeholder(shape, _TITLES), top, left, height or 0)
 
 
 def _is_placeholder(shape: Any, types: tuple[Any, ...]) -> bool:
     return bool(shape.is_placeholder) and shape.placeholder_format.type in types
 
 
-def _format_shape(shape: Any, parts: ZipParts) -> Iterator[str]:
+def _format_shape(shape: Any, parts: ZipParts, diagrams: Mapping[str, str]) -> Iterator[str]:
     if _is_placeholder(shape, _OMITTED_PLACEHOLDERS):
         return
     if getattr(shape, "has_table", False):
@@ -162,6 +228,8 @@ def _format_shape(shape: Any, parts: ZipParts) -> Iterator[str]:
         text = format_chart(parts, str(shape.chart.part.partname).lstrip("/"))
         if text:
             yield text
+    elif (diagram := next(shape._element.iter(DIAGRAM + "relIds"), None)) is not None:
+        yield from filter(None, [format_diagram(parts, diagrams.get(diagram.get(R_DIAGRAM), ""))])
     elif shape.has_text_frame:
         yield from _format_paragraphs(shape)
 

@@ -12,7 +12,7 @@ from scraper.documents.docx import reader
 from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_markup import HEADING_STYLE
 from scraper.documents.office_xml import W
-from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml
+from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, parse_xml, write_zip
 from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
@@ -42,7 +42,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         "word/styles.xml": _imply_styles(root),
         "word/numbering.xml": _imply_lists(root),
     }
-    return reader.read(reader.write_zip(written), request)
+    return reader.read(write_zip(written), request)
 
 
 def _used(root: Element, name: str) -> list[str]:

@@ -40,7 +40,7 @@ from scraper.documents.office_xml import (
     visible_texts,
     w,
 )
-from scraper.documents.safe_zip import ZipParts, first_text
+from scraper.documents.safe_zip import ZipParts, first_text, write_zip
 from scraper.documents.sniff import DocumentKind, sniff_kind
 from scraper.errors import MalformedDocumentError
 from scraper.html.dom.xpath import Element
@@ -220,15 +220,6 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
         if numbering is not None:
             reduced.append(w("pPr", copy.copy(numbering)))
     return root
-
-
-def write_zip(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip archive of these parts by name."""
-    with io.BytesIO() as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            for name, content in files.items():
-                archive.writestr(name, content)
-        return file.getvalue()
 
 
 def _to_bytes(root: Element) -> bytes:

@@ -124,3 +124,65 @@ def test_links_are_shown_and_hidden_slides_are_marked() -> None:
     assert parse(saved(deck)).markdown == (
         "<!-- page 1 -->\n\n(hidden slide)\n\nThe [table](https://e.example/t) of the tablex"
     )
+
+
+MATH = 'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main" xmlns:m="{}"'.format(
+    "http://schemas.openxmlformats.org/officeDocument/2006/math"
+)
+
+
+def _box(slide: Any, text: str, left: int, top: int, height: int = 400_000) -> Any:
+    shape = slide.shapes.add_textbox(left, top, 2_000_000, height)
+    shape.text_frame.text = text
+    return shape
+
+
+def test_formulas_stand_in_their_sentence() -> None:
+    deck = Presentation()
+    shape = _box(deck.slides.add_slide(deck.slide_layouts[6]), "The share ", 0, 0)
+    formula = etree.fromstring(
+        f"<a14:m {MATH}><m:oMath><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num>"
+        "<m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></a14:m>"
+    )
+    paragraph = shape.text_frame.paragraphs[0]
+    paragraph._p.append(formula)
+    paragraph.add_run().text = " stays"
+    assert parse(saved(deck)).markdown.endswith("The share $\\frac{a}{b}$ stays")
+
+
+def test_shapes_are_read_row_by_row_and_groups_in_their_place() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    group = slide.shapes.add_group_shape([_box(slide, "Third", 0, 0), _box(slide, "Fourth", 3_000_000, 10)])
+    transform = group._element.grpSpPr.get_or_add_xfrm()
+    transform.find("{*}off").set("y", "5000000")
+    _box(slide, "Second", 3_000_000, 1_490_000)
+    _box(slide, "First", 0, 1_500_000)
+    assert parse(saved(deck)).markdown == "<!-- page 1 -->\n\nFirst\n\nSecond\n\nThird\n\nFourth"
+
+
+def test_diagram_is_shown_although_there_are_long_notes() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide.notes_slide.notes_text_frame.text = "Survey the seabed before you drive the piles. " * 5
+    dgm = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+    point = '<dgm:pt modelId="1"><dgm:t><a:p><a:r><a:t>Drive piles</a:t></a:r></a:p></dgm:t></dgm:pt>'
+    names = f'xmlns:dgm="{dgm}" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    data = f"<dgm:dataModel {names}><dgm:ptLst>{point}</dgm:ptLst></dgm:dataModel>"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, data.encode())
+    relation = slide.part.relate_to(part, f"{office}/diagramData")
+    frame = slide.shapes.add_table(1, 1, 0, 0, 99, 99)._element
+    graphic = frame.find(".//{*}graphicData")
+    graphic.set("uri", dgm)
+    graphic[:] = [etree.fromstring(f'<dgm:relIds xmlns:dgm="{dgm}" xmlns:r="{office}" r:dm="{relation}"/>')]
+    assert "- Drive piles\n\nNotes: Survey" in parse(saved(deck)).markdown
+
+
+def test_large_picture_that_shrinks_well_is_no_obstacle() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    _box(slide, "Words", 0, 0)
+    image, related = slide.part.package, "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
+    slide.part.relate_to(Part(PackURI("/ppt/media/image1.emf"), "image/x-emf", image, bytes(3_000_000)), related)
+    assert parse(saved(deck)).markdown.endswith("Words")

@@ -14,18 +14,48 @@ from tests.scraper.documents.ole.compound_builder import compound_file
 LINK = "\x13 HYPERLINK \x14the link\x15"
 
 
-def doc(main: str, notes: str = "", *, flags: int = 0x0200, version: int = 0x00C1, mini: bool = True) -> bytes:
-    """Build a Word file: the main text in single bytes, the rest in UTF-16."""
+def doc(
+    main: str,
+    notes: str = "",
+    *,
+    flags: int = 0x0200,
+    version: int = 0x00C1,
+    mini: bool = True,
+    hidden: Sequence[tuple[int, int, bytes]] = (),
+) -> bytes:
+    """Build a Word file: the main text in single bytes, the rest in UTF-16.
+
+    `hidden` has the first and the end of characters of the main text, and their properties.
+    """
     text, more = main.encode("cp1252"), (notes + "header\r").encode("utf-16-le")
     information = bytearray(1_024)
     struct.pack_into("<HH", information, 0, 0xA5EC, version)
     struct.pack_into("<H", information, 10, flags)
-    struct.pack_into("<iii", information, 0x4C, len(main), len(notes), 7)
+    struct.pack_into("<iii", information, 0x4C, len(main), len(notes.encode("utf-16-le")) // 2, 7)
     ends = struct.pack("<III", 0, len(main), len(main) + len(more) // 2)
     pieces = struct.pack("<HIH", 0, 1_024 * 2 | 0x40000000, 0) + struct.pack("<HIH", 0, 1_024 + len(text), 0)
     table = b"\x01\x02\x00xx\x02" + struct.pack("<I", len(ends + pieces)) + ends + pieces
     struct.pack_into("<II", information, 0x01A2, 0, len(table))
-    return compound_file({"WordDocument": bytes(information) + text + more, "1Table": table}, mini=mini)
+    written = bytes(information) + text + more
+    if hidden:
+        written = written.ljust(-(-len(written) // 512) * 512, b"\0")
+        struct.pack_into("<II", information, 0xFA, len(table), 12)
+        table += struct.pack("<III", 1_024, 1_024 + len(text), len(written) // 512)
+        written = bytes(information) + written[1_024:] + format_page(hidden)
+    return compound_file({"WordDocument": written, "1Table": table}, mini=mini)
+
+
+def format_page(hidden: Sequence[tuple[int, int, bytes]]) -> bytes:
+    """Build a page of formats (MS-DOC, 2.9.33) for characters after the first 1,024 bytes."""
+    places, starts, page, at = [1_024], [], bytearray(512), 510
+    for first, end, properties in hidden:
+        at -= (len(properties) + 2) // 2 * 2
+        page[at : at + 1 + len(properties)] = bytes([len(properties)]) + properties
+        places += [1_024 + first, 1_024 + end]
+        starts += [0, at // 2]
+    head = struct.pack(f"<{len(places)}I", *places) + bytes(starts)
+    page[: len(head)], page[511] = head, len(starts)
+    return bytes(page)
 
 
 @pytest.mark.parametrize("mini", [True, False])
@@ -37,6 +67,11 @@ def test_word_file_has_paragraphs_tables_fields_and_notes(mini: bool) -> None:
         "Title\n\nSee the link here\n\n| Town | People |\n| --- | --- |\n| Bergen |  |\n\n"
         "Over<br>line – dash\n\nA note \u03b1"
     )
+
+
+def test_letters_beyond_the_first_plane_do_not_shift_the_parts() -> None:
+    parsed = parse(doc("Title\r", "\U00010332 note\r"))
+    assert parsed.markdown == "Title\n\n\U00010332 note"
 
 
 def test_header_is_the_text_of_a_word_file_without_other_text() -> None:
@@ -63,6 +98,40 @@ def texts(*written: tuple[int, str]) -> bytes:
     return b"".join(
         record(0x0F9F, struct.pack("<I", kind)) + record(0x0FA0, text.encode("utf-16-le")) for kind, text in written
     )
+
+
+def saved_twice() -> bytes:
+    """Build a presentation whose second edit replaced one slide and removed the other."""
+
+    def drawing(text: str) -> bytes:
+        return record(0x03EE, record(0x0FA0, text.encode("utf-16-le")), version=0x0F)
+
+    def item(place: int, slide: int) -> bytes:
+        return record(0x03F3, struct.pack("<IIiI", place, 0, 0, slide))
+
+    def edit(at: int, document: bytes, objects: Sequence[tuple[int, bytes]], before: int) -> tuple[bytes, int]:
+        """Return the records of an edit that begins at this place, and the place of its own record."""
+        data, places = b"", b""
+        for number, content in [(1, document), *objects]:
+            places += struct.pack("<II", number | 1 << 20, at + len(data))
+            data += content
+        directory = at + len(data)
+        data += record(0x1772, places)
+        place = at + len(data)
+        return data + record(0x0FF5, struct.pack("<IIIIIII", 0, 0, before, directory, 1, 0, 0)), place
+
+    def document(*items: bytes) -> bytes:
+        return record(0x03E8, record(0x0FF0, b"".join(items), version=0x0F), version=0x0F)
+
+    first, place = edit(0, document(item(2, 256), item(3, 257)), [(2, drawing("Old")), (3, drawing("Gone"))], 0)
+    second, place = edit(len(first), document(item(2, 256)), [(2, drawing("New"))], place)
+    user = struct.pack("<HHIII", 0, 0x0FF6, 20, 0x14, 0xE391C05F) + struct.pack("<I", place)
+    return compound_file({"PowerPoint Document": first + second, "Current User": user}, mini=False)
+
+
+def test_only_slides_of_the_last_edit_are_shown() -> None:
+    parsed = parse(saved_twice())
+    assert (parsed.pages, parsed.markdown) == (1, "<!-- page 1 -->\n\nNew")
 
 
 def presentation(slides: Sequence[bytes], outline: bytes, notes: bytes) -> bytes:
@@ -179,3 +248,13 @@ def test_damaged_compound_file_ends_in_a_text_or_a_typed_error(at: int) -> None:
         parse(bytes(good))
     except errors.ScraperError as error:
         assert str(error)
+
+
+def test_deleted_and_hidden_text_of_word_is_left_out_and_counted() -> None:
+    deleted, hidden = b"\x00\x08\x01", b"\x3c\x08\x01"
+    shown = b"\x35\x08\x01\x3c\x08\x00"  # Bold, and not hidden.
+    parsed = parse(
+        doc("Rent 900 1150 crowns\rSecret\rEnd\r", hidden=[(5, 9, deleted), (10, 13, shown), (21, 28, hidden)])
+    )
+    assert parsed.markdown == "Rent 1150 crowns\n\nEnd"
+    assert parsed.warnings[-1] == "11 characters that are deleted or hidden are left out."
