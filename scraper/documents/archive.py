@@ -33,8 +33,8 @@ _XZ_MEMORY_BYTES = 128 << 20
 _MAX_NAME_CHARS = 200
 _DOCUMENT_NAMES = (
     ".pdf", ".docx", ".docm", ".doc", ".xlsx", ".xlsm", ".xls", ".xlsb", ".pptx", ".pptm", ".ppsx", ".ppt", ".odt",
-    ".ods", ".odp", ".rtf", ".epub", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst", ".adoc",
-    ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
+    ".ods", ".odp", ".rtf", ".epub", ".fb2", ".pages", ".numbers", ".key", ".csv", ".tsv", ".txt", ".md", ".rst",
+    ".adoc", ".org", ".tex", ".ipynb", ".html", ".htm", ".xhtml", ".ics", ".vcf", ".srt", ".vtt",
 )  # fmt: skip
 _METADATA_FOLDER = "__MACOSX/"
 _GZIP_NAME = re.compile(rb"\x1f\x8b\x08[\x08-\x0b].{6}([^\0]{1,500})\0", re.DOTALL)

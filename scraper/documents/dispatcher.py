@@ -37,7 +37,7 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.IMAGE: "media:read_image", DocumentKind.ARCHIVE: "archive:read",
     DocumentKind.DOC: "old_office:read_word", DocumentKind.PPT: "old_office:read_slides",
     DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
-    DocumentKind.TRANSCRIPT: "media:read_transcript",
+    DocumentKind.FICTION_BOOK: "fiction_book:read", DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
 """Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from browsers.http.charset import decode
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import remove_internal_links
-from scraper.documents.safe_zip import ZipParts, first_text
+from scraper.documents.safe_zip import ZipParts, first_text, parse_xml
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.markdown import converter
 from scraper.html.dom.parsing import parse_html
@@ -26,7 +26,13 @@ _NOTE_ROLES = {
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
 _DRM_METHODS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
 """Encryption methods of locked books. Fonts use another one, which does not prevent reading."""
-_CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
+_CHAPTER_TYPES = frozenset(
+    {"", "application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document", "image/svg+xml"}
+)
+_OTHER_NAMES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".pdf", ".mp3", ".mp4", ".css", ".js", ".ncx")
+_MAX_FALLBACKS, _MAX_LISTED = 5, 10
+_PREFIX = re.compile(r"\sxmlns:([\w.-]{1,40})\s*=\s*[\"']http://www\.w3\.org/1999/xhtml[\"']")
+"""Prefix of the elements of a page, which the parser of HTML does not know."""
 
 
 def read(data: bytes, request: ParseRequest) -> ParsedDocument:
@@ -44,22 +50,33 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     package_name = _find_package(parts)
     package = parts.xml_or_none(package_name)
     names = (_spine(package, package_name, parts) if package is not None else []) or _chapters_by_name(parts)
-    if not names:
+    if not any(name in parts for name in names):
         raise MalformedDocumentError("The book contains no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
+    unread = names[_MAX_CHAPTERS:]
     for name in names[:_MAX_CHAPTERS]:
-        text = _convert_chapter(parts, name)
+        try:
+            text = _convert_chapter(parts, name)
+        except MalformedDocumentError:
+            unread.append(name)
+            continue
         if text:
             chapters.append(text)
             size += len(text)
         if size > MAX_CHARACTERS:
             break
+    warnings = [] if package is not None else ["The book's list of chapters is damaged: they stand by name."]
+    if unread:
+        listed = ", ".join(unread[:_MAX_LISTED])
+        warnings.append(
+            f"{len(unread):,} of {len(names):,} chapters are missing, damaged or of another format: {listed}."
+        )
     return ParsedDocument(
         "epub",
         "\n\n".join(chapters),
         title=first_text(package, "{*}title"),
         author=first_text(package, "{*}creator"),
-        warnings=() if package is not None else ("The book's list of chapters is damaged: they stand by name.",),
+        warnings=tuple(warnings),
     )
 
 
@@ -74,17 +91,16 @@ def _find_package(parts: ZipParts) -> str:
 
 
 def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:
-    """Return the chapters in reading order, each once."""
-    items = {
-        str(item.get("id")): (str(item.get("href", "")), str(item.get("media-type", "")))
-        for item in package.iter("{*}item")
-    }
+    """Return the chapters in reading order, each once, also those that the book lacks."""
+    items = {str(item.get("id")): item for item in package.iter("{*}item")}
     names: dict[str, None] = {}
     for reference in package.iter("{*}itemref"):
-        href, media_type = items.get(str(reference.get("idref")), ("", ""))
-        name = parts.resolve(package_name, unquote(href.partition("#")[0]))
-        if name in parts and (media_type in _CHAPTER_TYPES or not media_type):
-            names[name] = None
+        item = items.get(str(reference.get("idref")))
+        for _ in range(_MAX_FALLBACKS):  # A page in another format may have one that is read.
+            if item is not None and item.get("media-type", "") not in _CHAPTER_TYPES and item.get("fallback") in items:
+                item = items[str(item.get("fallback"))]
+        href = str(reference.get("idref")) if item is None else str(item.get("href", ""))
+        names[parts.resolve(package_name, unquote(href.partition("#")[0]))] = None
     return list(names)
 
 
@@ -93,14 +109,26 @@ def _chapters_by_name(parts: ZipParts) -> list[str]:
 
 
 def _convert_chapter(parts: ZipParts, name: str) -> str:
-    try:
-        text = decode(parts.read(name), "application/xhtml+xml")
-        root = parse_html(_DOCTYPE.sub("", text, count=1)).root
-    except MalformedDocumentError:
-        return ""
+    """Return the Markdown of a chapter.
+
+    Raises:
+        MalformedDocumentError: It is missing, damaged or of another format than XHTML and SVG.
+    """
+    data = parts.read(name)
+    if name.lower().endswith(".svg"):
+        return _drawn_text(parse_xml(data, name, recover=True))
+    if name.lower().endswith(_OTHER_NAMES):
+        raise MalformedDocumentError("not a page")
+    text = decode(data, "application/xhtml+xml")
+    for prefix in dict.fromkeys(_PREFIX.findall(text)):
+        text = text.replace(f"<{prefix}:", "<").replace(f"</{prefix}:", "</")
+    root = parse_html(_DOCTYPE.sub("", text, count=1)).root
     body = None if root is None else root.find("body")
     if body is None:
         return ""
+    for drawing in list(body.iter("svg")):
+        if words := _drawn_text(drawing):
+            drawing.tag, drawing[:], drawing.text = "div", [], words
     for media in list(body.iter("video", "audio")):
         _replace_media(media)
     for element in body.iter():  # Mark notes like those of web pages.
@@ -109,6 +137,11 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
         if role is not None:
             element.set("role", role)
     return remove_internal_links(converter.convert(body, _BASE_URL + name).markdown, _BASE_URL)
+
+
+def _drawn_text(drawing: Element) -> str:
+    """Return the texts of an SVG drawing, each as a paragraph."""
+    return "\n\n".join(filter(None, (" ".join(text_of(text).split()) for text in drawing.iter("{*}text", "text"))))
 
 
 def _replace_media(media: Element) -> None:

@@ -239,8 +239,8 @@ class _Reader:
 
     def _process_word(self, word: str, number: int | None) -> None:
         is_group_start, self._is_group_start = self._is_group_start, False
-        if word == "*":
-            self._is_group_start = self._is_optional = True
+        if word == "*":  # Inside of a group it means nothing.
+            self._is_group_start = self._is_optional = is_group_start
             return
         is_optional, self._is_optional = self._is_optional, False
         if self._format.destination == "skip":

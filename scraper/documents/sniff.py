@@ -33,6 +33,7 @@ class DocumentKind(enum.StrEnum):
     DAMAGED_OFFICE = "damaged office document"
     CSV = "csv"
     FEED = "feed"
+    FICTION_BOOK = "fb2"
     JSON = "json"
     NOTEBOOK = "ipynb"
     XML = "xml"
@@ -115,6 +116,7 @@ _HTML = re.compile(
 """Possessive: when comments could end at any of several marks, 28 of them took half a minute."""
 _XML = re.compile(rb"\s*<(?:\?xml\b|!--|!doctype\b|[A-Za-z_][\w:.-]*[\s/>])", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|RDF)[\s>]", re.IGNORECASE)
+_FICTION_BOOK = re.compile(rb"<(?:[\w.-]{1,40}:)?FictionBook[\s>]")
 _TRANSCRIPT = re.compile(rb"(?:<\?xml[^>]*+>)?\s*<transcript>\s*<text start=\"")
 """Captions of a video, as YouTube sends them."""
 _HEADER_BLOCK = re.compile(rb"(?:>?From [^\n]*\n)?((?:[!-9;-~]{1,100}:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z))+)")
@@ -262,6 +264,8 @@ def _is_utf16(head: bytes) -> bool:
 def _detect_markup_kind(plain: bytes) -> DocumentKind:
     if _FEED.search(plain):
         return DocumentKind.FEED
+    if _FICTION_BOOK.search(plain):
+        return DocumentKind.FICTION_BOOK
     if _TRANSCRIPT.match(plain):
         return DocumentKind.TRANSCRIPT
     if re.search(rb"<svg[\s>]", plain):

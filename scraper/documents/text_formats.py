@@ -28,6 +28,8 @@ _SAMPLE_LINES = 200
 _MAX_OUTPUT_CHARS = 4_000
 _CUT_OUTPUT = "\n\n(The rest of this output is left out.)"
 _LONG_OUTPUT_WARNING = f"Only the first {_MAX_OUTPUT_CHARS:,} characters of each output are shown."
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+"""Color or movement of a terminal (ECMA-48)."""
 _DISPLAY_OBJECT = "<IPython.core.display."
 """Start of the plain text of outputs that have only another format, such as those of `display(Markdown(...))`."""
 MAX_ROWS = 20_000
@@ -175,6 +177,7 @@ def _notebook_cell(cell: Any, language: str) -> Iterator[str]:
         text = _join_lines(output.get("text") or data.get("text/plain") or "")
         if output.get("output_type") == "error":
             text = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
+        text = _TERMINAL_CODE.sub("", text)
         if not text or text.startswith(_DISPLAY_OBJECT):
             text = _formatted_output(data) or (text and fence(text, ""))
             yield from [text] if text else []

@@ -77,6 +77,7 @@ _DOCUMENTS: Mapping[str, tuple[bytes, str]] = {
     "notebook": (b'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "# Head"}]}', "# Head"),
     "XML": (b"<?xml version='1.0'?><tides><tide>high</tide></tides>", "<tide>high</tide>"),
     "feed": (b"<rss><channel><item><title>One</title></item></channel></rss>", "## One"),
+    "FictionBook": (b"<FictionBook><body><section><p>Words</p></section></body></FictionBook>", "Words"),
     "transcript": (b'<transcript><text start="1" dur="2">Words of it</text></transcript>', "Words of it"),
     "image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\7\0\0\0\7" + bytes(20), "7 x 7 pixels"),
     "small page": (b"<html><body><main><h1>Head</h1><p>Words</p></main></body></html>", "# Head"),

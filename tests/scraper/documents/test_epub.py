@@ -37,6 +37,43 @@ def test_document_type_of_a_chapter_is_omitted() -> None:
     assert parse(builders.zipped({"mimetype": "application/epub+zip", "a.xhtml": typed})).markdown == "Fine"
 
 
+_PACKAGE = (
+    '<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
+    '<item id="b" href="b.xhtml" media-type="application/xhtml+xml"/>'
+    '<item id="c" href="c.svg" media-type="image/svg+xml"/>'
+    '<item id="d" href="d.pdf" media-type="application/pdf" fallback="e"/>'
+    '<item id="e" href="e.xhtml" media-type="application/xhtml+xml"/></manifest>'
+    '<spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/><itemref idref="d"/></spine></package>'
+)
+_SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect/><text>Words <tspan>of a drawing</tspan></text></svg>'
+
+
+def test_pages_with_a_prefix_drawings_and_fallbacks_are_read_and_missing_ones_named() -> None:
+    names = 'xmlns:x="http://www.w3.org/1999/xhtml"'
+    prefixed = f"<x:html {names}><x:body><x:h1>One</x:h1><x:p>Words</x:p></x:body></x:html>"
+    last = f"<body><p>Last</p>{_SVG}</body>"
+    parts = {"a.xhtml": prefixed, "c.svg": _SVG, "d.pdf": "%PDF", "e.xhtml": last}
+    parsed = parse(builders.zipped({"mimetype": "application/epub+zip", "x.opf": _PACKAGE, **parts}))
+    assert parsed.markdown == "# One\n\nWords\n\nWords of a drawing\n\nLast\n\nWords of a drawing"
+    assert parsed.warnings == ("1 of 4 chapters are missing, damaged or of another format: b.xhtml.",)
+
+
+def test_fiction_book_has_titles_notes_and_names() -> None:
+    book = """<?xml version="1.0"?>
+<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink"><description>
+<title-info><author><first-name>Ada</first-name><last-name>Quay</last-name></author><book-title>Ferries</book-title>
+</title-info></description><body><section><title><p>Part</p></title><section><title><p>One</p></title>
+<p>Words &amp; <emphasis>more</emphasis></p><poem><stanza><v>First line</v><v>Second line</v></stanza></poem>
+<table><tr><th>Berth</th><th>Depth</th></tr><tr><td>9</td><td>4</td></tr></table></section></section></body>
+<binary id="a.png">AAAA</binary></FictionBook>"""
+    parsed = parse(book.encode())
+    assert (parsed.format, parsed.title, parsed.author) == ("fb2", "Ferries", "Ada Quay")
+    assert parsed.markdown == (
+        "## Part\n\n### One\n\nWords & *more*\n\n> First line\n>\n> Second line\n\n"
+        "| Berth | Depth |\n| --- | --- |\n| 9 | 4 |"
+    )
+
+
 def test_encrypted_book_raises_an_error() -> None:
     data = builders.zipped({"mimetype": "application/epub+zip", "META-INF/encryption.xml": "http://ns.adobe.com/adept"})
     with pytest.raises(errors.EncryptedDocumentError, match="DRM"):

@@ -69,3 +69,12 @@ def test_notebook_with_large_pictures_is_read_as_a_whole() -> None:
     parsed = parse(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}).encode(), name="a.ipynb")
     assert (parsed.format, parsed.warnings) == ("ipynb", ())
     assert parsed.markdown.endswith("```\n<Figure>\n```\n\nThe end.")
+
+
+def test_colors_of_a_terminal_are_left_out() -> None:
+    cell = {
+        "cell_type": "code",
+        "source": "x",
+        "outputs": [{"text": "\x1b[1;31mError\x1b[0m in \x1b]8;;http://a\x07line\x1b[K"}],
+    }
+    assert "\n```\nError in line\n```" in parse(json.dumps({"nbformat": 4, "cells": [cell]}).encode()).markdown

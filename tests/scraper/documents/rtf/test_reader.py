@@ -90,3 +90,7 @@ def test_headers_and_footers_are_the_text_of_a_file_without_other_text() -> None
 def test_file_without_text_raises_no_content() -> None:
     with pytest.raises(errors.NoContentError):
         parse(b"{\\rtf1{\\pict 00}}")
+
+
+def test_star_inside_of_a_group_hides_nothing() -> None:
+    assert text(rb"\pard{\f0\*\cs7\cf0 The ferry leaves.}{\*\unknown Gone}\par") == "The ferry leaves."
