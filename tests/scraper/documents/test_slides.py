@@ -114,7 +114,7 @@ def test_long_deck_has_its_whole_number_of_slides_and_a_warning(monkeypatch: pyt
 def test_links_are_shown_and_hidden_slides_are_marked() -> None:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
-    slide._element.set("show", "0")
+    slide.element.set("show", "0")
     paragraph = slide.shapes.add_textbox(0, 0, 99, 99).text_frame.paragraphs[0]
     for text, url in (("The ", ""), ("table", "https://e.example/t"), (" of the ", ""), ("table", ""), ("x", "#a")):
         run = paragraph.add_run()
@@ -145,7 +145,7 @@ def test_formulas_stand_in_their_sentence() -> None:
         "<m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></a14:m>"
     )
     paragraph = shape.text_frame.paragraphs[0]
-    paragraph._p.append(formula)
+    shape.element.find(".//{*}p").append(formula)
     paragraph.add_run().text = " stays"
     assert parse(saved(deck)).markdown.endswith("The share $\\frac{a}{b}$ stays")
 
@@ -154,7 +154,7 @@ def test_shapes_are_read_row_by_row_and_groups_in_their_place() -> None:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     group = slide.shapes.add_group_shape([_box(slide, "Third", 0, 0), _box(slide, "Fourth", 3_000_000, 10)])
-    transform = group._element.grpSpPr.get_or_add_xfrm()
+    transform = group.element.grpSpPr.get_or_add_xfrm()
     transform.find("{*}off").set("y", "5000000")
     _box(slide, "Second", 3_000_000, 1_490_000)
     _box(slide, "First", 0, 1_500_000)
@@ -172,7 +172,7 @@ def test_diagram_is_shown_although_there_are_long_notes() -> None:
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, data.encode())
     relation = slide.part.relate_to(part, f"{office}/diagramData")
-    frame = slide.shapes.add_table(1, 1, 0, 0, 99, 99)._element
+    frame = slide.shapes.add_table(1, 1, 0, 0, 99, 99).element
     graphic = frame.find(".//{*}graphicData")
     graphic.set("uri", dgm)
     graphic[:] = [etree.fromstring(f'<dgm:relIds xmlns:dgm="{dgm}" xmlns:r="{office}" r:dm="{relation}"/>')]
