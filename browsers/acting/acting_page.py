@@ -63,6 +63,8 @@ class ActingPage:
         self.has_new_document = False
         """True if the main document changed since the last outline that was shown."""
         self.status = 0
+        self.is_pdf = False
+        """True if the main document is a PDF, which Chromium shows in frames of its own."""
         self.is_idle = True
         """False if the page was still busy at the end of the last wait."""
         self._tab = tab
@@ -337,5 +339,6 @@ class ActingPage:
     def _on_response(self, event: Event) -> None:
         if event.get("type") == "Document" and event.get("frameId") == self._tab.frame_id:
             self.status = event["response"]["status"]
+            self.is_pdf = event["response"].get("mimeType") == "application/pdf"
             if self.status >= 400:
                 self.notice(f"the site answered with status {self.status}")

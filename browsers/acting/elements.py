@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import mimetypes
 import time
 from typing import Any
 
@@ -80,7 +82,7 @@ class PageElement:
             ElementActionError: It cannot be clicked within two seconds.
         """
         if self._may_be_drawn and (label := await self._find_object("findStandIn")) is not None:
-            return await self._copy(label[1]).click(count=count, button=button)
+            return await self.with_node(label[1]).click(count=count, button=button)
         point = await self.wait_actionable()
         if point is not None:
             await self._devices.click(*point, count=count, button=button)
@@ -234,19 +236,34 @@ class PageElement:
             if is_row:
                 await self.call("advanceBox")
 
-    async def select(self, options: tuple[str, ...]) -> None:
-        """Select options of a list by their text or value.
+    async def give_file(self, name: str, data: bytes) -> bool:
+        """Give a file to a file field; return False if the element is none and has none.
+
+        Raises:
+            ElementActionError: The field takes no file.
+        """
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        refusal = await self.call("giveFile", name, kind, base64.b64encode(data).decode())
+        if refusal and refusal != "none":
+            raise ElementActionError(f"{self.label} {refusal}")
+        return not refusal
+
+    async def select(self, options: tuple[str, ...]) -> bool:
+        """Select options of a list by their text or value; return False if it is no `select` element.
 
         Raises:
             ElementActionError: The element is not a list, or an option does not exist. Then available ones are listed.
         """
         refusal = await self.call("selectOptions", *options)
+        if refusal == "custom":
+            return False
         if isinstance(refusal, dict):
             names = ", ".join(quote(truncate(clean_text(str(name)), 40)) for name in refusal["options"])
             more = f" and {refusal['count'] - len(refusal['options'])} more" if refusal["count"] > 30 else ""
             raise ElementActionError(f"{self.label} has no such option; there are {names}{more}")
         if refusal:
             raise (ElementGoneError if refusal == "is gone" else ElementActionError)(f"{self.label} {refusal}")
+        return True
 
     async def _find_object(self, function: str) -> tuple[str, int] | None:
         """Return object id and node id of an element that a function returns, or None."""
@@ -264,8 +281,8 @@ class PageElement:
         described = await session.send("DOM.describeNode", objectId=identifier, limit_s=_LIMIT_S)
         return identifier, described["node"]["backendNodeId"]
 
-    def _copy(self, node_id: int) -> PageElement:
-        """Return another element of the same frame under the same label."""
+    def with_node(self, node_id: int) -> PageElement:
+        """Return another element of the same frame, which messages call as this one."""
         return PageElement(
             self._processes,
             self._process,

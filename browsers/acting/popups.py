@@ -42,19 +42,23 @@ class PopupHandler:
         """Start without notices; `watch` handles the events of a page."""
         self.popup_url = ""
         """URL of the last window that the page tried to open in this step."""
+        self.popups = 0
+        """Number of these windows."""
         self.accepts_dialogs = False
         """True if the last step that acted accepts `confirm` and `prompt` dialogs, which may come later."""
         self.answer = ""
         """Answer of the last step to `prompt` dialogs; empty to take the proposed one."""
+        self.expects_file = False
+        """True while a step has a file for the page."""
+        self.file_field: int | None = None
+        """Node id of the field for which the page asked for a file in this step."""
         self._notices: list[str] = []
         self._dialogs = 0
 
     def watch(self, session: Session) -> None:
         """Handle the events of one session: that of the page, or of a frame in another process."""
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
-        session.on(
-            "Page.fileChooserOpened", lambda _: self.notice("refused: the page asked for a file; upload gives it one")
-        )
+        session.on("Page.fileChooserOpened", self._on_chooser)
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
         session.on("Page.windowOpen", self._on_window)
         session.on("Page.frameScheduledNavigation", self._on_navigation)
@@ -64,7 +68,8 @@ class PopupHandler:
         """Reset the state of the last step. Its answer to dialogs holds until a step acts."""
         if acts:
             self.accepts_dialogs, self.answer = False, ""
-        self.popup_url = ""
+        self.popup_url, self.popups = "", 0
+        self.expects_file, self.file_field = False, None
         self._dialogs = 0
 
     def notice(self, sentence: str) -> None:
@@ -97,8 +102,13 @@ class PopupHandler:
             session.post("Runtime.terminateExecution")
             self.notice(f"more than {_MAX_DIALOGS} dialogs: the page's script was ended")
 
+    def _on_chooser(self, event: Event) -> None:
+        self.file_field = event.get("backendNodeId")
+        if not self.expects_file:
+            self.notice("refused: the page asked for a file; upload gives it one")
+
     def _on_window(self, event: Event) -> None:
-        self.popup_url = str(event["url"])
+        self.popup_url, self.popups = str(event["url"]), self.popups + 1
         self.notice(_window_notice(self.popup_url))
 
     def _on_navigation(self, event: Event) -> None:

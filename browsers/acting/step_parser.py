@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from browsers.model import ScreenshotRequest
 
@@ -25,6 +25,7 @@ _VERBS = {
     "click": "click TARGET [twice|right|accept [= answer]]",
     "type": "type TARGET [slowly] = text [+ Enter]",
     "select": "select TARGET = option [| option]",
+    "upload": "upload TARGET = name.txt: text, or upload TARGET = file below the document root",
     "press": "press Key [accept]",
     "hover": "hover TARGET",
     "drag": "drag TARGET to TARGET, or drag TARGET by x y",
@@ -37,9 +38,9 @@ _VERBS = {
     "close": "close",
 }
 """Verbs and their syntax."""
-REQUEST_VERBS = frozenset({"click", "type", "select", "press", "drag", "more", "point", "hover"})
+REQUEST_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "more", "point", "hover"})
 """Verbs after which requests of the page count as caused by a step."""
-WRITE_VERBS = frozenset({"click", "type", "select", "press", "drag", "point"})
+WRITE_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "point"})
 """Verbs that may change something on the site, so that a crashed tab is not opened again after them."""
 PICTURE_VERB = "picture"
 """Verb of the step that takes a picture. Callers cannot write it: a tool of its own returns pictures."""
@@ -80,7 +81,9 @@ class Step:
     target: StepTarget | None = None
     to: StepTarget | None = None
     text: str = ""
-    """URL, words, text to type, key, or direction."""
+    """URL, words, text to type, key, direction, or file name."""
+    data: bytes | None = field(default=None, repr=False)
+    """Content of the file to upload; None for a file that the caller must read."""
     options: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     """Pixels, coordinates, seconds or a number of repetitions."""
@@ -211,6 +214,17 @@ def _parse_select(source: str, verb: str, rest: str) -> Step:
     return Step(source, verb, target, options=tuple(options))
 
 
+def _parse_upload(source: str, verb: str, rest: str) -> Step:
+    target, rest = _take_target(source, verb, rest)
+    name, colon, text = rest.removeprefix("=").strip().partition(":")
+    if not rest.startswith("=") or not name:
+        raise _wrong(source, verb, "the file follows =")
+    is_text = bool(colon) and "." in name and "/" not in name
+    if is_text:
+        return Step(source, verb, target, text=name.strip(), data=text.strip().encode())
+    return Step(source, verb, target, text=f"{name}{colon}{text}")
+
+
 def _parse_drag(source: str, verb: str, rest: str) -> Step:
     target, rest = _take_target(source, verb, rest)
     if rest.startswith("by "):
@@ -255,6 +269,7 @@ _PARSERS = {
     "click": _parse_targeted,
     "type": _parse_type,
     "select": _parse_select,
+    "upload": _parse_upload,
     "press": _parse_press,
     "hover": _parse_targeted,
     "drag": _parse_drag,

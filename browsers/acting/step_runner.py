@@ -8,8 +8,10 @@ import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from browsers.acting.acting_page import ActingPage
+from browsers.acting.custom_lists import choose_option
 from browsers.acting.element_scripts import ElementActionError, ElementCoveredError, ElementGoneError
 from browsers.acting.elements import PageElement
 from browsers.acting.html_serializer import serialize_page
@@ -86,6 +88,8 @@ class StepRunner:
         self._mode = mode
         self._last_outline: Outline | None = None
         """Latest outline; the agent knows it from earlier answers."""
+        self._is_blocked = self._may_follow = False
+        """True if the browser did not send a form in this step, or if its window may be opened in the tab."""
 
     async def run(self, step: Step, deadline_at: float) -> StepOutcome:
         """Run one step and return its outcome, also if it failed.
@@ -95,6 +99,7 @@ class StepRunner:
         """
         page = self._page
         page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
+        self._is_blocked = self._may_follow = False
         error: StepError | None = None
         snapshot: Snapshot | None = None
         content = heading = ""
@@ -119,15 +124,29 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
-        for seconds in _REACTIONS_S:
-            if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS and page.is_idle:
-                await page.wait_for_reaction(seconds)
-                error = self._find_refusal()
-                content, heading = await self._describe(error)
+        if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS:
+            content, heading, error = await self._look_again()
         if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
             content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
         return StepOutcome(source, page.take_notices(), content, heading, message)
+
+    async def _look_again(self) -> tuple[str, str, StepError | None]:
+        """Return content, heading and refusal of a step that changed nothing so far."""
+        page, content, heading = self._page, _NOTHING_CHANGED, ""
+        error: StepError | None = None
+        if self._is_blocked:
+            return "", "", None
+        for seconds in (0.0, *_REACTIONS_S):
+            if seconds and page.is_idle:
+                await page.wait_for_reaction(seconds)
+                error = self._find_refusal()
+                content, heading = await self._describe(error)
+            if content != _NOTHING_CHANGED:
+                break
+            if await self._follow_script_window():
+                return *await self._describe(None), None
+        return content, heading, error
 
     async def _capture(self, step: Step) -> Snapshot | None:
         """Return the pictures or the content of the page for a step that asks for them; raise a refusal of others."""
@@ -176,6 +195,11 @@ class StepRunner:
             return "", ""
         except (CommandFailedError, BrowsersError):
             return "", ""
+        if page.has_new_document and page.is_pdf:
+            page.has_new_document = False
+            self._last_outline = after
+            page.notice(f"this is a PDF: read_doc reads {quote(after.facts.url)}")
+            return write_heading(after), write_heading(after)
         self._last_outline = after
         is_new, page.has_new_document = page.has_new_document or before is None, False
         if before is not None and not is_new and not (error is not None and error.shows_page):
@@ -270,6 +294,8 @@ class StepRunner:
     async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
         page = self._page
         if step.verb == "click":
+            # A frame must not replace the page around it.
+            self._may_follow = line.frame_id == page.processes.main.frame_id
             count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
             click = element.click(count=count, button=button)
             opens_window = await self._submit(element, click) if line.role == "button" else await click
@@ -290,7 +316,11 @@ class StepRunner:
             if step.submits:
                 await self._submit(element, page.devices.press("Enter"), enters=True)
         elif step.verb == "select":
-            await element.select(step.options)
+            if not await element.select(step.options):
+                for option in step.options:
+                    await choose_option(page, element, line, option)
+        elif step.verb == "upload":
+            await self._upload(step, element)
         elif step.verb == "drag":
             await self._drag(step, element)
 
@@ -299,15 +329,40 @@ class StepRunner:
         before: Any = None
         with contextlib.suppress(ElementActionError):
             before = await element.call("invalidFields", enters)
+            self._may_follow &= not before["posts"]
         result = await act
-        with contextlib.suppress(ElementActionError):
+        if before is None or (before["submits"] and not before["fields"]):
+            return result
+        with contextlib.suppress(ElementActionError, CommandFailedError, TimeoutError):
             after = await element.call("invalidFields", enters)
-            is_blocked = before is not None and (after["submits"] == (after["fields"] == before["fields"]))
+            is_blocked = after["submits"] == (after["fields"] == before["fields"])
             if is_blocked and not self._page.has_new_document:
+                self._is_blocked = bool(after["fields"])
                 for label, message, value in after["fields"]:
                     field = f"{quote(clean_text(label)[:40])}{f' = {quote(clean_text(value)[:40])}' if value else ''}"
                     self._page.notice(f"the form was not sent: {field}: {quote(clean_text(message)[:120])}")
         return result
+
+    async def _upload(self, step: Step, element: PageElement) -> None:
+        """Give a file to a file field, or to the one for which the page asks after a click on the element."""
+        dialogs = self._page.dialogs
+        if self._mode is ActingMode.READ:
+            raise StepError(
+                "refused: SEARCH_MCP_ACTING=read gives no files to pages; the operator can set SEARCH_MCP_ACTING=act"
+            )
+        if step.data is None:
+            raise StepError(f"{quote(step.text[:80])} was not read")
+        if await element.give_file(step.text, step.data):
+            return
+        dialogs.expects_file = True
+        await element.click()
+        for _ in range(round(_TARGET_WAIT_S / _POLL_S)):
+            if dialogs.file_field is not None:
+                break
+            await asyncio.sleep(_POLL_S)
+        if dialogs.file_field is None:
+            raise StepError(f"{element.label} takes no file")
+        await element.with_node(dialogs.file_field).give_file(step.text, step.data)
 
     async def _drag(self, step: Step, element: PageElement) -> None:
         if step.to is not None:
@@ -332,6 +387,17 @@ class StepRunner:
             url = page.dialogs.take_window()
             await page.open(url, limit_s=_OPEN_LIMIT_S)
             page.notice("the link's new window was opened in this tab")
+
+    async def _follow_script_window(self) -> bool:
+        """Load the URL of the only window that a script opened in this step; return True if it is loaded."""
+        page, parts = self._page, urlsplit(self._page.dialogs.popup_url)
+        if not self._may_follow or page.dialogs.popups > 1 or parts.scheme not in ("http", "https"):
+            return False
+        if not page.guard.is_allowed(parts.hostname or ""):
+            return False
+        await page.open(page.dialogs.take_window(), limit_s=_OPEN_LIMIT_S)
+        page.notice("the new window of the page was opened in this tab")
+        return True
 
     async def _locate(self, target: StepTarget) -> tuple[PageElement, OutlineLine]:
         """Wait until a target is on the page; return its element and line."""

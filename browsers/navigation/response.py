@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -78,6 +79,7 @@ def sniff_media_type(data: bytes) -> str:
     return "text/plain" if data and b"\0" not in data[:512] else "application/octet-stream"
 
 
+_GZIP = b"\x1f\x8b\x08"
 _BODYLESS = frozenset({204, 205, 304})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -199,7 +201,19 @@ async def read_body(
         ending.cancel()
     if was_cut and not body.data:
         raise TimeoutError
-    return replace(body, truncated=True) if was_cut else body
+    return decompress(replace(body, truncated=True) if was_cut else body, response, cap_bytes)
+
+
+def decompress(body: ResponseBody, response: PausedResponse, cap_bytes: int) -> ResponseBody:
+    """Return a page that the server compressed without declaring it as the page; other bodies as they are."""
+    if not body.data.startswith(_GZIP) or not (response.is_page or response.media_type.startswith("text/")):
+        return body
+    unpacker = zlib.decompressobj(31)
+    try:
+        data = unpacker.decompress(body.data, cap_bytes)
+    except zlib.error:
+        return body
+    return ResponseBody(data, body.truncated or bool(unpacker.unconsumed_tail), streamed=True)
 
 
 async def _read(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> ResponseBody:

@@ -226,7 +226,7 @@ function invalidFields(enters) {
     const isSecret = /password|checkbox|radio/.test(one.type) || /cc-|code|password/.test(one.autocomplete);
     return [label || one.placeholder || one.name || one.localName, one.validationMessage, isSecret ? '' : one.value || ''];
   });
-  return {submits, fields};
+  return {submits, fields, posts: Boolean(submits && form && form.method === 'post')};
 }
 
 /* Select options of a list by text or value.
@@ -234,7 +234,7 @@ function invalidFields(enters) {
    Return the reason of a failure, an object with the available options if one is unknown, or an empty text. */
 function selectOptions(...wanted) {
   if (!this.isConnected) return 'is gone';
-  if (this.localName !== 'select') return 'is not a native list of options: click it, then the option';
+  if (this.localName !== 'select') return 'custom';
   if (this.matches(':disabled')) return 'is disabled';
   const norm = (text) => text.replace(/\s+/g, ' ').replace(/"/g, "'").trim();
   const names = [...this.options].map((one) => norm(one.label || one.text));
@@ -252,6 +252,19 @@ function selectOptions(...wanted) {
   for (const one of this.options) one.selected = chosen.includes(one);
   this.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
   this.dispatchEvent(new Event('change', {bubbles: true}));
+  return '';
+}
+
+/* Give a file to a file field: the element, the one of its label, or the only one inside. Return the reason why not. */
+function giveFile(name, type, base64) {
+  const inside = this.querySelectorAll('input[type=file]');
+  const field = this.type === 'file' ? this : this.control || (inside.length === 1 ? inside[0] : null);
+  if (!field || field.type !== 'file') return 'none';
+  if (field.disabled) return 'is disabled';
+  const given = new DataTransfer();
+  given.items.add(new File([Uint8Array.from(atob(base64), (one) => one.charCodeAt(0))], name, {type}));
+  field.files = given.files;
+  for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {bubbles: true, composed: true}));
   return '';
 }
 

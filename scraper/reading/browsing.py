@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from browsers import Browsers
 from browsers import errors as browser_errors
@@ -20,6 +22,7 @@ from scraper.call_context import AskUser, Deadline
 from scraper.coordination.state import SharedState
 from scraper.model import PageScreenshots, Reading
 from scraper.reading import visit_outcome
+from scraper.reading.documents.local_files import LocalFiles
 from scraper.reading.response_reader import RenderDecider
 from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.reading.screenshots import NO_IMAGES
@@ -35,6 +38,7 @@ log = logging.getLogger(__name__)
 _StepRun = tuple[tuple[Step, ...], ActingResult]
 """Steps with the URLs that were opened, and their outcomes."""
 
+_MAX_UPLOAD_BYTES = 10_000_000
 _READ_RESERVE_S = 5.0
 """Seconds of a call reserved for reading the page after the steps."""
 
@@ -130,6 +134,7 @@ class BrowseRunner:
         self._workers = workers
         self._logins = logins
         self._mode = ActingMode(settings.acting)
+        self._files = LocalFiles(settings.document_root, _MAX_UPLOAD_BYTES)
         self._language = settings.language
 
     async def run(
@@ -154,7 +159,7 @@ class BrowseRunner:
         deadline = Deadline.within(deadline_s)
         login = None if profile is None else await self._load_login(profile, principal)
         request = ActingRequest(
-            steps.steps,
+            tuple([await self._with_file(step) for step in steps.steps]),
             session,
             principal,
             self._mode,
@@ -254,6 +259,13 @@ class BrowseRunner:
         done = await self._run(request)
         _raise_failure(done.outcomes, url)
         return done.outcomes
+
+    async def _with_file(self, step: Step) -> Step:
+        """Return an `upload` step with the content of its file, which must be below the document root."""
+        if step.verb != "upload" or step.data is not None:
+            return step
+        file = await asyncio.to_thread(self._files.read, step.text)
+        return replace(step, text=PurePath(step.text).name, data=file.data)
 
     def _check_profile(self, profile: str, session: str | None) -> None:
         if session is not None:

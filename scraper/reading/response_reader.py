@@ -26,6 +26,8 @@ READ_LIMIT_S = 5.0
 _FALLBACK_LIMIT_S = 3.0
 """CPU seconds for the fallback reader. Its time is linear: two seconds for the largest page."""
 
+_WAITING_CHARS = 200
+"""Characters. A page with less text that moves on by itself is a waiting page."""
 _CLEARED_BY_SCRIPTS = frozenset({"captcha", "challenge", "proof_of_work"})
 """Reasons of block pages that may disappear when rendered. Other error pages do not change."""
 
@@ -163,4 +165,12 @@ def _is_enough(snapshot: Snapshot, document: Document) -> bool:
     if "#" in snapshot.requested_url:
         # A script routes by the fragment: the server sends the same page for all of them.
         return False
+    if len(document.markdown) < _WAITING_CHARS and _moves_on(snapshot):
+        return False
     return verdict.ok or verdict.reason == "binary"
+
+
+def _moves_on(snapshot: Snapshot) -> bool:
+    """Return True if a header or an element of the page redirects it after a time."""
+    markup = snapshot.html.lower().replace('"', "").replace("'", "")
+    return "refresh" in snapshot.headers or "http-equiv=refresh" in markup

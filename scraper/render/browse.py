@@ -51,7 +51,9 @@ def steps_as_markdown(
     lines: list[str] = []
     is_explained = False
     for number, report in enumerate(reports):
-        lines += _write_step(number + 1, report, is_last_page=number == last_whole)
+        is_last = number + 1 == len(reports)
+        is_opened = report.step.startswith("open ")
+        lines += _write_step(number + 1, report, is_last_page=is_last or (number == last_whole and not is_opened))
         if report.reading is None:
             continue
         parts += _mark_lines(lines, region, explains=not is_explained)
@@ -65,7 +67,7 @@ def steps_as_markdown(
 
 
 def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[str]:
-    """Return the lines of one step. If a later step shows another page, only the heading is written."""
+    """Return the lines of one step. Without `is_last_page`, only the heading of a whole outline is written."""
     content = report.content if is_last_page or not report.heading else report.heading
     first = f"step {number}"
     if report.error:

@@ -153,8 +153,9 @@ def _describe_picture(
 _MAX_STEPS = 50
 _STEPS = (
     "open URL; look [words]; click T [twice|right|accept]; type T = text [+ Enter]; select T = option; press Key; "
+    "upload T = name.txt: text; "
     "hover T; drag T to T; scroll down|up|end|T; more T (until all is there); wait words|seconds; back; point x y; "
-    'read; close. T: e12, role "name" or "text".'
+    'read; close. T: e12, role "name", "text" or "name" in "text beside it".'
 )
 
 

@@ -20,6 +20,7 @@ from tests.site import (
     acting_fields,
     acting_hostile,
     acting_late,
+    acting_lists,
     acting_regions,
     acting_requests,
     apps,
@@ -58,7 +59,7 @@ _MODULES = (
     articles, apps, readiness, lazy, shadow, frames, guides, slow, redirects,
     block_pages, hidden, spoofed_content, runaway_scripts, hoards, bodies, wire, documents,
     charsets, memory, caching, request_log, services, shops, assets, third_parties, colored_pages, consent, acting,
-    acting_choices, acting_fields, acting_hostile, acting_late, acting_regions, acting_requests,
+    acting_choices, acting_fields, acting_hostile, acting_late, acting_lists, acting_regions, acting_requests,
 )  # fmt: skip
 
 _BACKLOG = 1024

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from urllib.parse import urlsplit
 
 from lxml import etree
 
@@ -138,6 +139,22 @@ def link_unread_examples(body: Element, base: str) -> None:
             else:
                 before.text = f"{(before.text or '').rstrip()} "
             before.append(link)
+
+
+def link_embedded_documents(body: Element, base: str) -> None:
+    """Add a paragraph with a link before each PDF that the page embeds."""
+    for frame in list(islice(body.iter("embed", "object", "iframe"), _MAX_MEDIA)):
+        address = (frame.get("src") or frame.get("data") or "").strip()[:_MAX_ADDRESS]
+        url = join_url(base, address)
+        name = urlsplit(url).path.rpartition("/")[2]
+        is_pdf = frame.get("type") == "application/pdf" or name.lower().endswith(".pdf")
+        is_inner = any(around.tag == "object" for around in frame.iterancestors())
+        if not address or not url.startswith(("http://", "https://")) or not is_pdf or is_inner:
+            continue
+        paragraph = etree.Element("p")
+        link = etree.SubElement(paragraph, "a", href=url)
+        link.text = " ".join((frame.get("title") or name or "document").split())[:_MAX_FRAME_TITLE] + " (embedded PDF)"
+        frame.addprevious(paragraph)
 
 
 def _find_text_before(frame: Element, body: Element) -> tuple[Element | None, str]:

@@ -123,6 +123,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
+    media_placeholders.link_embedded_documents(body, base)
     media_placeholders.link_unread_examples(body, base)
     text_styles.apply_text_styles(body)
     _remove_unreadable(body, rendered=snapshot.rendered)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
-from browsers.navigation.response import PausedResponse
+from browsers.navigation.response import PausedResponse, ResponseBody, decompress
 
 
 def response(status: int = 200, **headers: str) -> PausedResponse:
@@ -61,3 +63,11 @@ def test_size_is_unknown_for_compressed_bodies() -> None:
     for odd in ("-1", "9" * 5000, "\N{SUPERSCRIPT TWO}", "\N{FULLWIDTH DIGIT TWO}", "1 2", ""):
         assert response(content_length=odd).known_bytes is None
     assert response().known_bytes is None
+
+
+def test_a_page_whose_compression_is_not_declared_is_decompressed_within_the_limit() -> None:
+    packed, page = gzip.compress(b"<p>" + b"x" * 1000), response(content_type="text/html")
+    assert decompress(ResponseBody(packed), page, 2000) == ResponseBody(b"<p>" + b"x" * 1000, streamed=True)
+    assert decompress(ResponseBody(packed), page, 10) == ResponseBody(b"<p>xxxxxxx", truncated=True, streamed=True)
+    for body, sent in ((packed, response(content_type="application/gzip")), (b"\x1f\x8b\x08no", page)):
+        assert decompress(ResponseBody(body), sent, 2000).data == body

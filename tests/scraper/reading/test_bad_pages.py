@@ -122,6 +122,15 @@ async def test_structured_data_of_a_bad_page_is_read_or_reported(workers: Worker
         assert isinstance(found, StructuredData)
 
 
+@pytest.mark.parametrize(
+    ("delay", "is_enough"), [("", True), ("<meta http-equiv=refresh content='1; url=/end'>", False)]
+)
+async def test_a_short_page_that_moves_on_is_rendered(workers: WorkerPool, delay: str, is_enough: bool) -> None:
+    url = "https://site.example/"
+    page = Snapshot(url, url, 200, media_type="text/html", html=f"<title>Wait</title>{delay}<p>Please wait a bit.</p>")
+    assert await judge(workers).is_enough(page) is is_enough
+
+
 async def test_bad_pages_do_not_affect_good_pages(workers: WorkerPool) -> None:
     good = page(f"<main><h1>Tide table</h1><p>{WORDS}</p></main>")
     names = ("200,000 nested divs", "500,000 attributes", "a billion laughs as XML")

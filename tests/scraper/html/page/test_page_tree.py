@@ -117,3 +117,16 @@ def test_an_example_in_a_loaded_frame_is_included() -> None:
     markdown = read(html, rendered=True, frames=frames).markdown
     assert "Try this:\n\nthe example" in markdown
     assert "not loaded" not in markdown
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<embed src=/plan.pdf type=application/pdf>",
+        "<object data=/plan.pdf><embed src=/plan.pdf></object>",
+        "<iframe src='/plan.pdf'></iframe>",
+    ],
+)
+def test_an_embedded_document_is_linked_once(html: str) -> None:
+    markdown = read(f"<main><p>{WORDS}</p>{html}</main>").markdown
+    assert markdown.count("[plan.pdf (embedded PDF)](https://example.com/plan.pdf)") == 1

@@ -1,0 +1,65 @@
+"""Lists that are no `select` elements, files for pages, windows of scripts, frame sets and documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsers.acting.request_guard import ActingMode
+from tests.browsers.acting.scripts import Actor
+
+pytestmark = pytest.mark.browser
+
+
+async def test_an_option_of_a_list_of_the_page_is_chosen(actor: Actor) -> None:
+    await actor("open @lists")
+    for step, logged in {
+        'select "Position" = Mate': "chose Mate",
+        'select "Color" = Green': "color Green",
+        'select "Town" = Aarvik': "town Aarvik",
+        'select "Year" = 2011': "year 2011",
+        'select "Menu" = Copy': "menu Copy",
+        'select "Open" = Two': "open Two",
+        'select "Room" = Window': "room Window",
+    }.items():
+        assert f"log: {logged}" in (done := await actor(step)).content and not done.notices, (step, done)
+
+
+async def test_an_option_that_a_person_cannot_choose_is_not_chosen(actor: Actor) -> None:
+    await actor("open @lists")
+    assert (await actor('select "Position" = Master')).error == '"Master" is disabled'
+    assert "disabled" in (await actor('select "Room" = Vault')).error
+    assert 'there are "Cook", "Master", "Mate"' in (await actor('select "Position" = Pilot')).error
+    assert "log: nothing" in await actor.log()
+
+
+async def test_a_text_is_given_to_a_field_for_files(actor: Actor) -> None:
+    await actor("open @files")
+    for target, name in {"Scan": "note.txt", "Photo": "a.txt", "Choose": "b.txt", "Drop it here": "c.txt"}.items():
+        done = await actor(f'upload "{target}" = {name}: hello')
+        assert f"log: {name} text/plain hello" in await actor.log() and not done.notices, target
+    assert "takes no file" in (await actor('upload "No file" = e.txt: e')).error
+    assert "is disabled" in (await actor('upload "Off" = f.txt: f')).error
+
+
+async def test_reading_alone_gives_no_files(actor: Actor) -> None:
+    actor.mode = ActingMode.READ
+    await actor("open @files")
+    assert "SEARCH_MCP_ACTING=act" in (await actor('upload "Scan" = note.txt: hello')).error
+    assert "log: nothing" in await actor.log()
+
+
+async def test_the_only_effect_of_a_step_may_be_a_window_which_is_opened_in_the_tab(actor: Actor) -> None:
+    for control in ("Plain", "Later"):
+        opened = await actor("open @openers", f'click "{control}"')
+        assert 'page "Acting found"' in opened.heading and len(opened.notices) == 1, control
+        assert 'page "Acting openers"' in (await actor("back")).heading
+    assert "log: did more" in (await actor('click "More"')).content
+    for control in ("Away", "Post"):
+        refused = await actor(f'click "{control}"')
+        assert refused.notices[0].startswith("refused: a new window") and not refused.heading, control
+
+
+async def test_a_document_is_named_and_frame_sets_are_read(actor: Actor) -> None:
+    plan = await actor("open @openers", 'click "Plan"')
+    assert plan.notices[0].startswith("this is a PDF: read_doc reads") and "iframe" not in plan.content
+    assert 'button "Send"' in (await actor("back", 'click "Frames"')).content
