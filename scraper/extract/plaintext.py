@@ -16,7 +16,7 @@ from scraper.text.markdown_headings import find_headings
 _MAX_CHARACTERS = 4_000_000
 """Characters of a text; the rest is cut off."""
 
-_PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "image/svg+xml"})
 _MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 _PROSE_TYPES = frozenset({"text/plain", ""})
 _LANGUAGES = dict(
@@ -42,7 +42,7 @@ _MARKUP_START = re.compile(
 
 
 def is_page(snapshot: Snapshot) -> bool:
-    """Return True if a snapshot is HTML.
+    """Return True if a snapshot is HTML or a drawing with text.
 
     It was rendered, or its media type says so, or it is XML or has no type and begins with a tag of HTML.
     """
@@ -105,8 +105,6 @@ def _is_xml(media_type: str) -> bool:
 
 
 def _is_text_type(media_type: str) -> bool:
-    if media_type == "image/svg+xml":
-        return False
     known = media_type in _LANGUAGES or media_type in _PROSE_TYPES or media_type.startswith("text/")
     return known or _is_json(media_type) or _is_xml(media_type)
 

@@ -169,6 +169,22 @@ def _find_ranked_items(table: Element) -> list[tuple[str, list[Element]]]:
     return items if len(items) >= _MIN_ITEMS and several * 2 >= len(items) else []
 
 
+_MARKER = re.compile(r"\s*(\(?(?:\d{1,3}|[a-z]{1,4}|[IVXL]{1,6})[).]|[—–•-])\s*")
+
+
+def _find_marked_rows(table: Element) -> list[tuple[str, Element]]:
+    """Return marker and text of each row if all rows consist of these two, as the paragraphs of laws; else []."""
+    if _HEADERS(table):
+        return []
+    rows = []
+    for cells in map(row_cells, table_rows(table)):
+        marker = _MARKER.fullmatch(text_of(cells[0])) if len(cells) == 2 else None
+        if marker is None or not _has_content(cells[1]):
+            return []
+        rows.append((marker[1], cells[1]))
+    return rows
+
+
 def _is_equation(table: Element) -> bool:
     """Return True if a table only sets formulas and their numbers."""
     if next(table.iter("math"), None) is None or _HEADERS(table):
@@ -256,6 +272,7 @@ def _parse_span(value: str | None, most: int) -> int:
 
 
 _MAX_TITLE = 100
+_ESCAPED_POINT = "\\."
 _ALLOWED_CHILDREN = {
     "table": TABLE_SECTIONS | {"tr", "colgroup", "col"},
     **dict.fromkeys(TABLE_SECTIONS, frozenset({"tr"})),
@@ -289,6 +306,10 @@ class TableRules(CodeRules, MathRules):
         if items:
             listed = "\n".join(self._item(rank, cells, unwrapped) for rank, cells in items)
             return f"{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n\n"
+        marked = _find_marked_rows(element)
+        if marked:
+            listed = "".join(self._marked_row(marker, cell, unwrapped) for marker, cell in marked)
+            return f"\n\n{self._convert_outside_cells(element, unwrapped)}\n\n{listed}\n"
         if not _is_layout_table(element):
             return None
         pieces = [self._convert_outside_cells(element, unwrapped)]
@@ -335,6 +356,12 @@ class TableRules(CodeRules, MathRules):
             self.plain_pieces.append(None)
             texts.append(self.render_children(cell, context).strip().replace("\n", f"\n{indent}"))
         return f"{rank}. " + f"  \n{indent}".join(filter(None, texts))
+
+    def _marked_row(self, marker: str, cell: Element, context: ConversionContext) -> str:
+        self.plain_pieces += [None, f"{marker} "]
+        rows = self.render_children(cell, context).strip().split("\n")
+        text = "\n".join(f"  {row}" if row.strip() else "" for row in rows).lstrip()
+        return f"- {marker.replace('.', _ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""

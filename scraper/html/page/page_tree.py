@@ -31,7 +31,10 @@ _MAX_NOTE = 400
 _FALLBACK_WORDS = 40
 """Words. A `noscript` element with more is content, and a page with fewer other words needs it."""
 
-_SVG_TEXTS = element_selector(".//text")
+_SVG_TEXTS = element_selector(".//text | .//foreignobject | .//foreignObject")
+_SVG_CAPTIONS = element_selector("./title | ./desc")
+_MIN_LABELS = 3
+"""Labels of a drawing that is a chart or diagram. Each is a line; those of an icon or logo are a part of the text."""
 _MAX_SVG_TEXT = 2_000
 _MARKED_FRAMES = attribute_selector("data-x-frame")
 _WITH_URL = element_selector(".//*[@href or @src or @srcset or @data-src]")
@@ -219,14 +222,32 @@ def _is_script_note(text: str) -> bool:
 
 def _remove_unreadable(body: Element, *, rendered: bool) -> None:
     for drawing in list(body.iter("svg")):
-        words = " ".join(text_of(text) for text in _SVG_TEXTS(drawing))
-        attributes, tail = drawing.attrib, drawing.tail
-        attributes.clear()
-        del drawing[:]
-        drawing.text, drawing.tail = words[:_MAX_SVG_TEXT], tail
+        _replace_drawing(drawing)
     etree.strip_elements(body, *UNREADABLE, *_WITHOUT_TEXT, with_tail=False)
     if rendered and not _needs_fallback(body):
         etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _replace_drawing(drawing: Element) -> None:
+    """Replace a drawing by its labels, and those of a chart or diagram also by its title and description."""
+    labels = list(filter(None, (" ".join(text_of(label).split()) for label in _SVG_TEXTS(drawing))))
+    is_chart = len(labels) >= _MIN_LABELS
+    captions = [" ".join(text_of(caption).split()) for caption in _SVG_CAPTIONS(drawing)] if is_chart else []
+    lines = list(dict.fromkeys(filter(None, captions))) + labels
+    tail = drawing.tail
+    drawing.attrib.clear()
+    del drawing[:]
+    drawing.text, drawing.tail = (" ".join(lines)[:_MAX_SVG_TEXT], tail) if not is_chart else (None, tail)
+    if is_chart:
+        drawing.tag = "figure"
+        length = 0
+        for line in lines:
+            length += len(line)
+            if length > _MAX_SVG_TEXT:
+                break
+            etree.SubElement(drawing, "br").tail = line
+        drawing.text, first = drawing[0].tail, drawing[0]
+        drawing.remove(first)
 
 
 def _needs_fallback(body: Element) -> bool:

@@ -166,3 +166,20 @@ def wide_table(row: str, size: int) -> str:
 )
 def test_a_wide_header_is_examined_once(hostile: Hostile[str]) -> None:
     hostile.run(markdown_of, limit_s=2)
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<table><tr><td><p>(a)</p><td><p>one</p><p>two</p></table>", "- (a) one\n\n  two"),
+        ("<table><tr><td>1.<td>one<tr><td>2.<td>two</table>", "- 1\\. one\n- 2\\. two"),
+        ("<table><tr><td>(b)<td>one<table><tr><td>(i)<td>two</table></table>", "- (b) one\n\n  - (i) two"),
+        ("<table><tr><td>—<td>one</table>", "- — one"),
+    ],
+)
+def test_rows_of_a_marker_and_a_text_are_items(html: str, markdown: str) -> None:
+    assert markdown_of(html) == markdown
+
+
+def test_other_rows_that_begin_with_a_number_stay_a_table() -> None:
+    assert markdown_of("<table><tr><td>(1)<td>one<td>two</table>").startswith("| (1)")

@@ -62,3 +62,10 @@ def test_kept_lines_stay_lines(html: str, expected: str) -> None:
 def test_an_unfinished_rule_ends_with_its_style_sheet() -> None:
     html = "<style>.a { color: red</style><style>.b{display:none}</style><p class=b>hidden</p><p>shown</p>"
     assert _markdown_of(html) == "shown"
+
+
+def test_labels_of_a_chart_are_lines_below_its_title() -> None:
+    labels = "<text>One</text><text>Two <tspan>2</tspan></text><foreignObject><p>Three</p></foreignObject>"
+    chart = f"<svg><title>Trade</title><desc>By year</desc><g>{labels}</g></svg>"
+    assert _markdown_of(chart).split("  \n") == ["Trade", "By year", "One", "Two 2", "Three"]
+    assert _markdown_of("<p>a <svg><title>Close</title><text>x</text></svg> b</p>") == "a x b"
