@@ -30,6 +30,7 @@ _AMBIGUOUS = (
 _OTHERS_DO_NOT_FIT = (
     "The recipe does not fit this page, so fields without an example have no value: add them to the example."
 )
+_EMPTY = "The page shows the label of `{name}` without a value."
 _UNCLEAR = "Two values fit `{name}` equally well, so it has none: '{first}' and '{other}'."
 
 
@@ -185,6 +186,8 @@ def _read_names(
             values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
         elif shown is not None:
             warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
+    empty = [name for name in fields if values[name] is None and named.find_empty(FieldName(name, fields[name]))]
+    warnings += [_EMPTY.format(name=name[:40]) for name in empty]
     warnings += [CORRECT] if evidence or warnings else []
     learned, _ = extraction_recipes.learn(
         finder, {name: value for name, value in values.items() if value}, _host(finder)

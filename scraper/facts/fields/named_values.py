@@ -5,30 +5,25 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from scraper.facts.fields.field_names import FieldName
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.fields.text_leaves import TextLeaf
 from scraper.facts.fields.value_formats import find_value, rate_format
-from scraper.html.dom.tags import HEADINGS
+from scraper.facts.label_value_pairs import MAX_LABEL, read_pairs
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import name_key
 
 _MIN_SCORE = 2.8
 """Minimum score of a value; weaker candidates are ignored."""
 _MIN_MATCH = 0.25
+MIN_LABEL_MATCH = 0.6
+"""Minimum similarity of a field name to a whole label."""
 _MAX_VALUE = 300
-_MAX_LABEL = 45
-_INLINE_LABEL = re.compile(r"([^:：]{2,40}?)\s*[:：]\s*(\S.*)", re.DOTALL)
-_NEXT_LABEL = re.compile(r"\s+(?=[^\W\d_][\w-]*[:：]\s)")
-"""Space before the next label in a text of several labels and values."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 """Year, place or kind in brackets after a title."""
-LABEL_END = re.compile(r"[:：]\s*\Z")
-LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
 _NAME_WEIGHTS = {
     "itemprop": 1.0, "property": 1.0, "data-field": 0.9, "data-testid": 0.8, "id": 0.8, "headers": 0.8, "class": 0.7,
     "rel": 0.6,
@@ -54,6 +49,8 @@ class NamedValue:
     source: str
     """`label`, `name`, `format` or `title`."""
     score: float
+    match: float = 0.0
+    """Similarity of the label to the name of the field."""
     rival: str = ""
     """Best value that is neither this one nor a part of it; empty if there is none."""
     lead: float = math.inf
@@ -76,12 +73,14 @@ class NamedValue:
 class NameMatch:
     """A value beside a label, or in an element with names, that are similar to the name of a field."""
 
-    leaf: TextLeaf
+    element: Element
+    """Element of the value."""
     value: str
     match: float
     """Similarity of the names, from 0 to 1."""
     source: str
     """`label` or `name`."""
+    is_inline: bool = False
 
 
 class NamedValueFinder:
@@ -94,128 +93,93 @@ class NamedValueFinder:
         self._title = finder.page.page.head.title
         self._loose = {(leaf.element, leaf.text) for leaf in finder.leaves if not leaf.is_whole}
         """Texts of elements beside inline markup in them."""
-        self._heading = next((leaf.number for leaf in finder.leaves if leaf.element.tag == "h1"), 0)
-        self._labels = self._read_labels()
+        page = finder.page
+        heading = next((one for one in page.elements if one.tag == "h1"), page.body)
+        self._heading = page.number[heading]
+        title = f"{self._title} {page.text(heading) if heading.tag == 'h1' else ''} {page.page.url}"
+        self._pairs = list(read_pairs(page.body, text=page.text, title=title))
         self._beside: dict[Element, float] = {}
 
     def find(self, field: FieldName) -> NamedValue | None:
         """Return the best value of a field, or None if no candidate reaches `_MIN_SCORE`."""
-        rated: list[NamedValue] = []
-        for leaf, value, match, is_inline in self._candidates(field):
-            score, source = self._rate(field, leaf, value, match, is_inline)
-            rated.append(NamedValue(value, source, score))
+        rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in self._candidates(field)]
         best = max(rated, key=lambda one: one.score, default=None)
         if best is None or best.score < _MIN_SCORE:
-            return self._find_only_value(field)
+            return None if self.find_empty(field) else self._find_only_value(field)
+        if best.source in ("label", "format") and self.find_empty(field) > max(one.match for one in rated):
+            return None
         key = name_key(best.text)
         others = [one for one in rated if (own := name_key(one.text)) not in key and key not in own]
         rival = max(others, key=lambda one: one.score, default=None)
         return replace(best, rival=rival.text, lead=best.score - rival.score) if rival else best
 
+    def find_empty(self, field: FieldName) -> float:
+        """Return the similarity of the best label of a field whose place for the value is empty, or 0."""
+        matches = (field.match(pair.label) * pair.weight for pair in self._pairs if not pair.value)
+        return max((match for match in matches if match >= MIN_LABEL_MATCH), default=0.0)
+
     def find_matches(self, field: FieldName) -> list[NameMatch]:
         """Return the values whose label or element names are similar to a field."""
-        found: dict[tuple[int, str], NameMatch] = {}
-        for leaf, label, value, nearness, _ in self._labels:
-            match = field.match(label) * nearness
-            known = found.get((leaf.number, value))
-            if match >= _MIN_MATCH and name_key(value) and (known is None or match > known.match):
-                found[leaf.number, value] = NameMatch(leaf, value, match, "label")
+        found = {(one.element, one.value): one for one in self._labeled(field)}
         for leaf in self._finder.leaves:
             match = self._match_names(field, leaf.element) if len(leaf.text) <= _MAX_VALUE else 0.0
-            known = found.get((leaf.number, leaf.text))
+            known = found.get((leaf.element, leaf.text))
             if match >= _MIN_MATCH and (known is None or match > known.match):
-                found[leaf.number, leaf.text] = NameMatch(leaf, leaf.text, match, "name")
+                found[leaf.element, leaf.text] = NameMatch(leaf.element, leaf.text, match, "name")
         return [one for one in found.values() if rate_format(field.kind, one.value) >= 0]
+
+    def _labeled(self, field: FieldName) -> list[NameMatch]:
+        """Return the values whose labels are similar to a field."""
+        found: dict[tuple[Element, str], NameMatch] = {}
+        for pair in self._pairs:
+            match = field.match(pair.label) * pair.weight
+            known = found.get((pair.element, pair.value))
+            if match >= _MIN_MATCH and name_key(pair.value) and (known is None or match > known.match):
+                found[pair.element, pair.value] = NameMatch(pair.element, pair.value, match, "label", pair.is_inline)
+        return list(found.values())
 
     def _find_only_value(self, field: FieldName) -> NamedValue | None:
         """Return the value of a field's format if the page has only one."""
         if field.kind not in _SPECIFIC_KINDS or field.kind == "date":
             # A date may be that of anything.
             return None
-        leaves = [leaf for leaf in self._finder.leaves if len(leaf.text) <= _MAX_LABEL]
+        leaves = [leaf for leaf in self._finder.leaves if len(leaf.text) <= MAX_LABEL]
         fitting = [leaf for leaf in leaves if rate_format(field.kind, leaf.text) >= 1]
         values = {find_value(field.kind, leaf.text) for leaf in fitting}
         if len(values) != 1 or all(self._aside(leaf.element) for leaf in fitting):
             return None
         return NamedValue(min((leaf.text for leaf in fitting), key=len), "format", _MIN_SCORE)
 
-    def _candidates(self, field: FieldName) -> list[tuple[TextLeaf, str, float, bool]]:
-        found: dict[tuple[int, str], tuple[TextLeaf, str, float, bool]] = {}
-        for leaf, label, value, nearness, is_inline in self._labels:
-            match = field.match(label) * nearness
-            if match >= _MIN_MATCH and not name_key(value):
-                continue
-            known = found.get((leaf.number, value))
-            if match >= _MIN_MATCH and (known is None or match > known[2]):
-                found[leaf.number, value] = (leaf, value, match, is_inline)
+    def _candidates(self, field: FieldName) -> Iterable[NameMatch]:
+        found = {(one.element, one.value): one for one in self._labeled(field)}
         for leaf in self._finder.leaves:
-            if len(leaf.text) > _MAX_VALUE or (leaf.number, leaf.text) in found:
+            if len(leaf.text) > _MAX_VALUE or (leaf.element, leaf.text) in found:
                 continue
-            is_title = field.kind == "title" and (self._is_in(leaf, "h1", "h2") or self._agreement(leaf.text) > 0.3)
+            element = leaf.element
+            is_title = field.kind == "title" and (_is_in(element, "h1", "h2") or self._agreement(leaf.text) > 0.3)
             is_format = field.kind in _SPECIFIC_KINDS and rate_format(field.kind, leaf.text) >= 1
-            if is_title or is_format or self._match_names(field, leaf.element) >= 0.3:
-                found[leaf.number, leaf.text] = (leaf, leaf.text, 0.0, False)
-        return list(found.values())
+            if is_title or is_format or self._match_names(field, element) >= 0.3:
+                found[element, leaf.text] = NameMatch(element, leaf.text, 0.0, "name")
+        return found.values()
 
-    def _rate(self, field: FieldName, leaf: TextLeaf, value: str, match: float, is_inline: bool) -> tuple[float, str]:
-        """Return the score of a candidate, and the source that contributes most to it."""
+    def _rate(self, field: FieldName, one: NameMatch) -> tuple[str, float]:
+        """Return the source that contributes most to the score of a candidate, and the score."""
+        value, element, page = one.value, one.element, self._finder.page
         fit = rate_format(field.kind, value)
-        names = 1.8 * self._match_names(field, leaf.element)
+        names = 1.8 * self._match_names(field, element)
         title = 0.0
         if field.kind == "title":
             qualifier = _QUALIFIER.search(value)
-            title = -0.8 * (qualifier is not None and (leaf.element, value[: qualifier.start()]) in self._loose)
-            title += 1.6 * self._is_in(leaf, "h1") + 0.5 * self._is_in(leaf, "h2", "h3") + 1.6 * self._agreement(value)
-        label = (3.3 if is_inline else 3.0) * match
+            title = -0.8 * (qualifier is not None and (element, value[: qualifier.start()]) in self._loose)
+            title += 1.6 * _is_in(element, "h1") + 0.5 * _is_in(element, "h2", "h3") + 1.6 * self._agreement(value)
+        label = (3.3 if one.is_inline else 3.0) * one.match
         score = label + names + title + (fit if fit > 0 else 2.0 * fit)
-        score += 0.6 * (1 - abs(leaf.number - self._heading) / max(1, len(self._finder.leaves)))
-        score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(leaf.element)
+        score += 0.6 * (1 - abs(page.number.get(element, 0) - self._heading) / max(1, len(page.elements)))
+        score += 0.2 * (len(value) <= 60) - 0.5 * (len(value) > 200) - 0.8 * self._aside(element)
         score -= 1.5 * (value[0] in "([" and value[-1] in ")]")
-        score -= 1.5 * (LABEL_END.search(value) is not None) + 1.5 * (name_key(value) in self._constants)
+        score -= 1.5 * value.endswith((":", "：")) + 1.5 * (name_key(value) in self._constants)
         sources = {"label": label, "name": names, "title": title, "format": fit}
-        return score, max(sources, key=lambda source: sources[source])
-
-    def _read_labels(self) -> list[tuple[TextLeaf, str, str, float, bool]]:
-        """Return each leaf with a possible label, its value, and the proximity of the label from 0 to 1."""
-        found: list[tuple[TextLeaf, str, str, float, bool]] = []
-        leaves, page = self._finder.leaves, self._finder.page
-        for leaf in leaves:
-            if len(leaf.text) > 400:
-                continue
-            inline = _INLINE_LABEL.fullmatch(leaf.text)
-            if inline:
-                found.append((leaf, inline[1], _NEXT_LABEL.split(inline[2], 1)[0], 1.0, True))
-            steps = 0
-            for other in reversed(leaves[max(0, leaf.number - 8) : leaf.number]):
-                is_around = (
-                    other.is_whole
-                    and page.number[other.element] <= page.number[leaf.element] < page.end[page.number[other.element]]
-                )
-                if is_around:
-                    continue
-                if len(other.text) <= _MAX_LABEL:
-                    is_marked = LABEL_END.search(other.text) or other.element.tag in LABEL_TAGS
-                    is_near = other.line == leaf.line or _is_same_row(other.element, leaf.element)
-                    nearness = (1.0, 0.6, 0.4)[steps] * (1.0 if is_marked or is_near else 0.7)
-                    found.append((leaf, other.text, _NEXT_LABEL.split(leaf.text, 1)[0], nearness, False))
-                steps += 1
-                if steps == 3:
-                    break
-        return found + self._column_labels()
-
-    def _column_labels(self) -> list[tuple[TextLeaf, str, str, float, bool]]:
-        """Return the cells of tables with their column headers as labels."""
-        page = self._finder.page
-        headers: dict[Element, str] = {}
-        for table in page.body.iter("table"):
-            rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
-            if len(rows) < 2 or len(rows[0]) < 2 or any(cell.tag != "th" for cell in rows[0]):
-                continue
-            for row in rows[1:]:
-                if len(row) == len(rows[0]):
-                    headers |= {cell: page.text(head) for cell, head in zip(row, rows[0], strict=True)}
-        leaves = (leaf for leaf in self._finder.leaves if leaf.element in headers and leaf.is_whole)
-        return [(leaf, headers[leaf.element], leaf.text, 1.0, False) for leaf in leaves]
+        return max(sources, key=lambda source: sources[source]), score
 
     def _match_names(self, field: FieldName, element: Element) -> float:
         best = 0.0
@@ -230,9 +194,6 @@ class NamedValueFinder:
                     best = max(best, level * weight * max(map(field.match, names), default=0.0))
             node = node.getparent()
         return best
-
-    def _is_in(self, leaf: TextLeaf, *tags: str) -> bool:
-        return leaf.element.tag in tags or any(one.tag in tags for one in leaf.element.iterancestors(*tags))
 
     def _agreement(self, text: str) -> float:
         """Return the similarity of a text to the page title, from 0 to 1."""
@@ -261,12 +222,8 @@ class NamedValueFinder:
         return known
 
 
-def _is_same_row(label: Element, value: Element) -> bool:
-    """Return True if two elements share a near ancestor such as a row, list item or paragraph."""
-    around = [value, *list(value.iterancestors())[:3]]
-    near = [label, *list(label.iterancestors())[:3]]
-    common = next((one for one in near if one in around), None)
-    return common is not None and common.tag in ("tr", "dl", "li", "p", "div", "span", "td")
+def _is_in(element: Element, *tags: str) -> bool:
+    return element.tag in tags or next(element.iterancestors(*tags), None) is not None
 
 
 def find_shared_texts(finders: Sequence[ValuePlaceFinder]) -> list[frozenset[str]]:

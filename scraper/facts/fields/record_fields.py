@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from scraper.facts.fields.extraction_recipes import LocatedValue, RecordColumn, strip_around
 from scraper.facts.fields.field_names import FieldName
-from scraper.facts.fields.named_values import LABEL_END, LABEL_TAGS, NameMatch
+from scraper.facts.fields.named_values import MIN_LABEL_MATCH, NameMatch
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import COLUMNS, read_rows
 from scraper.facts.fields.record_items import NamedItems, RecordItems
 from scraper.facts.fields.record_list_rating import RecordList, stable_classes
 from scraper.facts.fields.text_leaves import TextLeaf
+from scraper.facts.label_value_pairs import LABEL_TAGS
 from scraper.html.dom.xpath import Element, classes_of
 from scraper.text.sanitize import name_key
 
@@ -30,7 +31,7 @@ _USUAL_NAMES = {
 _ADDRESS_NAMES = (*_USUAL_NAMES["url"], *_USUAL_NAMES["image"])
 """Names of fields that are not read from the data of a page, whose addresses may be relative."""
 _MIN_USUAL_MATCH = 0.9
-_MIN_MATCH = {"label": 0.6, "name": 0.45}
+_MIN_MATCH = {"label": MIN_LABEL_MATCH, "name": 0.45}
 """Minimum similarity of a field name to a label, which is the whole name, or to one of several names of an element."""
 MIN_FILLED = 0.5
 """Minimum share of the records with a value, in at least one column of a list that fits."""
@@ -80,7 +81,7 @@ class RecordFields:
                 self._owners |= dict.fromkeys(range(start, self._page.end[start]), at)
         self._leaves: list[list[TextLeaf]] = [[] for _ in found.records]
         for leaf in finder.leaves:
-            owner = self._owner(leaf)
+            owner = self._owner(leaf.element)
             if owner is not None:
                 self._leaves[owner].append(leaf)
         rows = read_rows(self._page, found)
@@ -89,9 +90,9 @@ class RecordFields:
         self._items = RecordItems(named, self._usual["title"])
         self._paths: list[dict[tuple[str, ...], TextLeaf]] = []
 
-    def _owner(self, leaf: TextLeaf) -> int | None:
-        """Return the number of the record that contains a text, or None."""
-        return self._owners.get(self._page.number[leaf.element])
+    def _owner(self, element: Element) -> int | None:
+        """Return the number of the record that contains an element, or None."""
+        return self._owners.get(self._page.number[element])
 
     def read(self, columns: Mapping[str, RecordColumn], named: NamedFields) -> dict[str, ColumnValues]:
         """Return the values of each column; columns without any value are left out."""
@@ -107,7 +108,7 @@ class RecordFields:
             return list(self._usual[column.usual])
         if column.label:
             return [self._after_label(leaves, column) for leaves in self._leaves]
-        if LABEL_END.search(column.prefix):
+        if column.prefix.rstrip().endswith((":", "：")):
             return [self._after_prefix(leaves, column) for leaves in self._leaves]
         if not self._paths:
             self._paths = [
@@ -184,11 +185,11 @@ class RecordFields:
         """Return the columns of values that match a field, by tags and classes of their elements."""
         places: defaultdict[object, dict[int, NameMatch]] = defaultdict(dict)
         for one in matches:
-            owner = self._owner(one.leaf)
+            owner = self._owner(one.element)
             if one.match < _MIN_MATCH[one.source] or owner is None:
                 continue
-            steps = self._element_path(one.leaf.element, owner)
-            place: object = _kind(one.leaf), *(step.rpartition(" ")[0] for step in steps)
+            steps = self._element_path(one.element, owner)
+            place: object = (*(step.rpartition(" ")[0] for step in steps),)
             if owner not in places[place] or one.match > places[place][owner].match:
                 places[place][owner] = one
         found: list[ColumnValues] = []
@@ -202,7 +203,7 @@ class RecordFields:
         """Return the record that contains the most values of an example, and the names of these values."""
         names: list[set[str]] = [set() for _ in self._records]
         for name, value in example.items():
-            owners = {owner for one in located[name] if (owner := self._owner(one.leaf)) is not None}
+            owners = {owner for one in located[name] if (owner := self._owner(one.leaf.element)) is not None}
             for usual in self._usual:
                 owners.update(at for at in range(len(names)) if self._is_usual(usual, at, value))
             for owner in owners:
@@ -225,7 +226,7 @@ class RecordFields:
         unclear: list[str] = []
         for name, value in example.items():
             field = FieldName(name)
-            here = [one for one in located[name] if self._owner(one.leaf) == at]
+            here = [one for one in located[name] if self._owner(one.leaf.element) == at]
             here.sort(key=lambda one: not one.is_exact)
             options = [(one.is_exact, *self._column_of(one, at, field)) for one in here[:_MAX_PLACES]]
             usual = [one for one in self._usual if self._is_usual(one, at, value)]
@@ -249,7 +250,7 @@ class RecordFields:
         before = leaves[place - 1] if place else None
         if one.is_exact and before is not None:
             column = RecordColumn(label=before.text, path=path[:1])
-            is_label = LABEL_END.search(before.text) or before.element.tag in LABEL_TAGS
+            is_label = before.text.endswith((":", "：")) or before.element.tag in LABEL_TAGS
             if is_label and sum(map(bool, self._read_column(column))) > 1:
                 return column, field.match(before.text)
         names = classes_of(one.leaf.element)
