@@ -11,8 +11,7 @@ from typing import TypeAlias
 from lxml import etree
 
 from scraper.facts.data_tables import CONTROLS, DataTable, TextOf, has_control, read_tables, text_or_picture
-from scraper.facts.fields.text_leaves import INLINE, MAX_ELEMENTS
-from scraper.html.dom.tags import HEADINGS, UNREADABLE
+from scraper.html.dom.tags import HEADINGS, INLINE, UNREADABLE
 from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import Words
@@ -20,6 +19,8 @@ from scraper.words.matcher import Words
 LABEL_TAGS = HEADINGS | {"th", "dt", "strong", "b", "label"}
 MAX_LABEL = 45
 """Characters of a label."""
+_MAX_ELEMENTS = 30_000
+"""Elements of a page that are read."""
 _MAX_VALUE = 300
 """Characters of a value."""
 _MAX_PRODUCT_VALUE = 60
@@ -219,7 +220,7 @@ def _read_lines(body: Element) -> list[_Line]:
         tag = element.tag
         if event == "start":
             count += 1
-            if not isinstance(tag, str) or tag in _SKIPPED or count > MAX_ELEMENTS:
+            if not isinstance(tag, str) or tag in _SKIPPED or count > _MAX_ELEMENTS:
                 lines[-1].has_control |= tag in CONTROLS
                 walker.skip_subtree()
                 continue

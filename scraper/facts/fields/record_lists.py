@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.record_list_rating import ListRater, RecordElements, RecordList
-from scraper.facts.fields.text_leaves import INLINE, ElementTexts
-from scraper.html.dom.tags import HEADINGS
+from scraper.facts.fields.text_leaves import ElementTexts
+from scraper.html.dom.tags import HEADINGS, INLINE
 from scraper.html.dom.xpath import Element
 
 MAX_LISTS = 5

@@ -6,15 +6,10 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from scraper.html.dom.tags import UNREADABLE
+from scraper.html.dom.tags import INLINE, UNREADABLE
 from scraper.html.dom.xpath import Element
 from scraper.html.page.page_tree import PageTree
 
-INLINE = frozenset(
-    "a b i em strong span small big font u s sub sup abbr cite code mark time q bdi bdo var kbd samp label data wbr br "
-    "img ins del strike tt acronym center nobr picture source".split()
-)
-"""Elements that do not start a new line."""
 MAX_ELEMENTS = 30_000
 """Elements of a page that are read; later ones are ignored."""
 MAX_VALUE = 2_000

@@ -18,7 +18,7 @@ ALL_BLOCKS = BLOCKS | set(
 
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big br cite code data del dfn em fnref font i img ins kbd label mark math meter mfrac mi "
-    "mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strong sub sup svg time tt "
+    "mn mo mrow msub msup nobr output picture q rp rt ruby s samp small source span strike strong sub sup svg time tt "
     "u var wbr input select".split()
 )
 """Elements that are part of a line. Others that are no blocks are it if text is beside them."""
