@@ -12,7 +12,7 @@ from typing import Any
 
 from devtools import tool_answers
 from scraper.settings import Settings
-from scraper.tools import registry
+from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
 from scraper.tools.prompts import Prompt, prompts_for
 
@@ -29,7 +29,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 
 def pages() -> dict[str, str]:
     """Return every page by its file name."""
-    tools, pair = registry.tools(Settings(toolsets=("default", "acting"))), registry.openai_tools()
+    tools, pair = registry.tools(Settings(toolsets=("default", "acting"))), search_tools.openai_tools()
     answers = tool_answers.load()
     made = {f"{tool.name}.md": _page(tool, answers) for tool in tools}
     made["openai.md"] = _pair_page(pair, answers)

@@ -24,8 +24,13 @@ from scraper.errors import OutsideRootError, ScraperError
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.documents.local_files import LocalFiles
 from scraper.search.request import SearchRequest
-from scraper.server.access import MIN_TOKEN_CHARS, is_loopback, make_access_rules, make_resource_server
-from scraper.server.errors import ServerStartError
+from scraper.server.access import (
+    MIN_TOKEN_CHARS,
+    ServerStartError,
+    is_loopback,
+    make_access_rules,
+    make_resource_server,
+)
 from scraper.services import Services
 from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
 from scraper.store.factory import find_database_problem

@@ -14,7 +14,7 @@ from click.shell_completion import get_completion_class
 from scraper.cli.exit_codes import EXIT_CODE_MEANINGS
 from scraper.cli.setting_options import WEB_ONLY, Command, command, load_settings, version, with_settings
 from scraper.server import entrypoints
-from scraper.server.errors import ServerStartError
+from scraper.server.access import ServerStartError
 from scraper.settings import SettingsError
 from scraper.values.text import suggest
 

@@ -24,10 +24,9 @@ from scraper.background_tasks import run_in_background
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import READ_MANY, SERVER_ONLY, command, load_settings
-from scraper.cli.tool_output import rewrite_message, run_and_print, run_and_print_pages, with_store
-from scraper.errors import InvalidUrlError
+from scraper.cli.tool_output import parse_url, rewrite_message, run_and_print, run_and_print_pages, with_store
 from scraper.settings import Settings, SettingsError
-from scraper.urls import guess_urls, parse_address
+from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
@@ -270,11 +269,8 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     settings = load_settings(flags)
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
-    try:
-        for url in urls:
-            parse_address(url)
-    except InvalidUrlError as error:
-        raise click.UsageError(str(error)) from None
+    for url in urls:
+        parse_url(url)
     crawled = CrawlOptions(urls, flags["include"], flags["exclude"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])

@@ -21,9 +21,9 @@ from scraper.call_context import Deadline
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import load_settings
-from scraper.errors import ScraperError, format_error
+from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
-from scraper.urls import guess_urls
+from scraper.urls import guess_urls, parse_address
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
@@ -393,6 +393,14 @@ def run_and_print_pages(
     guesses = list(map(guess_urls, urls))
     call = {**flags, name: [url for url, _ in guesses]}
     return run_and_print(tool, call, other_urls=dict(guesses), has_rows=has_rows)
+
+
+def parse_url(text: str) -> tuple[str, str]:
+    """Return the URLs of `parse_address`, or raise UsageError."""
+    try:
+        return parse_address(text)
+    except InvalidUrlError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def wants_json(flags: dict[str, Any]) -> bool:

@@ -20,10 +20,9 @@ import click
 
 from scraper.cli.exit_codes import ExitCode, code_of_error
 from scraper.cli.setting_options import LOG_SETTINGS, READ_MANY, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import rewrite_json, with_store
-from scraper.errors import InvalidUrlError, ScraperError
+from scraper.cli.tool_output import parse_url, rewrite_json, with_store
+from scraper.errors import ScraperError
 from scraper.settings import Settings
-from scraper.urls import parse_address
 
 if TYPE_CHECKING:
     from scraper.site.model import PageChange
@@ -48,10 +47,7 @@ def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     found = _EVERY.fullmatch(every.strip())
     if found is None or not int(found[1]):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
-    try:
-        target, other_url = parse_address(url)
-    except InvalidUrlError as error:
-        raise click.UsageError(str(error)) from None
+    target, other_url = parse_url(url)
 
     from scraper.site.watch_list import WatchedPage, WatchList
 
@@ -83,11 +79,7 @@ def remove(url: str, as_json: bool, **flags: Any) -> int:
     """Remove a page from the list; its versions stay."""
     from scraper.site.watch_list import WatchList
 
-    try:
-        urls = parse_address(url)
-    except InvalidUrlError as error:
-        raise click.UsageError(str(error)) from None
-    found = with_store(load_settings(flags), lambda store: WatchList(store.records).remove(urls))
+    found = with_store(load_settings(flags), lambda store: WatchList(store.records).remove(parse_url(url)))
     if as_json:
         click.echo(json.dumps({"removed": found}))
     elif found:

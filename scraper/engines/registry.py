@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
@@ -29,6 +30,7 @@ from scraper.urls import is_web_url
 _ROWS = 10
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
 NextPage = Callable[[ResultPage], Request | None]
+BuildRequest = Callable[[SearchQuery, datetime], Request]
 
 
 def _next_link(engine: str, selector: str) -> NextPage:
@@ -370,27 +372,10 @@ _RULES: Mapping[str, ParseRules] = {
 
 
 def _make_engine(
-    name: str,
-    build_request: Callable[[SearchQuery, datetime], Request],
-    spacing_s: float,
-    about: str,
-    *,
-    family: str = "",
-    ready: str | None = None,
-    fallbacks: tuple[Callable[[SearchQuery, datetime], Request], ...] = (),
-    home_page_form: HomePageForm | None = None,
+    name: str, build_request: BuildRequest, spacing_s: float, about: str, *, family: str = "", **options: Any
 ) -> Engine:
-    return Engine(
-        name=name,
-        family=family or name,
-        build_request=build_request,
-        parse=functools.partial(_parse, name),
-        spacing_s=spacing_s,
-        about=about,
-        ready=ready,
-        fallbacks=fallbacks,
-        home_page_form=home_page_form,
-    )
+    parse = functools.partial(_parse, name)
+    return Engine(name, family or name, build_request, parse, spacing_s, about, **options)
 
 
 _ALL = (

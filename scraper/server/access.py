@@ -23,7 +23,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from scraper.server.errors import ServerStartError
 from scraper.settings import Settings
 from scraper.settings.files import UnreadableFileError, read_text_file
 
@@ -37,6 +36,10 @@ MIN_TOKEN_CHARS = 16
 _TOKEN = re.compile("[!-~]+")
 _OPEN_PATHS = frozenset({"/health", "/ready"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class ServerStartError(Exception):
+    """The server cannot start, or would be unsafe; the message is the next step of the operator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,21 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
-from scraper.server.access import MIN_TOKEN_CHARS, AccessRules, is_loopback, make_access_rules, make_resource_server
-from scraper.server.errors import ServerStartError, ServicesOpenError
+from scraper.server.access import (
+    MIN_TOKEN_CHARS,
+    AccessRules,
+    ServerStartError,
+    is_loopback,
+    make_access_rules,
+    make_resource_server,
+)
 from scraper.server.http.uvicorn_server import open_sockets
-from scraper.server.lifecycle import ServerContext, ServicesFactory, hold_services, stop_signals
+from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpenError, hold_services, stop_signals
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio import private_stdin
 from scraper.settings import Settings
 from scraper.settings.optional_dependencies import install_command
-from scraper.tools import registry
+from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ def run_http(settings: Settings, *, version: str) -> None:
         SettingsError: The settings name an unknown tool.
     """
     logs.configure(settings.log_level, settings.log_format)
-    tools, openai_tools = registry.tools(settings), registry.openai_tools()
+    tools, openai_tools = registry.tools(settings), search_tools.openai_tools()
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(serve_http(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools))
 
@@ -49,7 +55,7 @@ def run_http(settings: Settings, *, version: str) -> None:
 def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -> None:
     """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
     logs.configure(settings.log_level, settings.log_format)
-    openai_tools = registry.openai_tools() if toolset == "openai" else ()
+    openai_tools = search_tools.openai_tools() if toolset == "openai" else ()
     tools = registry.tools(settings)
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(

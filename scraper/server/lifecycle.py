@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scraper.errors import format_error, hide_folders
-from scraper.server.errors import ServicesOpenError
 from scraper.settings import Settings
 from scraper.tools.model import Services, Tool
 
@@ -30,6 +29,10 @@ _SHUTDOWN_S = 9.3
 """Seconds of the default drain plus a margin. Canceling calls and closing browsers and connections take up to
 2.1 s more on a busy machine; the whole shutdown must end within 12 s."""
 _MIN_LAST_BYTES_S = 0.3
+
+
+class ServicesOpenError(Exception):
+    """The services cannot be opened; the message gives the cause for the operator."""
 
 
 class ServicesHolder(Generic[A]):

@@ -402,9 +402,9 @@ def make_tool(
     )
 
 
-def json_answer(data: dict[str, Any] | list[Any], *, is_error: bool = False) -> ToolAnswer:
-    """Return data as a JSON answer."""
-    return ToolAnswer(compact_json(data), data, is_error)
+def json_answer(data: dict[str, Any] | list[Any], **fields: Any) -> ToolAnswer:
+    """Return data as a JSON answer with further fields of `ToolAnswer`."""
+    return ToolAnswer(compact_json(data), data, **fields)
 
 
 def new_region() -> str:

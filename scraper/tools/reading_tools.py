@@ -235,7 +235,7 @@ async def _answer_question(
         answer = render_quotes.page_as_json(page, tokens=tokens)
         if "source" in arguments:
             answer |= {"source": url, "format": reading.document.format}
-        return replace(json_answer(answer), is_empty=is_empty)
+        return json_answer(answer, is_empty=is_empty)
     text = render_quotes.page_as_markdown(page, tokens=tokens, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, reading=reading, is_empty=is_empty)
 
@@ -254,7 +254,7 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
         if arguments["format"] == "json":
             rows = [render_quotes.page_as_json(page, tokens=share) for page in pages]
             rows = [row if "error" in row else {**row, "error": None} for row in rows]
-            return replace(json_answer(rows), failures=failures, is_empty=is_empty)
+            return json_answer(rows, failures=failures, is_empty=is_empty)
         region, now = new_region(), datetime.now(UTC)
         sections = [
             f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}\n\n"
@@ -263,7 +263,7 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
         ]
         return ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
-        return replace(json_answer(render_batch.as_json(items, budget=budget)), failures=failures, is_empty=is_empty)
+        return json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)
     return ToolAnswer(text, failures=failures, is_empty=is_empty)
 

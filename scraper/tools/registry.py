@@ -61,8 +61,3 @@ def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
     selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
     others = tuple(tool for name, tool in available.items() if name in selected and name != tool_search.NAME)
     return (*others, tool_search.find_tools_tool(others)) if tool_search.NAME in selected else others
-
-
-def openai_tools() -> tuple[Tool, ...]:
-    """Return the tools `search` and `fetch` for ChatGPT connectors."""
-    return search_tools.openai_tools()

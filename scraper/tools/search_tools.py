@@ -162,8 +162,7 @@ async def _search(services: Services, arguments: dict[str, Any], call: ToolCall)
     answer = await services.searcher.search(request, progress=call.progress)
     failures, is_empty = engine_failures(answer), not answer.results
     if arguments["format"] == "json":
-        data = json_answer(render.as_json(answer), is_error=is_blocked(answer))
-        return replace(data, failures=failures, is_empty=is_empty)
+        return json_answer(render.as_json(answer), is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
     text = render.as_markdown(answer, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, is_error=is_blocked(answer), failures=failures, is_empty=is_empty)
 
@@ -346,8 +345,7 @@ async def _research(services: Services, arguments: dict[str, Any], call: ToolCal
     )
     is_error, failures, is_empty = is_blocked(report.search), engine_failures(report.search), not report.search.results
     if arguments["format"] == "json":
-        data = json_answer(research_report.as_json(report), is_error=is_error)
-        return replace(data, failures=failures, is_empty=is_empty)
+        return json_answer(research_report.as_json(report), is_error=is_error, failures=failures, is_empty=is_empty)
     text = research_report.as_markdown(report, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, is_error=is_error, failures=failures, is_empty=is_empty)
 
@@ -367,8 +365,6 @@ async def _compare(services: Services, arguments: dict[str, Any], call: ToolCall
     failures = tuple(page.outcome for page in pages if isinstance(page.outcome, ScraperError))
     is_empty = len(failures) == len(pages)
     if arguments["format"] == "json":
-        return replace(
-            json_answer(research_report.comparison_as_json(question, pages)), failures=failures, is_empty=is_empty
-        )
+        return json_answer(research_report.comparison_as_json(question, pages), failures=failures, is_empty=is_empty)
     text = research_report.comparison_as_markdown(question, pages, region=new_region(), now=datetime.now(UTC))
     return ToolAnswer(text, failures=failures, is_empty=is_empty)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -154,8 +153,9 @@ async def _changes(services: Services, arguments: dict[str, Any], call: ToolCall
     budget = body_budget(services.settings)
     is_failed = len(failures) == len(outcomes)
     if arguments["format"] == "json":
-        answer = json_answer(dict(render_changes.as_json(urls, outcomes, budget=budget)), is_error=is_failed)
-        return replace(answer, failures=failures)
+        return json_answer(
+            dict(render_changes.as_json(urls, outcomes, budget=budget)), is_error=is_failed, failures=failures
+        )
     text = render_changes.as_markdown(urls, outcomes, region=new_region(), budget=budget)
     return ToolAnswer(text, is_error=is_failed, failures=failures)
 

@@ -178,7 +178,7 @@ async def _extract_structured(services: Services, arguments: dict[str, Any], cal
     budget = body_budget(services.settings)
     is_empty = not (data.json_ld or data.microdata or data.opengraph or data.rdfa or data.xhr)
     if arguments["format"] == "json":
-        return replace(json_answer(render_structured.as_json(data, budget=budget)), is_empty=is_empty)
+        return json_answer(render_structured.as_json(data, budget=budget), is_empty=is_empty)
     return ToolAnswer(render_structured.as_markdown(data, region=new_region(), budget=budget), is_empty=is_empty)
 
 
@@ -213,7 +213,6 @@ def _render(rows: Sequence[tuple[str, PageFields | ScraperError]], budget: int, 
     failures = tuple(found for _, found in rows if isinstance(found, ScraperError))
     is_empty = len(failures) == len(rows)
     if is_json:
-        answer = json_answer(render_fields.pages_as_json(rows, budget=budget))
-        return replace(answer, failures=failures, is_empty=is_empty)
+        return json_answer(render_fields.pages_as_json(rows, budget=budget), failures=failures, is_empty=is_empty)
     text = render_fields.pages_as_markdown(rows, region=new_region(), budget=budget)
     return ToolAnswer(text, failures=failures, is_empty=is_empty)

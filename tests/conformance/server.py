@@ -22,7 +22,7 @@ from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
-from scraper.tools import registry
+from scraper.tools import registry, search_tools
 from tests.conformance import multi_round, resources_and_prompts, tasks, tools
 
 _BY_NAME = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -41,7 +41,7 @@ def main() -> None:
     given = dict(flag.removeprefix("--").split("=", 1) for flag in sys.argv[1:])
     settings = Settings.load({}, {"port": 0, **given})
     logs.configure(settings.log_level, settings.log_format)
-    pair = registry.openai_tools()
+    pair = search_tools.openai_tools()
     open_services = entrypoints.services_factory(settings)
     serving = entrypoints.serve_http(
         settings, registry.tools(settings), open_services, version="0.0.0", openai_tools=pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devtools import tool_answers
-from scraper.tools import registry
+from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
 
 
@@ -28,6 +28,6 @@ def test_every_tool_has_an_answer_in_every_format(tool: Tool) -> None:
     assert all(answer["text"] for answer in answers)
 
 
-@pytest.mark.parametrize("tool", registry.openai_tools(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", search_tools.openai_tools(), ids=lambda tool: tool.name)
 def test_both_tools_for_chatgpt_have_an_answer(tool: Tool) -> None:
     assert tool_answers.load()[f"pair/{tool.name}"][0]["text"].startswith("{")

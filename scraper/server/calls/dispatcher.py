@@ -25,8 +25,7 @@ from scraper.coordination.state import LocalLimits, RateLimits
 from scraper.errors import OverloadedError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.limits import TOO_MANY_REQUESTS, CallLimiter, ServicesLimits
-from scraper.server.errors import ServicesOpenError
-from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, wait_for_first
+from scraper.server.lifecycle import ActiveCount, ServerContext, ServicesHolder, ServicesOpenError, wait_for_first
 from scraper.tools.model import Services, Tool, ToolAnswer, ToolCall
 from scraper.values.text import suggest, truncate
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from scraper.server.errors import ServerStartError
+from scraper.server.access import ServerStartError
 from scraper.server.http.connection_limits import ConnectionTable, LimitedHttpProtocol
 from scraper.server.lifecycle import LAST_BYTES_S
 

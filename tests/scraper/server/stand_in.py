@@ -17,7 +17,7 @@ from typing import Any
 
 from scraper.coordination.state import LocalState
 from scraper.server import entrypoints
-from scraper.server.errors import ServerStartError
+from scraper.server.access import ServerStartError
 from scraper.server.telemetry import logs
 from scraper.settings import Settings
 from scraper.store.factory import Store

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from scraper.server import entrypoints
-from scraper.server.errors import ServerStartError, ServicesOpenError
-from scraper.server.lifecycle import LAST_BYTES_S, hold_services, last_bytes_s
+from scraper.server.access import ServerStartError
+from scraper.server.lifecycle import LAST_BYTES_S, ServicesOpenError, hold_services, last_bytes_s
 from scraper.settings import Settings
 from tests.scraper.process import LIMIT_S, until
 

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from scraper.server.protocol.mcp_server import INSTRUCTIONS, OPENAI_INSTRUCTIONS
 from scraper.settings import Settings
-from scraper.tools import registry
+from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
 from tests.scraper.process import REPOSITORY, Program, output_of, serving
 from tests.scraper.server.in_memory import talking
@@ -102,7 +102,7 @@ def test_a_description_has_the_five_parts_in_their_order(tool: Tool) -> None:
 
 
 @pytest.mark.parametrize(
-    "tool", [*registry.tools(), *registry.openai_tools()], ids=lambda tool: f"{tool.name} {tool.title}"
+    "tool", [*registry.tools(), *search_tools.openai_tools()], ids=lambda tool: f"{tool.name} {tool.title}"
 )
 def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
     schemas = list(_schemas(tool.input_schema))

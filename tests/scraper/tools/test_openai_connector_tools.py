@@ -12,10 +12,10 @@ from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.errors import InvalidUrlError
 from scraper.model import Document, Reading
 from scraper.services import Services
-from scraper.tools import registry
+from scraper.tools import search_tools
 from scraper.tools.model import ToolAnswer, ToolCall
 
-SEARCH, FETCH = registry.openai_tools()
+SEARCH, FETCH = search_tools.openai_tools()
 URL = "https://example.org/a?b=1"
 READING = Reading(
     Document(URL, title="A title", author="Ann", markdown="# Tides\n\nText.", text="Tides Text."),

@@ -11,7 +11,7 @@ from scraper.model import DocumentRequest, ReadRequest
 from scraper.search.request import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
-from scraper.tools import cached_resources, registry
+from scraper.tools import cached_resources, registry, search_tools
 from scraper.tools.model import Tool, ToolCall
 
 URL = "https://example.org/a"
@@ -64,14 +64,14 @@ def app_of(names: list[str]) -> Services:
 
 def test_no_tool_is_left_out() -> None:
     assert ASKED.keys() | PUBLIC == {tool.name for tool in registry.tools()}
-    assert PAIR.keys() == {tool.name for tool in registry.openai_tools()}
+    assert PAIR.keys() == {tool.name for tool in search_tools.openai_tools()}
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
         *((tool, ASKED[tool.name]) for tool in registry.tools() if tool.name in ASKED),
-        *((tool, PAIR[tool.name]) for tool in registry.openai_tools()),
+        *((tool, PAIR[tool.name]) for tool in search_tools.openai_tools()),
     ],
     ids=lambda value: value.name if isinstance(value, Tool) else "",
 )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.server.access import AccessKey, AccessRules, is_loopback, make_rules, read_keys
-from scraper.server.errors import ServerStartError
+from scraper.server.access import AccessKey, AccessRules, ServerStartError, is_loopback, make_rules, read_keys
 from tests.scraper.process import running
 from tests.scraper.server.conftest import STAND_IN
 

@@ -15,8 +15,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from scraper.server.access import OAuthResourceServer, make_resource_server
-from scraper.server.errors import ServerStartError
+from scraper.server.access import OAuthResourceServer, ServerStartError, make_resource_server
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving
 from tests.scraper.server.conftest import STAND_IN

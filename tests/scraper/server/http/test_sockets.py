@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from scraper.server.errors import ServerStartError
+from scraper.server.access import ServerStartError
 from scraper.server.http import uvicorn_server as listen
 from scraper.server.http.uvicorn_server import ignore_new_connections, open_sockets
 from tests.scraper.process import Program, running
