@@ -138,7 +138,9 @@ class CrawlPageReader(JobPageReader):
     async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
         outcome = await result.get_outcome()
         document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
-        outlinks = await extract_links(self._workers, snapshot if _is_html(snapshot) else None, document, deadline)
+        outlinks = await extract_links(
+            self._workers, snapshot if snapshot and snapshot.is_html else None, document, deadline
+        )
         return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
 
     async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:
@@ -162,10 +164,6 @@ class CrawlPageReader(JobPageReader):
         except (errors.BrowserFailedError, errors.NetworkError, errors.OverloadedError, errors.PolicyError):
             # Without the lists, the pages of the site are found by their links.
             return SiteFacts()
-
-
-def _is_html(snapshot: Snapshot | None) -> bool:
-    return snapshot is not None and snapshot.is_html
 
 
 _LINK = re.compile(r"\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")

@@ -172,7 +172,7 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
         if not wants_json(flags):
             raise click.UsageError("--include needs --json.")
         flags["include"] = ",".join(include)
-    if _is_document_file(Path(flags["url"])):
+    if Path(flags["url"]).suffix.lower() in _SUFFIXES and os.path.isfile(flags["url"]):
         command = shlex.join(["search-mcp", "read-doc", flags["url"]])
         raise click.UsageError(f"{flags['url']} is a file. Read it with: {command}")
     return _print_page("fetch", flags, "url", is_whole=flags["question"] is None)
@@ -280,11 +280,6 @@ def _print_file(flags: dict[str, Any]) -> int:
 def _is_whole(flags: dict[str, Any]) -> bool:
     """Return True if the whole text of a document is requested."""
     return not flags.get("outline") and flags["question"] is None
-
-
-def _is_document_file(path: Path) -> bool:
-    """Return True for a file of a name that hosts do not have."""
-    return path.suffix.lower() in _SUFFIXES and os.path.isfile(path)
 
 
 def _is_in_document_root(source: str) -> bool:

@@ -292,7 +292,7 @@ class OAuthResourceServer:
                 self._key(token),
                 algorithms=list(_ALGORITHMS),
                 issuer=[self._url, self._url + "/"],
-                audience=self._audiences(),
+                audience=[self._resource + path for path in ("", "/", *_ENDPOINTS)],
                 leeway=_LEEWAY_S,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
@@ -322,9 +322,6 @@ class OAuthResourceServer:
         # The path comes from the caller; decoded, it could end the header and begin another.
         endpoint = path if path in _ENDPOINTS else _ENDPOINTS[0]
         return f'resource_metadata="{self._resource}{RESOURCE_METADATA_PATH}{endpoint}"'
-
-    def _audiences(self) -> list[str]:
-        return [self._resource + path for path in ("", "/", *_ENDPOINTS)]
 
     def _key(self, token: str) -> jwt.PyJWK:
         import jwt

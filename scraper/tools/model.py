@@ -87,15 +87,11 @@ def output_schema(data: Mapping[str, Any] | None, *, has_text: bool, wraps_lists
     if data is None:
         return dict(TEXT_SCHEMA)
     if data["type"] == "object":
-        return _with_text(dict(data)) if has_text else dict(data)
+        return _merge_objects([dict(TEXT_SCHEMA), dict(data)]) if has_text else dict(data)
     if wraps_lists:
         result = {"anyOf": [{"type": "string"}, data]} if has_text else data
         return {"type": "object", "properties": {"result": result}, "required": ["result"]}
     return {"anyOf": [TEXT_SCHEMA, data]} if has_text else dict(data)
-
-
-def _with_text(data: dict[str, Any]) -> dict[str, Any]:
-    return _merge_objects([dict(TEXT_SCHEMA), data])
 
 
 def _object_schema(kind: Any) -> dict[str, Any]:

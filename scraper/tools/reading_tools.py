@@ -142,13 +142,8 @@ def read_doc_tool(settings: Settings) -> Tool:
     )
 
 
-def _check_url(arguments: Any) -> None:
-    """Raise InvalidUrlError if the argument `url` is not an http(s) URL."""
-    parse_target(arguments["url"])
-
-
 def _check_fetch(arguments: Any) -> None:
-    _check_url(arguments)
+    parse_target(arguments["url"])
     _check_question(arguments)
 
 

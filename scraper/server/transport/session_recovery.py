@@ -182,7 +182,7 @@ class SessionRecovery:
         session = headers.get(_SESSION, "")
         if not session and self._is_full() and _may_open_session(scope["method"], headers):
             await self._stateless.asgi_app(scope, receive, _add_session_id(send))
-        elif not session or self._is_known(session):
+        elif not session or session in self._ended or self._is_open(session):
             # A client may end its session before its last notification is processed.
             with contextlib.suppress(*_ENDED_ERRORS):
                 await self._stateful.asgi_app(scope, receive, send)
@@ -223,9 +223,6 @@ class SessionRecovery:
         disconnected = self._running.get(call)
         if disconnected is not None and not disconnected.done():
             disconnected.set_result(None)
-
-    def _is_known(self, session: str) -> bool:
-        return session in self._ended or self._is_open(session)
 
     def _is_open(self, session: str) -> bool:
         # The SDK has no public interface for this; a test fails if the attribute disappears.
