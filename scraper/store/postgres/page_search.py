@@ -46,7 +46,7 @@ from scraper.store.postgres.lexemes import (
 )
 from scraper.store.postgres.schema import Connection
 from scraper.store.serialization import decompress_reading
-from scraper.store.sqlite.page_queries import RANKED_LIMIT, compute_score
+from scraper.store.sqlite.page_queries import COUNT_LIMIT, RANKED_LIMIT, compute_score
 from scraper.text.terms import inverse_document_frequency
 
 _CONDITIONS_LIMIT = 16
@@ -191,7 +191,7 @@ CHECKED_LIMIT = 1_500
 """Newest pages with the words of a phrase whose positions are read, for each window. A page takes 30 microseconds, ten
 times that from the disk."""
 _COUNT_LIMIT = 1_000
-"""Pages. A word is counted only up to this number among some thousand of the newest pages."""
+"""Pages. In a large cache, a word is counted only up to this number among some thousand of the newest pages."""
 _SAMPLE = 200
 """Newest pages from which the mean length is computed."""
 _READ_AT_ONCE = 50
@@ -336,12 +336,13 @@ async def _fetch_weights(connection: Connection, words: Sequence[str], newest: i
     if len(words) < 2:
         return [1.0] * len(words)
     window, size = newest_window(newest)
+    limit = COUNT_LIMIT if newest < LARGE else _COUNT_LIMIT
     statement = SqlStatementBuilder()
     condition = statement.match(window)
     # One count per word: the database would not know the length of a list and would plan each time again.
     counts = [
         f"(SELECT count(*) FROM (SELECT 1 FROM words WHERE {statement.match(*make_word_condition(QueryTerm(word)))} "
-        f"AND {condition} LIMIT {_COUNT_LIMIT}) counted)"
+        f"AND {condition} LIMIT {limit}) counted)"
         for word in words
     ]
     row = await connection.fetchrow(f"SELECT {', '.join(counts)}", *statement.values)
