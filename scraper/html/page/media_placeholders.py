@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from urllib.parse import urlsplit
 
 from lxml import etree
 
@@ -146,7 +145,7 @@ def link_embedded_documents(body: Element, base: str) -> None:
     for frame in list(islice(body.iter("embed", "object", "iframe"), _MAX_MEDIA)):
         address = (frame.get("src") or frame.get("data") or "").strip()[:_MAX_ADDRESS]
         url = join_url(base, address)
-        name = urlsplit(url).path.rpartition("/")[2]
+        name = url.partition("#")[0].partition("?")[0].rpartition("/")[2]
         is_pdf = frame.get("type") == "application/pdf" or name.lower().endswith(".pdf")
         is_inner = any(around.tag == "object" for around in frame.iterancestors())
         if not address or not url.startswith(("http://", "https://")) or not is_pdf or is_inner:

@@ -50,12 +50,11 @@ def apply_text_styles(body: Element) -> None:
 
 def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     """Make unknown elements that stand amid text `span`, and `strike` elements `s`. `tags` are all of the tree."""
+    for element in body.iter("strike"):
+        element.tag = "s"
     unknown = tags - ALL_BLOCKS - INLINE
     for element in list(body.iter(*unknown)) if unknown else ():
-        if element.tag == "strike":
-            element.tag = "s"
-        else:
-            _put_in_line(element)
+        _put_in_line(element)
 
 
 def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:

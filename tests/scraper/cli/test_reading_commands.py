@@ -56,7 +56,7 @@ def test_a_step_opens_an_address_without_a_scheme_and_its_failure_has_no_marks(
     address = site.url("/acting/list").removeprefix("http://").replace("/", ":80/", 1)
     steps = (f"open {address}", 'press "Show more"')
     output = command_output("browse", *steps, env=here)
-    assert output.code == 2 and "Entry 5" in output.err and "use click for a button" in output.err
+    assert output.code == 2 and "Acting list" in output.err and "use click for a button" in output.err
     assert "untrusted" not in output.err and "Session" not in output.err and not output.err.endswith("characters:\n")
 
 
