@@ -21,6 +21,7 @@ from scraper.documents.office_markup import convert_html
 from scraper.extract.markdown.plain_text import strip_markdown
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_SENT = ("MIME-Version", "Message-ID", "Received", "Content-Type")
 _MAX_DEPTH = 20
 _MAX_MAILS = 500
 _BODY_TYPES = ("text/plain", "text/html", "text/enriched", "text/richtext", "text/rfc822-headers")
@@ -115,7 +116,9 @@ def _decode_words(text: str) -> str:
 
 
 def _format_headers(message: Message) -> str:
-    return "\n".join(f"{name}: {text}  " for name in _HEADERS if (text := _header(message, name))).rstrip()
+    """Return the main headers, or all those of a text that was never sent."""
+    names = _HEADERS if any(name in message for name in _SENT) else dict.fromkeys(message.keys())
+    return "\n".join(f"{name}: {text}  " for name in names if (text := _header(message, name))).rstrip()
 
 
 class _Mail:
@@ -193,7 +196,8 @@ def _decode_body(data: bytes, content_type: str) -> str:
 
 def _repair(part: Message) -> Message:
     """Return a part whose separators were not found as a part with children, as its text shows them."""
-    if part.is_multipart() or not (part.get_content_maintype() == "multipart" or part.get_boundary()):
+    types = [str(value).lower() for value in part.get_all("Content-Type", ())]
+    if part.is_multipart() or not any("multipart/" in value or "boundary=" in value for value in types):
         return part
     payload = part.get_payload(decode=True)
     text = payload.decode("ascii", "surrogateescape") if isinstance(payload, bytes) else ""

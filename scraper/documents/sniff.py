@@ -252,7 +252,7 @@ def _is_email(plain: bytes, media_type: str, name: str) -> bool:
         return False
     is_declared = media_type.partition(";")[0] in _EMAIL_TYPES or name.endswith(_EMAIL_NAMES)
     found = {header.lower() for header in _HEADER_NAME.findall(block[1])} & _EMAIL_HEADERS
-    return bool(found) and (is_declared or len(found) > 1)
+    return bool(found) and (is_declared or (len(found) > 1 and found != {b"date", b"subject"}))
 
 
 def _is_utf16(head: bytes) -> bool:
