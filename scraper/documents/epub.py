@@ -6,6 +6,7 @@ import re
 from urllib.parse import unquote
 
 from browsers.http.charset import decode
+from scraper.documents.media import svg_text
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import remove_internal_links
 from scraper.documents.safe_zip import ZipParts, first_text, parse_xml
@@ -116,7 +117,7 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
     """
     data = parts.read(name)
     if name.lower().endswith(".svg"):
-        return _drawn_text(parse_xml(data, name, recover=True))
+        return svg_text(parse_xml(data, name, recover=True))
     if name.lower().endswith(_OTHER_NAMES):
         raise MalformedDocumentError("not a page")
     text = decode(data, "application/xhtml+xml")
@@ -127,7 +128,7 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
     if body is None:
         return ""
     for drawing in list(body.iter("svg")):
-        if words := _drawn_text(drawing):
+        if words := svg_text(drawing):
             drawing.tag, drawing[:], drawing.text = "div", [], words
     for media in list(body.iter("video", "audio")):
         _replace_media(media)
@@ -137,11 +138,6 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
         if role is not None:
             element.set("role", role)
     return remove_internal_links(converter.convert(body, _BASE_URL + name).markdown, _BASE_URL)
-
-
-def _drawn_text(drawing: Element) -> str:
-    """Return the texts of an SVG drawing, each as a paragraph."""
-    return "\n\n".join(filter(None, (" ".join(text_of(text).split()) for text in drawing.iter("{*}text", "text"))))
 
 
 def _replace_media(media: Element) -> None:

@@ -12,15 +12,17 @@ import json
 import re
 import struct
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
-from scraper.errors import NoContentError
+from scraper.documents.safe_zip import parse_xml
+from scraper.errors import MalformedDocumentError, NoContentError
+from scraper.html.dom.xpath import Element, text_of
 from scraper.values.text import format_clock
 
 _LENGTH = re.compile(r'\b(width|height|viewBox)\s*=\s*["\']([^"\']{1,60})["\']')
-_SVG_TEXT = re.compile(r"<(?:title|desc|text|tspan)\b[^>]*>([^<]{1,500})")
 _MAX_SVG_TEXTS = 300
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
@@ -34,8 +36,15 @@ def read_image(data: bytes, request: ParseRequest) -> ParsedDocument:
         kind, size = "damaged", None
     shape = f", {size[0]:,} x {size[1]:,} pixels" if size and all(size) else ""
     line = f"Image: {kind}{shape}, {len(data):,} bytes. What it shows is not read."
-    text = _svg_text(decode_text(data, request)[0]) if kind == "SVG" else ""
+    text = _read_drawing(data) if kind == "SVG" else ""
     return ParsedDocument("image", f"{line}\n\n{text}".strip())
+
+
+def _read_drawing(data: bytes) -> str:
+    try:
+        return svg_text(parse_xml(data, "SVG", recover=True))
+    except MalformedDocumentError:
+        return ""
 
 
 def _type_and_size(data: bytes) -> tuple[str, tuple[int, int] | None]:
@@ -106,9 +115,10 @@ def _svg_size(data: bytes) -> tuple[int, int] | None:
     return (round(float(box[2])), round(float(box[3]))) if len(box) == 4 else None
 
 
-def _svg_text(svg: str) -> str:
-    lines = (" ".join(text.split()) for text in _SVG_TEXT.findall(svg)[:_MAX_SVG_TEXTS])
-    return "\n".join(filter(None, lines))
+def svg_text(drawing: Element) -> str:
+    """Return the texts of an SVG drawing, one a line."""
+    texts = drawing.iter("{*}title", "{*}desc", "{*}text")
+    return "\n".join(filter(None, (" ".join(text_of(text).split()) for text in islice(texts, _MAX_SVG_TEXTS))))
 
 
 _HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"})
