@@ -208,7 +208,7 @@ def _repair(part: Message) -> Message:
         return part
     kind = part.get_content_subtype() if part.get_content_maintype() == "multipart" else "mixed"
     head = f'Content-Type: multipart/{kind}; boundary="{boundary[1]}"\n\n'
-    return message_from_bytes((head + text).encode("ascii", "surrogateescape"), policy=_Policy())
+    return message_from_bytes((head + text).encode("utf-8", "surrogateescape"), policy=_Policy())
 
 
 def choose_alternatives(texts: list[str]) -> list[str]:

@@ -62,44 +62,48 @@ def _transpose(rows: _Rows) -> _Rows:
 
 def _join_bands(bands: Sequence[_Rows]) -> list[_Rows]:
     """Join the rows between empty rows that continue the table above them, with single labels before them."""
-    joined: list[_Rows] = []
+    joined: list[list[Sequence[str]]] = []
     waiting: list[_Rows] = []
+    filled: set[int] = set()
     for band in bands:
         waiting.append(band)
-        if joined and _filled_columns(band) <= {min(_filled_columns(joined[-1]))} and len(band) == 1:
+        columns = _filled_columns(band)
+        if joined and len(band) == 1 and columns == {min(filled)}:
             continue
-        if joined and _continues(joined[-1], band):
-            joined[-1] = [*joined[-1], *chain.from_iterable(waiting)]
+        if joined and columns <= filled and band[0] != joined[-1][0] and _continues(band, columns):
+            joined[-1].extend(chain.from_iterable(waiting))
         else:
-            joined += waiting
+            joined += map(list, waiting)
+            filled = columns
         waiting = []
-    return joined + waiting
+    return [*joined, *waiting]
 
 
-def _continues(table: _Rows, band: _Rows) -> bool:
-    """Return True for rows of the columns of a table that begin with values, not with a header of their own."""
-    columns = _filled_columns(band)
-    if len(columns) < 2 or not columns <= _filled_columns(table) or band[0] == table[0]:
-        return False
+def _continues(band: _Rows, columns: set[int]) -> bool:
+    """Return True for rows that begin with values, not with a header of their own."""
     rows = list(dropwhile(lambda row: sum(map(bool, row)) < 2, band))  # Without labels over the rows.
     values = [(column[0], [cell for cell in column[1:] if cell]) for column in zip(*rows, strict=True) if column[0]]
     has_header = any(below and not _is_number(first) and all(map(_is_number, below)) for first, below in values)
-    return len(band) == 1 or (not has_header and any(_is_number(first) for first, _ in values))
+    has_values = len(band) == 1 or (not has_header and any(_is_number(first) for first, _ in values))
+    return has_values and len(columns) > 1
 
 
 def _join_columns(groups: Sequence[_Rows]) -> list[_Rows]:
     """Join groups of columns of one table, which empty columns space; a group with labels of its own is another one."""
-    joined: list[_Rows] = []
+    joined: list[list[Sequence[str]]] = []
+    filled: set[int] = set()
     for group in groups:
-        if joined and not _is_own_table(_filled_columns(joined[-1]), group):
-            joined[-1] = [*joined[-1], *group]
+        rows = _filled_columns(group)
+        if joined and not _is_own_table(filled, group, rows):
+            joined[-1].extend(group)
+            filled |= rows
         else:
-            joined.append(group)
-    return joined
+            joined.append(list(group))
+            filled = rows
+    return [*joined]
 
 
-def _is_own_table(rows_before: set[int], columns: _Rows) -> bool:
-    rows = _filled_columns(columns)
+def _is_own_table(rows_before: set[int], columns: _Rows, rows: set[int]) -> bool:
     if len(columns) == 1 and len(rows) == 1 < len(rows_before):  # A remark beside the table.
         return True
     labels = [cell for cell in columns[0] if cell][1:]

@@ -133,11 +133,11 @@ def _pieces(pieces: bytes, main: bytes, hidden: list[tuple[int, int]]) -> Iterat
             if width == 1
             else "".join(map(chr, memoryview(data[: len(data) // 2 * 2]).cast("H")))
         )
+        characters = list(text)
         for first, last in hidden:
             begin, end = max(0, first - start) // width, min(len(text), (last - start) // width)
-            if begin < end:
-                text = text[:begin] + _HIDDEN * (end - begin) + text[end:]
-        yield text
+            characters[begin:end] = _HIDDEN * (end - begin)
+        yield "".join(characters)
 
 
 def _resolve_fields(text: str) -> str:
@@ -240,7 +240,10 @@ class _SlideReader:
     def __init__(self, stream: bytes, edit: int) -> None:
         self._stream = stream
         self._remaining = _MAX_RECORDS
-        self._places = self._read_places(edit)
+        try:
+            self._places = self._read_places(edit)
+        except (struct.error, IndexError):
+            self._places = {}
 
     def _read_places(self, edit: int) -> dict[int, int]:
         """Return the current places of slides and other objects by number, from this edit and the ones before it."""

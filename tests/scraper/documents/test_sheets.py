@@ -250,3 +250,8 @@ def test_damaged_sheet_is_named() -> None:
     parsed = parse(builders.xlsx(("Good", row(1, "x")), ("Bad", '<row r="1"><c r="A1"><v>1</v></c><c r="B1')))
     assert parsed.warnings[0].startswith("Sheet Bad is damaged and not read")
     assert "## Good\n\nx" in parsed.markdown
+
+
+def test_table_with_an_empty_row_after_each_one_is_joined_in_linear_time() -> None:
+    rows = "".join(row(2 * number, f"Item {number}", str(number)) for number in range(1, 5_001))
+    assert _tables(row(1, "Item", "Value"), rows).count("| --- |") == 1
