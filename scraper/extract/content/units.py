@@ -1,7 +1,8 @@
-"""Keep together what stands or falls together: a term with its values, a row, a quotation with its source.
+"""Keep together what stands or falls together: a term with its values, a quotation with its source.
 
-A unit is formed from the structure of the page before any block is judged. Its blocks share one probability, and no
-later step may tear it. What stands between two selected siblings is selected too, unless its names say what it is.
+A unit is formed from the structure of the page before any block is judged. Its blocks share one probability, and are
+selected or left out as a whole. What stands between two selected siblings is selected too, unless its names say what
+it is.
 """
 
 from __future__ import annotations
@@ -44,28 +45,24 @@ def find_units(page: PageStatistics) -> list[Unit]:
     first, last = page.first.tolist(), page.last.tolist()
     is_note = cache(lambda names: _NOTE.search(names.lower()) is not None)
     units: list[Unit] = []
-    terms: dict[int, Unit] = {}
-    """Open group of each list of terms."""
-    groups: list[Unit] = []
+    groups: dict[int, Unit] = {}
+    """The open group of terms and values of each list of terms."""
     for number, tag in enumerate(elements.tags):
-        span = first[number], last[number]
+        start, end = first[number], last[number]
         parent = elements.parents[number]
         if tag in ("dt", "dd") and elements.tags[parent] == "dl":
-            group = terms.get(parent)
-            if group is not None and (tag == "dd" or group[1] < 0):
-                terms[parent] = group[0], span[1]
-            elif group is not None:
-                groups.append(group)
-                terms[parent] = span
-            else:
-                terms[parent] = span
+            if parent in groups and (tag == "dd" or elements.tags[number - 1] == "dt"):
+                start = groups[parent][0]  # several terms may have the same value
+            elif parent in groups:
+                units.append(groups[parent])
+            groups[parent] = start, end
         elif tag in _WHOLE or (tag == "div" and (elements.tags[parent] == "dl" or is_note(elements.names[number]))):
-            units.append(span)
-    groups += terms.values()
-    lengths = np.concatenate(([0.0], np.cumsum(page.lengths)))
+            units.append((start, end))
+    units += groups.values()
+    lengths = compute_prefix_sums(page.lengths)
     sound = [
         (start, end)
-        for start, end in (*groups, *reversed(units))
+        for start, end in units
         if 1 < end - start <= _MAX_BLOCKS and lengths[end] - lengths[start] <= _MAX_WORDS
     ]
     return sorted(sound, key=lambda unit: unit[1] - unit[0])
@@ -76,9 +73,8 @@ def find_advertisements(page: PageStatistics) -> BlockMask:
     found = np.zeros(page.n, np.bool_)
     names = page.segments.elements.names
     matches = cache(lambda name: _ADVERTISEMENT.search(name.lower()) is not None)
-    for number in np.flatnonzero(
-        (page.blocks > 0) & (page.sum_inside(compute_prefix_sums(page.lengths)) <= _MAX_ADVERTISEMENT)
-    ).tolist():
+    is_short = page.sum_inside(compute_prefix_sums(page.lengths)) <= _MAX_ADVERTISEMENT
+    for number in np.flatnonzero((page.blocks > 0) & is_short).tolist():
         if names[number] and matches(names[number]):
             found[page.first[number] : page.last[number]] = True
     return found
@@ -110,14 +106,13 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
     """
     if types["forum"] >= _MAX_FORUM or types["listing"] + types["collection"] >= _MAX_LISTS:
         return chosen
-    filled, advertisements = chosen.copy(), find_advertisements(page)
+    filled = chosen.copy()
     for start, end in _find_gaps(chosen):
         if (
             end - start <= _MAX_GAP
             and page.lengths[start:end].sum() <= _MAX_GAP_WORDS
             and page.links[start:end].sum() <= _MAX_LINKED * page.characters[start:end].sum()
             and _are_siblings(page, start - 1, end)
-            and not advertisements[start:end].any()
             and not _is_apart(page, start, end, figures=figures)
         ):
             filled[start:end] = True
@@ -146,7 +141,7 @@ def _are_siblings(page: PageStatistics, before: int, behind: int) -> bool:
 
 
 def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool) -> bool:
-    """Return True if an element of these blocks is named as navigation or another side part."""
+    """Return True if an element of these blocks is named as navigation, an advertisement or another side part."""
     elements = page.segments.elements
     low, high = np.searchsorted(page.first, (start, end)).tolist()
     for number in range(low, high):
@@ -156,5 +151,7 @@ def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool) -> b
         if elements.tags[number] == "figure" and not figures:
             return True
         if elements.tags[number] in _APART or (kinds & (SIDE | COMMENTS | TEASERS) and not kinds & CONTENT):
+            return True
+        if _ADVERTISEMENT.search(elements.names[number].lower()):
             return True
     return False

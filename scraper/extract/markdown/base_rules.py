@@ -69,6 +69,10 @@ class MarkdownRules(TreeConverter):
         return before + f"\n{inset}".join(blocks)
 
 
+ESCAPED_POINT = "\\."
+"""Point behind a number that would begin a list."""
+
+
 def format_block(text: str, tags: Tags) -> str:
     """Return text as a separate block, or between blanks inside of a line."""
     text = text.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from scraper.extract.markdown.base_rules import MarkdownRules, Tags
+from scraper.extract.markdown.base_rules import ESCAPED_POINT, MarkdownRules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import LISTS
@@ -108,7 +108,7 @@ class ListRules(MarkdownRules):
         if style == "decimal" and step > 0 and number >= 0:
             return f"{number}. "
         # Markdown has no letters, and counts only up.
-        return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else _ESCAPED_POINT} "
+        return f"- {format_numeral(number, style)}{'.' if style != 'decimal' else ESCAPED_POINT} "
 
     def convert_dt(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Return a term on a line of its own."""
@@ -145,7 +145,6 @@ def _line_break_before(item: Element) -> str:
     return "\n" if text and text.strip() else ""
 
 
-_ESCAPED_POINT = "\\."
 _STYLES = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 """Styles of numbers by the attribute `type`."""
 

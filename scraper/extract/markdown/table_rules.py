@@ -9,7 +9,7 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code.blocks import detect_code_language, extract_code, find_code_in_table
-from scraper.extract.markdown.base_rules import CodeRules, MathRules, Tags, format_block
+from scraper.extract.markdown.base_rules import ESCAPED_POINT, CodeRules, MathRules, Tags, format_block
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 from scraper.html.dom.tags import CELLS, HEADINGS, LISTS, TABLE_SECTIONS
 from scraper.html.dom.xpath import Element, element_selector, text_of
@@ -272,7 +272,6 @@ def _parse_span(value: str | None, most: int) -> int:
 
 
 _MAX_TITLE = 100
-_ESCAPED_POINT = "\\."
 _ALLOWED_CHILDREN = {
     "table": TABLE_SECTIONS | {"tr", "colgroup", "col"},
     **dict.fromkeys(TABLE_SECTIONS, frozenset({"tr"})),
@@ -361,7 +360,7 @@ class TableRules(CodeRules, MathRules):
         self.plain_pieces += [None, f"{marker} "]
         rows = self.render_children(cell, context).strip().split("\n")
         text = "\n".join(f"  {row}" if row.strip() else "" for row in rows).lstrip()
-        return f"- {marker.replace('.', _ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
+        return f"- {marker.replace('.', ESCAPED_POINT) if marker[0].isdigit() else marker} {text}\n"
 
     def convert_td(self, el: SoupTag, text: str, parent_tags: Tags) -> str:
         """Store the Markdown of a cell for the table; cells outside of a row become blocks."""

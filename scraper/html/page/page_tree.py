@@ -229,25 +229,18 @@ def _remove_unreadable(body: Element, *, rendered: bool) -> None:
 
 
 def _replace_drawing(drawing: Element) -> None:
-    """Replace a drawing by its labels, and those of a chart or diagram also by its title and description."""
+    """Replace a drawing by its labels; for a chart or diagram, by a line for each label, title and description."""
     labels = list(filter(None, (" ".join(text_of(label).split()) for label in _SVG_TEXTS(drawing))))
-    is_chart = len(labels) >= _MIN_LABELS
-    captions = [" ".join(text_of(caption).split()) for caption in _SVG_CAPTIONS(drawing)] if is_chart else []
-    lines = list(dict.fromkeys(filter(None, captions))) + labels
     tail = drawing.tail
+    captions = dict.fromkeys(" ".join(text_of(caption).split()) for caption in _SVG_CAPTIONS(drawing))
     drawing.attrib.clear()
     del drawing[:]
-    drawing.text, drawing.tail = (" ".join(lines)[:_MAX_SVG_TEXT], tail) if not is_chart else (None, tail)
-    if is_chart:
+    drawing.text, drawing.tail = " ".join(labels)[:_MAX_SVG_TEXT], tail
+    if len(labels) >= _MIN_LABELS:
         drawing.tag = "figure"
-        length = 0
-        for line in lines:
-            length += len(line)
-            if length > _MAX_SVG_TEXT:
-                break
+        drawing.text, *others = "\n".join([*filter(None, captions), *labels])[:_MAX_SVG_TEXT].split("\n")
+        for line in others:
             etree.SubElement(drawing, "br").tail = line
-        drawing.text, first = drawing[0].tail, drawing[0]
-        drawing.remove(first)
 
 
 def _needs_fallback(body: Element) -> bool:

@@ -7,7 +7,7 @@ browser's marks, inline styles, and rules of inline style sheets for a single cl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from lxml import etree
@@ -32,20 +32,22 @@ _SIMPLE = re.compile(r"[a-z]*\.([\w-]+)")
 _KEEPS_LINES = frozenset({"pre", "code", "textarea", "samp", "kbd", "listing", "plaintext", "xmp"})
 _BOXES = frozenset({"div", "p", "section", "article", "figure"})
 """Blocks that a style may place within a line."""
-_MAX_LINES = 5_000
-"""Kept lines of a page that become line breaks."""
+_MAX_ELEMENTS = 10_000
+"""Elements of a page whose lines are kept."""
 
 
 def apply_text_styles(body: Element) -> None:
     """Mark struck text by `s`, write kept lines with `br`, and make boxes within a line `span`."""
-    lines = 0
+    boxes: list[Element] = []
+    done: set[Element] = set()
     for element, style in list(_find_styles(body)):
         if style == "inline" and element.tag in _BOXES:
-            _put_in_line(element)
+            boxes.append(element)
         elif style == "struck" and element.tag not in ("s", "del", "body"):
             _strike(element)
-        elif style == "lines" and lines < _MAX_LINES and element.tag not in _KEEPS_LINES:
-            lines += _break_lines(element)
+        elif style == "lines":
+            _break_lines(element, done)
+    _put_in_line(body, boxes)
 
 
 def rename_inline_elements(body: Element, tags: Set[str]) -> None:
@@ -53,8 +55,7 @@ def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     for element in body.iter("strike"):
         element.tag = "s"
     unknown = tags - ALL_BLOCKS - INLINE
-    for element in list(body.iter(*unknown)) if unknown else ():
-        _put_in_line(element)
+    _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
 
 
 def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
@@ -83,35 +84,40 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
                 yield element, style
 
 
-def _put_in_line(element: Element) -> None:
-    """Make an element a `span` if it holds no block and text is beside it; a button needs text on both sides."""
-    if any(child.tag in ALL_BLOCKS for child in element.iterdescendants()):
+def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
+    """Make those elements `span` that hold no block and have text beside them; a button needs text on both sides."""
+    if not elements:
         return
-    before, behind = _has_text_before(element), _has_text_behind(element)
-    if (before and behind) if element.tag == "button" else (before or behind):
-        element.tag = "span"
+    holders: set[Element] = set()
+    for block in body.iter(*ALL_BLOCKS):
+        around = block.getparent()
+        while around is not None and around not in holders:
+            holders.add(around)
+            around = around.getparent()
+    chosen = set(elements) - holders
+    for parent in dict.fromkeys(element.getparent() for element in elements):
+        if parent is not None:
+            _put_children_in_line(parent, chosen, holders)
 
 
-def _has_text_before(element: Element) -> bool:
-    """Return True if text precedes an element in its line."""
-    parent = element.getparent()
-    for one in element.itersiblings(preceding=True):
-        if (one.tail or "").strip():
-            return True
-        if one.tag in ALL_BLOCKS or one.tag == "br":
-            return False
-    return parent is not None and bool((parent.text or "").strip())
-
-
-def _has_text_behind(element: Element) -> bool:
-    if (element.tail or "").strip():
-        return True
-    for one in element.itersiblings():
-        if one.tag in ALL_BLOCKS or one.tag == "br":
-            return False
-        if (one.tail or "").strip():
-            return True
-    return False
+def _put_children_in_line(parent: Element, chosen: Set[Element], holders: Set[Element]) -> None:
+    """Make the chosen children of an element `span` if text is in the same line; blocks and `br` end a line."""
+    children = list(parent)
+    ends_line = [
+        child not in chosen and (child in holders or child.tag in ALL_BLOCKS or child.tag == "br") for child in children
+    ]
+    has_text = bool((parent.text or "").strip())
+    before = []
+    for child, ends in zip(children, ends_line, strict=True):
+        before.append(has_text)
+        has_text = bool((child.tail or "").strip()) or (has_text and not ends)
+    has_text = False
+    for number in range(len(children) - 1, -1, -1):
+        child = children[number]
+        has_text = has_text or bool((child.tail or "").strip())
+        if child in chosen and ((before[number] and has_text) if child.tag == "button" else before[number] or has_text):
+            child.tag = "span"
+        has_text = has_text and not ends_line[number]
 
 
 def _strike(element: Element) -> None:
@@ -127,26 +133,21 @@ def _strike(element: Element) -> None:
     element.append(struck)
 
 
-def _break_lines(root: Element) -> int:
-    """Write the line breaks in the text of an element as `br`, and return their number."""
-    count = 0
-    for element in list(root.iter()):
-        if element.tag in _KEEPS_LINES or (element is not root and element.tag in ALL_BLOCKS and not element.text):
+def _break_lines(root: Element, done: set[Element]) -> None:
+    """Write the line breaks in the text of an element as `br`. `done` are elements whose lines are written."""
+    for element in list(root.iter()) if root not in done else ():
+        if len(done) > _MAX_ELEMENTS or element.tag in _KEEPS_LINES:
             continue
+        done.add(element)
         text = (element.text or "").lstrip("\n") if element.tag in ALL_BLOCKS else element.text or ""
         text = text if len(element) else text.rstrip("\n")
         if "\n" in text and text.strip():
             element.text, *others = text.split("\n")
             element[:0] = [_line_break(line) for line in others]
-            count += len(others)
         if element is not root and "\n" in (element.tail or "").rstrip():
-            first, *others = (element.tail or "").split("\n")
-            element.tail = first
+            element.tail, *others = (element.tail or "").split("\n")
             for line in reversed(others):
-                element.addnext(_line_break(""))
-                element.getnext().tail = line  # type: ignore[union-attr]
-            count += len(others)
-    return count
+                element.addnext(_line_break(line))
 
 
 def _line_break(text: str) -> Element:

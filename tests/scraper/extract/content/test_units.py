@@ -16,7 +16,7 @@ def _texts_of_units(html: str) -> list[list[str]]:
     ("html", "expected"),
     [
         ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", [["d", "e"], ["a", "b", "c"]]),
-        ("<dl><dt>a<dt>b<dd>c<dt>d<dd>e</dl>", [["b", "c"], ["d", "e"]]),
+        ("<dl><dt>a<dt>b<dd>c<dt>d<dd>e</dl>", [["a", "b", "c"], ["d", "e"]]),
         ("<dl><div><dt>a</dt><dd>b</dd></div><div><dt>c</dt><dd>d</dd></div></dl>", [["c", "d"], ["a", "b"]]),
         ("<blockquote><p>a</p><footer>b</footer></blockquote>", [["a", "b"]]),
         ("<figure><div>a</div><figcaption>b</figcaption></figure>", [["a", "b"]]),

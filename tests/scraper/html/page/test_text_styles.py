@@ -5,6 +5,7 @@ import pytest
 from browsers.model import Snapshot
 from scraper.extract.markdown import converter
 from scraper.html.page import page_tree
+from tests.growth import assert_linear
 
 URL = "https://example.com/"
 
@@ -69,3 +70,21 @@ def test_labels_of_a_chart_are_lines_below_its_title() -> None:
     chart = f"<svg><title>Trade</title><desc>By year</desc><g>{labels}</g></svg>"
     assert _markdown_of(chart).split("  \n") == ["Trade", "By year", "One", "Two 2", "Three"]
     assert _markdown_of("<p>a <svg><title>Close</title><text>x</text></svg> b</p>") == "a x b"
+
+
+@pytest.mark.parametrize(
+    ("start", "part"),
+    [
+        ("", "<x-a></x-a>"),
+        ("<p>", "<x-a>word</x-a>"),
+        ("<p>", "a<button>b</button>"),
+        ("<div style='white-space: pre'>" * 50, "<p>one\ntwo</p>"),
+        ("<p style='white-space: pre-line'>", "<b>one</b>\n"),
+    ],
+)
+def test_time_grows_linearly_with_the_elements_of_a_line(start: str, part: str) -> None:
+    assert_linear(_markdown_of, lambda size: start + part * size, 8_000)
+
+
+def test_a_long_label_of_a_chart_is_cut() -> None:
+    assert len(_markdown_of(f"<svg><text>{'x' * 3_000}</text><text>b</text><text>c</text></svg>")) == 2_000
