@@ -33,8 +33,6 @@ from scraper.documents.pdf import (
     stream_tables,
     table_cells,
     table_headers_and_footers,
-    table_regions,
-    text_assembly,
 )
 
 _PROCESSES = 2
@@ -55,20 +53,13 @@ RULES = (
     Rule("independent columns", reading_order, "_are_independent_columns", lambda _: False),
     Rule("names of rows", reading_order, "_are_names_of_rows", lambda *_: False),
     Rule("short lines in halves", reading_order, "_find_halves", lambda _rows, start, end, *_: (start, end, [])),
-    Rule("title over columns", reading_order, "_is_title", lambda *_: False),
     Rule("rows above columns", reading_order, "_count_rows_above_columns", lambda *_: 0),
     Rule("narrow gaps", stream_tables, "_NARROW_GAP", table_cells.WIDE_GAP),
-    Rule("columns between rules", table_regions, "find_ruled_regions", lambda *_: {}),
-    Rule("wrapped lines", stream_tables, "find_wrapped_lines", lambda *_: frozenset()),
-    Rule("sentence below a table", table_regions, "_is_apart", lambda *_: False),
     Rule("justified lines", stream_tables, "_is_justified", lambda *_: False),
-    Rule("distance of lines in cells", table_cells, "_group_by_leading", lambda *_: []),
     Rule("headers above a frame", table_headers_and_footers, "_find_headers_above", lambda *_: ([], 0)),
     Rule("sums below a frame", table_headers_and_footers, "find_footers_below", lambda *_: []),
     Rule("lines that columns share", lattice_tables, "_common_lines", lambda _: None),
-    Rule("divided numbers", text_assembly, "_NUMBER_PART", re.compile(r"(?!)")),
     Rule("lines between words", lattice_tables, "_split_at_lines", lambda _lattice, run, _crossed: [run]),
-    Rule("cells across columns", table_regions, "split_spanning_cells", lambda cells, _: cells),
     Rule("numbered sections", blocks, "_SECTION", re.compile(r"(?!)")),
     Rule("bold headings", blocks, "_MAX_BOLD_CHARS", 0),
 )

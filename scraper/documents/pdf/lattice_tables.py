@@ -165,19 +165,10 @@ def _merge_right(lattice: _Lattice, placed: dict[tuple[int, int], list[TextRun]]
                 end += 1
             group = [placed.pop((row, place), []) for place in range(column, end + 1)]
             runs = [run for cell in group for run in cell]
-            if end - column < width - 1 and _is_contiguous(runs):
+            if end - column < width - 1:
                 group = [runs]
             placed.update({(row, column + index): cell for index, cell in enumerate(group) if cell})
             column = end + 1
-
-
-def _is_contiguous(runs: list[TextRun]) -> bool:
-    """Return True if no line of the runs has a gap as wide as between columns."""
-    return all(
-        after.x0 - before.x1 < _MAX_WORD_GAP * before.size
-        for row in group_rows(runs)
-        for before, after in pairwise(row.runs)
-    )
 
 
 def _owners(lattice: _Lattice, cells: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:

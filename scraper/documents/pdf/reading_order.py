@@ -25,11 +25,6 @@ _FULL_SHARE = 0.5
 _WORDS_A_NARROW_LINE, _NARROW_FULL_SHARE, _MIN_NARROW_LINES = 3.2, 0.8, 10
 """Long narrow columns are prose if nearly every line is full."""
 _MIN_ROWS = 4
-_TITLE = 1.25
-"""Ratio to the usual font size."""
-_TITLE_WORDS = 3
-_TITLE_WIDTH = 0.7
-_TITLE_LEADING = 0.6
 _MIN_OWN_LINES = 6
 _OWN_SHARE = 0.45
 _OWN_WORDS = 4
@@ -63,10 +58,6 @@ def split_flows(runs: Sequence[TextRun], depth: int = 0) -> Iterator[list[Layout
         return _find_band(rows, free, at, gutter)
 
     while start < len(rows):
-        if _is_title(rows[start], rows[start - 1] if start and single else None, size, page[1] - page[0]):
-            single.append(rows[start])
-            start += 1
-            continue
         top = start + _count_rows_above_columns(find_band, len(rows), start)
         end, cuts = find_band(top)
         first, end, columns = _split_band(rows, top, end, cuts if depth < _MAX_DEPTH else (), page)
@@ -116,20 +107,6 @@ def _find_halves(
     if rows[inside[0]].bold or max(run.x1 for run in columns[0]) > cut[1]:
         return start, end, []
     return inside[0], inside[-1] + 1, columns
-
-
-def _is_title(row: LayoutRow, above: LayoutRow | None, size: float, width: float) -> bool:
-    """Return True for a title over all columns with wide word gaps, or its next line."""
-    if any(run.size < _TITLE * size for run in row.runs):
-        return False
-    if len(row.runs) >= _TITLE_WORDS and row.x1 - row.x0 > _TITLE_WIDTH * width:
-        return all(len(run.text.split()) == 1 for run in row.runs)
-    return (
-        above is not None
-        and all(abs(run.size - row.size) < 1 for run in above.runs)
-        and above.x1 - above.x0 > _TITLE_WIDTH * width
-        and row.y0 - above.y1 < _TITLE_LEADING * row.size
-    )
 
 
 def order_by_columns(runs: Sequence[TextRun]) -> list[TextRun]:

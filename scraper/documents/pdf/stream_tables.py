@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from scraper.documents.pdf import table_regions
 from scraper.documents.pdf.layout_model import LayoutRow, RulingLine, Span, TextRun
-from scraper.documents.pdf.table_cells import (
-    RowSegment,
-    SegmentedRow,
-    find_free_strips,
-    find_wrapped_lines,
-    is_number,
-    merge_lines,
-    split_row,
-)
+from scraper.documents.pdf.table_cells import RowSegment, SegmentedRow, find_free_strips, merge_lines, split_row
 from scraper.documents.pdf.table_headers_and_footers import Table, add_headers
+from scraper.documents.pdf.text_assembly import is_label
 
 _MIN_ROWS_OF_TWO_COLUMNS = 3
 _WORDS_OF_PROSE = 9
@@ -32,7 +25,20 @@ _FLUSH = 3.0
 _NARROW_GAP = 0.5
 """Multiple of the font size. Such gaps count only if they lie one below another in several rows."""
 _MIN_NARROW_ROWS = 4
-_FULL_ROWS = 0.75
+_MAX_ROWS_ABOVE = 4
+"""Rows above a row; one of them must share a gap with it."""
+_MAX_ROWS_BETWEEN = 3
+"""Rows without a gap that may occur between rows of one table."""
+_MIN_SHARED_GAP = 2.0
+"""Points that gaps must have in common."""
+_MAX_RULED_DISTANCE = 3.0
+"""Multiple of the row height. A wider distance ends a table, also if a line is drawn between its rows."""
+_MAX_ROW_DISTANCE = 1.6
+"""Multiple of the row height. A wider distance ends a table without a line between its rows."""
+_WIDE = 0.75
+"""Ratio to the table width. A wider row without a gap is prose beside the table."""
+_RULE_END = 4.0
+_DOTS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}")
 
 
 class StreamTable(NamedTuple):
@@ -47,21 +53,18 @@ def find_tables(
     rows: Sequence[LayoutRow], across: Sequence[RulingLine], rotated_runs: Sequence[TextRun] = ()
 ) -> list[StreamTable]:
     """Return the tables in a flow of rows, from top to bottom; `across` are the horizontal lines of the page."""
-    regions = table_regions.find_ruled_regions(rows, across)
-    if not regions and all(len(row.runs) == 1 for row in rows):
+    if all(len(row.runs) == 1 for row in rows):
         return []
     wide = [split_row(row) for row in rows]
     narrow = [line if len(line.row.runs) == 1 else split_row(line.row, _NARROW_GAP) for line in wide]
     found: list[StreamTable] = []
     at = 0
     while at < len(rows):
-        if len(rows[at].runs) == 1 and at not in regions:
+        if len(rows[at].runs) == 1:
             at += 1
             continue
-        lines, end, table = _find_ruled_table(rows, wide, at, regions.get(at, ()), across)
-        if table is None:
-            lines, end = _find_candidate(wide, narrow, at, across)
-            table = _table(lines[at:end], across) if end - at > 1 else None
+        lines, end = _find_candidate(wide, narrow, at, across)
+        table = _table(lines[at:end], across) if end - at > 1 else None
         if table is None or _is_justified(lines, at, end, table):
             at += 1
             continue
@@ -73,23 +76,6 @@ def find_tables(
     return found
 
 
-def _find_ruled_table(
-    rows: Sequence[LayoutRow],
-    wide: Sequence[SegmentedRow],
-    start: int,
-    ends: Sequence[int],
-    across: Sequence[RulingLine],
-) -> tuple[Sequence[SegmentedRow], int, Table | None]:
-    """Return the lines and cells of a table between rules, if its words are in columns that wide gaps do not show."""
-    for end in ends:
-        lines = table_regions.split_at_strips(rows[start:end])
-        if lines and len(_columns(lines)) > len(_columns(wide[start:end])):
-            table = _table(lines, across)
-            if table is not None:
-                return [*wide[:start], *lines, *wide[end:]], end, table
-    return wide, start, None
-
-
 def _find_candidate(
     wide: Sequence[SegmentedRow], narrow: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]
 ) -> tuple[Sequence[SegmentedRow], int]:
@@ -97,26 +83,98 @@ def _find_candidate(
 
     Narrow gaps count if they lie one below another in nearly all rows, and separate more columns.
     """
-    end, narrow_end = (table_regions.find_table_end(lines, start, across) for lines in (wide, narrow))
+    end, narrow_end = (_find_table_end(lines, start, across) for lines in (wide, narrow))
     if max(end, narrow_end) - start < _MIN_NARROW_ROWS:
         return wide, end
     columns = len(_columns(wide[start:end]))
-    if _is_surely_table(narrow[start:narrow_end]) and len(_columns(narrow[start:narrow_end])) > columns:
-        return narrow, narrow_end
     if end - start >= _MIN_NARROW_ROWS and len(_columns(narrow[start:end])) > columns > 1:
         return narrow, end
     return wide, end
 
 
-def _is_surely_table(lines: Sequence[SegmentedRow]) -> bool:
-    """Return True if nearly all rows have the same narrow columns, and numbers in one of them."""
-    columns = _columns(lines)
-    if len(lines) < _MIN_NARROW_ROWS or len(columns) < 2:
+def _find_table_end(lines: Sequence[SegmentedRow], start: int, across: Sequence[RulingLine]) -> int:
+    """Return the index after the last row of the table that may begin at `start`."""
+    first = lines[start]
+    if not _is_cellular(first):
+        return start + 1
+    recent = [first]
+    left, right = first.x0, first.x1
+    end = start + 1
+    while end < len(lines):
+        ahead = _next_cellular(lines, end, recent, across, left, right)
+        if ahead is None:
+            break
+        for line in lines[end : ahead + 1]:
+            left, right = min(left, line.x0), max(right, line.x1)
+        recent = [*recent, lines[ahead]][-_MAX_ROWS_ABOVE:]
+        end = ahead + 1
+    return _include_last_line(lines, start, end, left)
+
+
+def _next_cellular(
+    lines: Sequence[SegmentedRow],
+    at: int,
+    recent: Sequence[SegmentedRow],
+    across: Sequence[RulingLine],
+    left: float,
+    right: float,
+) -> int | None:
+    """Return the index of the next row that shares a gap with recent ones; None if a row before it ends the table."""
+    for index in range(at, min(at + _MAX_ROWS_BETWEEN + 1, len(lines))):
+        line, above = lines[index], lines[index - 1]
+        if not _is_near(above, line, across):
+            return None
+        shares_gap = any(_share_gap(line, other) for other in recent)
+        if _is_cellular(line) and shares_gap:
+            return index
+        if len(line.segments) > 1 and not shares_gap:
+            return None
+        if len(line.segments) == 1 and line.x1 - line.x0 > _WIDE * (right - left) and not _is_header(line):
+            return None
+    return None
+
+
+def _include_last_line(lines: Sequence[SegmentedRow], start: int, end: int, left: float) -> int:
+    """Return the end after the next row if its only cell continues a cell of the row above, else `end`."""
+    if end >= len(lines) or end - start < 2:
+        return end
+    line, above = lines[end], lines[end - 1]
+    if len(line.segments) != 1 or line.y0 - above.y1 > 0.35 * line.size:
+        return end
+    inner = [segment for segment in above.segments[1:] if abs(segment.x0 - line.x0) < 2]
+    return end + 1 if inner and line.x0 > left + 5 else end
+
+
+def _is_cellular(line: SegmentedRow) -> bool:
+    if len(line.segments) < 2:
         return False
-    grid = [list(map(_text_of_cell, _place_segments(line, columns))) for line in lines]
-    if sum(all(row) for row in grid) < _FULL_ROWS * len(grid):
+    if len(line.segments) == 2 and _DOTS.search(" ".join(run.text for run in line.row.runs)):
+        return False  # A line of a table of contents.
+    return not (len(line.segments) == 2 and is_label(line.segments[0].text))
+
+
+def _is_header(line: SegmentedRow) -> bool:
+    return line.row.bold and sum(len(run.text) for run in line.row.runs) < 80
+
+
+def _is_near(above: SegmentedRow, line: SegmentedRow, across: Sequence[RulingLine]) -> bool:
+    height = max(above.y1 - above.y0, line.y1 - line.y0, 4.0)
+    distance = line.y0 - above.y1
+    rules = [rule for rule in across if above.y1 - 2 <= rule.at <= line.y0 + 2]
+    if any(_spans(rule, above) and not _spans(rule, line) for rule in rules):
         return False
-    return any(sum(map(is_number, cells)) >= _FULL_ROWS * len(cells) for cells in zip(*grid, strict=True))
+    if distance <= _MAX_ROW_DISTANCE * height:
+        return True
+    return distance <= _MAX_RULED_DISTANCE * height and bool(rules)
+
+
+def _spans(rule: RulingLine, line: SegmentedRow) -> bool:
+    """Return True if a rule is as long as a line or longer."""
+    return rule.start <= line.x0 + _RULE_END and line.x1 - _RULE_END <= rule.end
+
+
+def _share_gap(line: SegmentedRow, other: SegmentedRow) -> bool:
+    return any(min(a[1], b[1]) - max(a[0], b[0]) >= _MIN_SHARED_GAP for a in line.gaps for b in other.gaps)
 
 
 def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table | None:
@@ -124,12 +182,10 @@ def _table(lines: Sequence[SegmentedRow], across: Sequence[RulingLine]) -> Table
     cellular = [line for line in lines if len(line.segments) > 1]
     if len(columns) < 2 or (len(columns) == 2 and len(cellular) < _MIN_ROWS_OF_TWO_COLUMNS):
         return None
-    cells = table_regions.split_spanning_cells([_place_segments(line, columns) for line in lines], columns)
-    grid = [list(map(_text_of_cell, row)) for row in cells]
+    grid = [list(map(_text_of_cell, _place_segments(line, columns))) for line in lines]
     if _is_prose(lines, grid):
         return None
-    wrapped = find_wrapped_lines(lines, cells)
-    rows = [row for row in merge_lines(lines, grid, across, wrapped) if any(row)]
+    rows = [row for row in merge_lines(lines, grid, across) if any(row)]
     filled = sum(bool(cell) for row in rows for cell in row)
     if len(rows) < 2 or filled < _MIN_FILLED * len(rows) * len(columns):
         return None

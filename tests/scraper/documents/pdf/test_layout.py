@@ -75,30 +75,6 @@ def test_two_columns_of_cells_are_a_table() -> None:
     assert "| Cork | Lee |" in body([text_at(60, 100, wide), *cells])
 
 
-def test_lines_of_cells_aligned_at_their_middle_are_one_row() -> None:
-    drawn, y = (
-        [
-            text_at(60, 100, "Town", 10, "F2"),
-            text_at(160, 100, "Date", 10, "F2"),
-            text_at(260, 100, "Remark", 10, "F2"),
-        ],
-        120.0,
-    )
-    for town, date, count in (
-        ("Bergen", "01.02.2003", 3),
-        ("Porto", "04.05.2006", 2),
-        ("Cork", "07.08.2009", 1),
-        ("Bonn", "10.11.2012", 2),
-    ):
-        middle = y + 12 * (count - 1) / 2
-        drawn += [text_at(60, middle, town), text_at(160, middle, date)]
-        drawn += [text_at(260, y + 12 * index, f"remark {town} {'abc'[index]}") for index in range(count)]
-        y += 12 * count + 8
-    text = body(drawn)
-    assert "| Bergen | 01.02.2003 | remark Bergen a remark Bergen b remark Bergen c |" in text
-    assert "| Porto | 04.05.2006 | remark Porto a remark Porto b |\n| Cork | 07.08.2009 | remark Cork a |" in text
-
-
 def test_prose_in_a_font_of_fixed_width_is_no_code() -> None:
     lines = [
         text_at(60, 100 + 12 * index, f"Line {index} of a typed letter about the ferry", 10, "F3") for index in range(8)

@@ -75,15 +75,6 @@ def lines(x: float, y: float, words: str, count: int) -> list[str]:
     return [text_at(x, y + 12 * at, f"{words} {at} goes on") for at in range(count)]
 
 
-def test_title_with_wide_gaps_is_above_its_columns() -> None:
-    words = zip((60, 215, 330, 470), ("Preference", "Shall", "Given", "Regulation"), strict=True)
-    title = [text_at(x, 90, word, 19) for x, word in words] + [text_at(60, 114, "Of Commerce", 19)]
-    columns = lines(60, 150, "the left column runs on", 8) + lines(330, 150, "the right column runs on", 8)
-    text = body(*title, *columns)
-    assert text.startswith("# Preference Shall Given Regulation Of Commerce\n\nthe left column runs on 0")
-    assert text.index("left column runs on 7") < text.index("right column runs on 0")
-
-
 def test_narrow_columns_of_full_lines_are_prose() -> None:
     columns = [line for x in (60, 190, 320) for line in lines(x, 100, f"in column-{x}", 14)]
     text = body(*columns)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.documents.pdf.layout_model import TextRun
-from scraper.documents.pdf.table_cells import RowSegment
-from scraper.documents.pdf.table_regions import split_spanning_cells
-from scraper.documents.pdf.text_assembly import completes_number
 from tests.scraper.documents.builders import drawn_pdf, line, parse, text_at
 
 WIDE = "A line of prose that goes over both halves of the page and gives them their whole width in points"
@@ -32,14 +28,6 @@ def test_columns_of_numbers_that_are_close_are_separate() -> None:
         for x, cell in zip((60, 150, 181), row, strict=True)
     ]
     assert "| Porto | 17.35 | 4,310 |" in read_drawn(text_at(60, 100, WIDE), *cells)
-
-
-def test_words_between_rules_are_in_columns_as_narrow_as_spaces() -> None:
-    rows = ("EDD  81.3 0.125", "GTE  87.1 0.334", "OTSL 90.6 0.781", "HTML 88.4 0.405")
-    drawn = [text_at(60, 150 + 12 * y, row, 10, "F3") for y, row in enumerate(rows)]
-    rules = [line(58, y, 152, y) for y in (140, 191)]
-    text = read_drawn(text_at(60, 100, WIDE), *drawn, *rules, text_at(60, 220, WIDE))
-    assert "| OTSL | 90.6 | 0.781 |" in text
 
 
 def test_line_whose_first_word_did_not_fit_above_continues_the_cell() -> None:
@@ -85,23 +73,6 @@ def test_column_with_long_text_beside_names_is_a_table() -> None:
     assert text.index("Name0") < text.index("r0a") < text.index("Name1") < text.index("r1a")
 
 
-def test_sentence_between_two_tables_ends_the_first() -> None:
-    first = (
-        ("Town", "Rain", "Share"),
-        ("Bergen", "Much", "84.5%"),
-        ("Porto", "Some", "63.1%"),
-        ("Cork", "A lot", "65%"),
-    )
-    second = (("Ferry", "Seats"), ("North", "761"), ("South", "4,046"), ("West", "6,836"))
-    cells = [
-        text_at(x, 150 + 11 * y, c) for y, row in enumerate(first) for x, c in zip((60, 170, 300), row, strict=True)
-    ]
-    cells += [text_at(x, 217 + 11 * y, c) for y, row in enumerate(second) for x, c in zip((100, 300), row, strict=True)]
-    text = read_drawn(text_at(60, 100, WIDE), *cells, text_at(60, 200, "Passports are checked before noon."))
-    assert "\n\nPassports are checked before noon.\n\n" in text
-    assert "| West | 6,836 |" in text
-
-
 def test_line_between_two_words_separates_cells_as_close_as_words() -> None:
     xs, ys = (90, 151.4, 220), (90, 105, 120, 135)
     lines = [*(line(xs[0], y, xs[-1], y) for y in ys), *(line(x, ys[0], x, ys[-1]) for x in xs)]
@@ -134,22 +105,3 @@ def test_number_that_a_narrow_cell_divides_stays_whole(above: str, below: str, w
     assert [row for row in rows if row.startswith("| ") and "---" not in row] == [
         f"| {name} | {whole} |" for name in ("Harbor", "Ferry", "Boat", "Pier")
     ]
-
-
-@pytest.mark.parametrize(("above", "below"), [("1,1", "20"), ("1,763,220", "15"), ("Harbor", "3"), ("12", "345")])
-def test_whole_numbers_below_each_other_are_not_joined(above: str, below: str) -> None:
-    assert not completes_number(above, below)
-
-
-def test_text_across_two_columns_is_divided_where_their_cells_begin() -> None:
-    def segment(x0: float, *words: str) -> RowSegment:
-        ends = tuple((x0 + 30 * at, x0 + 30 * at + 28) for at in range(len(words)))
-        run = TextRun(" ".join(words), x0, 0, ends[-1][1], 10, 10, words=ends)
-        return RowSegment((run,), run.x0, run.x1)
-
-    columns = [(0.0, 99.0), (99.0, 200.0)]
-    rows = [[[segment(70, "Cork")], [segment(100, "Low")]] for _ in range(3)]
-    divided = split_spanning_cells([*rows, [[segment(70, "Less", "More")], []]], columns)[-1]
-    assert [[part.text for part in cell] for cell in divided] == [["Less"], ["More"]]
-    title = split_spanning_cells([*rows, [[segment(65, "Heights", "of")], []]], columns)[-1]
-    assert [[part.text for part in cell] for cell in title] == [["Heights of"], []]
