@@ -17,7 +17,7 @@ from browsers.acting.element_scripts import (
 )
 from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.cdp.session import CommandFailedError
+from browsers.cdp.session import CommandFailedError, Session
 from browsers.scripts import ELEMENT_FUNCTIONS
 from browsers.text_quoting import clean_text, quote, truncate
 
@@ -292,6 +292,10 @@ class PageElement:
             frame_id=self._frame_id,
             label=self.label,
         )
+
+    def find_beside(self, session: Session, node_id: int) -> PageElement | None:
+        """Return the element of a node of a session, or None if that is not the session of this element."""
+        return self.with_node(node_id) if session is self._process.session else None
 
     async def _resolve(self) -> str:
         if not self._object_id:

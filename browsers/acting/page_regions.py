@@ -38,6 +38,7 @@ def mark_regions(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int
 def _find_modal(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int]) -> PageNode | None:
     """Return the last modal dialog in the window, or the last box with controls that covers all of it."""
     found, bottom = None, facts.top + window[1]
+    sizes: dict[int, int] = {}
     for node in nodes:
         if node.box is None or node.style is None or not node.is_visible:
             continue
@@ -51,16 +52,18 @@ def _find_modal(nodes: list[PageNode], facts: PageFacts, window: tuple[int, int]
         if (
             is_open
             or node.attributes.get("aria-modal") == "true"
-            or (is_whole and is_painted and _is_part(node, nodes))
+            or (is_whole and is_painted and _is_part(node, nodes, sizes))
         ):
             found = node
     return found
 
 
-def _is_part(node: PageNode, nodes: list[PageNode]) -> bool:
-    """Return True if a box holds less than half of the nodes: it is not the page itself."""
-    count, stack = 0, [node]
-    while stack:
-        count += 1
-        stack += stack.pop().children
-    return 2 * count < len(nodes)
+def _is_part(node: PageNode, nodes: list[PageNode], sizes: dict[int, int]) -> bool:
+    """Return True if a box holds less than half of the nodes: it is not the page itself.
+
+    `sizes` keeps the number of nodes in each node, by `id()`, for the next calls.
+    """
+    if not sizes:
+        for one in reversed(nodes):
+            sizes[id(one)] = 1 + sum(sizes.get(id(child), 0) for child in one.children)
+    return 2 * sizes[id(node)] < len(nodes)

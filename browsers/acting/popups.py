@@ -50,15 +50,15 @@ class PopupHandler:
         """Answer of the last step to `prompt` dialogs; empty to take the proposed one."""
         self.expects_file = False
         """True while a step has a file for the page."""
-        self.file_field: int | None = None
-        """Node id of the field for which the page asked for a file in this step."""
+        self.file_field: tuple[Session, int] | None = None
+        """Session and node id of the field for which the page asked for a file in this step."""
         self._notices: list[str] = []
         self._dialogs = 0
 
     def watch(self, session: Session) -> None:
         """Handle the events of one session: that of the page, or of a frame in another process."""
         session.on("Page.javascriptDialogOpening", lambda event: self._on_dialog(session, event))
-        session.on("Page.fileChooserOpened", self._on_chooser)
+        session.on("Page.fileChooserOpened", lambda event: self._on_chooser(session, event))
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
         session.on("Page.windowOpen", self._on_window)
         session.on("Page.frameScheduledNavigation", self._on_navigation)
@@ -102,8 +102,9 @@ class PopupHandler:
             session.post("Runtime.terminateExecution")
             self.notice(f"more than {_MAX_DIALOGS} dialogs: the page's script was ended")
 
-    def _on_chooser(self, event: Event) -> None:
-        self.file_field = event.get("backendNodeId")
+    def _on_chooser(self, session: Session, event: Event) -> None:
+        if (node := event.get("backendNodeId")) is not None:
+            self.file_field = session, node
         if not self.expects_file:
             self.notice("refused: the page asked for a file; upload gives it one")
 
@@ -130,11 +131,10 @@ class NewWindowBlocker:
     """Close the new windows of some tabs of one browser, and check their shared workers."""
 
     def __init__(self, connection: Connection) -> None:
-        """Use the connection of a browser, once for each browser; nothing is paused until the first `block`."""
+        """Use the connection of a browser, once for each browser; nothing is paused or observed outside of `block`."""
         self._connection = connection
         self._tabs: dict[str, tuple[Tab, OnWorker]] = {}
         """Tabs by browser context. Each has a context of its own, so another page there is a window of its page."""
-        connection.on("Target.attachedToTarget", self._on_attached)
 
     @contextlib.asynccontextmanager
     async def block(self, tab: Tab, on_worker: OnWorker) -> AsyncIterator[None]:
@@ -147,6 +147,8 @@ class NewWindowBlocker:
             TimeoutError: Chromium did not answer.
             BrowserGoneError: The browser has ended.
         """
+        if not self._tabs:
+            self._connection.on("Target.attachedToTarget", self._on_attached)
         self._tabs[tab.context_id] = tab, on_worker
         try:
             await self._connection.call("Target.setAutoAttach", **self._parameters(pauses=True))
@@ -154,6 +156,7 @@ class NewWindowBlocker:
         finally:
             del self._tabs[tab.context_id]
             if not self._tabs:
+                self._connection.remove_handler("Target.attachedToTarget", self._on_attached)
                 self._connection.post("Target.setAutoAttach", **self._parameters(pauses=False))
 
     def _parameters(self, *, pauses: bool) -> Event:

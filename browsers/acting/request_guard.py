@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _PAUSED_TYPES = ("Document", "XHR", "Fetch", "Ping")
 _MAX_URL = 120
 _MAX_STEP = 100
+_APPLIES = "The answer applies to {site} in this browser session."
 
 AskUser = Callable[[str], Awaitable[bool]]
 """Asks the person at the client a question; returns True for yes."""
@@ -136,13 +138,23 @@ class RequestGuard:
             if self._question is None or self._question.done():
                 self._question = asyncio.ensure_future(self._ask_person())
 
+    async def may_give(self, name: str, url: str, limit_s: float) -> bool:
+        """Return True if a page may get a file of this machine: if the person allows it in time, or cannot be asked."""
+        site = _site(url)
+        if self.ask is not None and site not in self._answers:
+            question = f"May the step give the file {quote(truncate(name, _MAX_STEP))} to {site}?"
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    self._answers[site] = await self.ask(f"{question} {_APPLIES.format(site=site)}")
+        return self.ask is None or self._answers.get(site, False)
+
     async def _ask_person(self) -> None:
         """Ask about the paused requests, once for each site."""
         while self._paused and self.ask is not None:
             first, site = self._paused[0], _site(self._paused[0].url)
             self._answers[site] = await self.ask(
                 f"May the step {quote(truncate(clean_text(self.step), _MAX_STEP))} send data"
-                f" ({_describe(first.method, first.url)})? The answer applies to {site} in this browser session."
+                f" ({_describe(first.method, first.url)})? {_APPLIES.format(site=site)}"
             )
             for paused in [one for one in self._paused if _site(one.url) == site]:
                 self._paused.remove(paused)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
@@ -84,7 +84,8 @@ class ActingSessions:
         self._sessions: dict[str, _ActingSession] = {}
         self._opening: Counter[str] = Counter()
         """Number of sessions that each caller opens now."""
-        self._blockers: WeakKeyDictionary[Connection, NewWindowBlocker] = WeakKeyDictionary()
+        self._blockers: WeakValueDictionary[Connection, NewWindowBlocker] = WeakValueDictionary()
+        """Blockers in use: the sessions of a browser share one."""
         self._reaper: asyncio.Task[None] | None = None
 
     @property

@@ -45,6 +45,9 @@ WRITE_VERBS = frozenset({"click", "type", "select", "upload", "press", "drag", "
 PICTURE_VERB = "picture"
 """Verb of the step that takes a picture. Callers cannot write it: a tool of its own returns pictures."""
 
+LOCAL_FILE = "file"
+"""Way of an `upload` step whose file was read from this machine."""
+
 _TARGET = re.compile(r"(?P<ref>(?:f\d+)?e\d+)(?![\w])|(?:(?P<role>[A-Za-z]\w*)\s+)?\"(?P<name>[^\"]+)\"")
 _ENTER = re.compile(r"\s+\+\s*Enter\s*\Z")
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
@@ -92,7 +95,7 @@ class Step:
     picture: ScreenshotRequest | None = None
     """Picture to take, only for `PICTURE_VERB`."""
     way: str = ""
-    """`twice` or `right` (click), `accept` (dialogs), `slowly` (type)."""
+    """`twice` or `right` (click), `accept` (dialogs), `slowly` (type), `LOCAL_FILE` (upload)."""
 
 
 def parse_steps(sources: list[str]) -> list[Step]:

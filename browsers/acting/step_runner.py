@@ -21,7 +21,7 @@ from browsers.acting.outline import Outline, OutlineLine
 from browsers.acting.outline_text import OUTLINE_CHARS, compare_outlines, write_heading, write_outline
 from browsers.acting.page_outlines import WINDOW_SIZE
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import PICTURE_VERB, REQUEST_VERBS, Step, StepTarget
+from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, REQUEST_VERBS, Step, StepTarget
 from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
 from browsers.cdp.session import CommandFailedError
 from browsers.errors import BrowsersError, PageCrashedError
@@ -86,6 +86,7 @@ class StepRunner:
         """Use a prepared page."""
         self._page = page
         self._mode = mode
+        self._deadline_at = 0.0
         self._last_outline: Outline | None = None
         """Latest outline; the agent knows it from earlier answers."""
         self._is_blocked = self._may_follow = False
@@ -100,6 +101,7 @@ class StepRunner:
         page = self._page
         page.begin_step(step.source, acts=step.verb in REQUEST_VERBS)
         self._is_blocked = self._may_follow = False
+        self._deadline_at = deadline_at
         error: StepError | None = None
         snapshot: Snapshot | None = None
         content = heading = ""
@@ -352,6 +354,9 @@ class StepRunner:
             )
         if step.data is None:
             raise StepError(f"{quote(step.text[:80])} was not read")
+        left_s, url = self._deadline_at - time.monotonic(), self._page.outlines.url
+        if step.way == LOCAL_FILE and not await self._page.guard.may_give(step.text, url, left_s):
+            raise StepError(f"refused: the person did not allow to give {quote(step.text[:80])} to the page")
         if await element.give_file(step.text, step.data):
             return
         dialogs.expects_file = True
@@ -360,9 +365,9 @@ class StepRunner:
             if dialogs.file_field is not None:
                 break
             await asyncio.sleep(_POLL_S)
-        if dialogs.file_field is None:
+        field = None if dialogs.file_field is None else element.find_beside(*dialogs.file_field)
+        if field is None or not await field.give_file(step.text, step.data):
             raise StepError(f"{element.label} takes no file")
-        await element.with_node(dialogs.file_field).give_file(step.text, step.data)
 
     async def _drag(self, step: Step, element: PageElement) -> None:
         if step.to is not None:

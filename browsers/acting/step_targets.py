@@ -92,15 +92,19 @@ def _nearest(found: list[OutlineLine], outline: Outline, words: str) -> list[Out
     If all share one part, as in a flat list, it is the first line after those words.
     """
     pieces = _pieces(outline)
-    named = [line for line in pieces if words in line.name.lower() and line not in found]
+    # By identity: a comparison of all fields for each pair would be slow on a page with many such lines.
+    known = {id(line) for line in found}
+    named = [line for line in pieces if words in line.name.lower() and id(line) not in known]
     refs = {line.ref for line in (*named, *found)}
     nodes = {node.ref: node for node in iter_subtree(outline.root) if node.ref in refs}
     around = {id(node) for line in named for node in _chain(nodes[line.ref])}
     depths = [sum(id(node) in around for node in _chain(nodes[line.ref])) for line in found]
-    nearest = [line for line, depth in zip(found, depths, strict=True) if depth == max(depths) > 0]
+    deepest = max(depths)
+    nearest = {id(line): line for line, depth in zip(found, depths, strict=True) if depth == deepest > 0}
     if len(nearest) < 2:
-        return nearest
-    return [line for line in pieces[pieces.index(named[0]) :] if line in nearest][:1] or nearest
+        return list(nearest.values())
+    first = next(at for at, line in enumerate(pieces) if line is named[0])
+    return [line for line in pieces[first:] if id(line) in nearest][:1] or list(nearest.values())
 
 
 def _pieces(outline: Outline) -> list[OutlineLine]:

@@ -185,6 +185,7 @@ class Session:
     def _dispatch(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
             self._connection.on_detached(params.get("sessionId", ""))
+            self._children.pop(params.get("sessionId", ""), None)
         elif method == "Inspector.targetCrashed" and self.is_alive:
             self.fail(self._connection.explain_crash())
         for handler in self._handlers.get(method, ()):
@@ -227,6 +228,10 @@ class Connection:
     def on(self, event: str, handler: EventHandler) -> None:
         """Call `handler` with the parameters of each event of the browser itself, after its earlier handlers."""
         self._browser.on(event, handler)
+
+    def remove_handler(self, event: str, handler: EventHandler) -> None:
+        """Remove one handler of an event of the browser itself."""
+        self._browser.remove_handler(event, handler)
 
     def expect_crash(self) -> None:
         """Record that a renderer is about to be killed because of its memory. Any thread may call this."""

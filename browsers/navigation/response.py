@@ -213,7 +213,7 @@ def decompress(body: ResponseBody, response: PausedResponse, cap_bytes: int) -> 
         data = unpacker.decompress(body.data, cap_bytes)
     except zlib.error:
         return body
-    return ResponseBody(data, body.truncated or bool(unpacker.unconsumed_tail), streamed=True)
+    return ResponseBody(data, body.truncated or not unpacker.eof, streamed=True)
 
 
 async def _read(session: Session, response: PausedResponse, cap_bytes: int, limit_s: float) -> ResponseBody:

@@ -24,9 +24,13 @@ ACTING_PAGES = files(__name__).joinpath("acting.js").read_text(encoding="utf-8")
 
 
 def _load_functions(name: str) -> dict[str, str]:
-    """Return the functions at the top level of a script by name."""
-    parts = files(__name__).joinpath(name).read_text(encoding="utf-8").split("\nfunction ")[1:]
-    return {text.partition("(")[0]: "function " + text[: text.rindex("}") + 1] for text in parts}
+    """Return the functions at the top level of a script by name, each with the lines before the first one."""
+    head, *parts = files(__name__).joinpath(name).read_text(encoding="utf-8").split("\nfunction ")
+    shared = head.rpartition("/*")[0]
+    bodies = {text.partition("(")[0]: "function " + text[: text.rindex("}") + 1] for text in parts}
+    return {
+        name: f"function(...given) {{{shared}\nreturn ({body}).apply(this, given);}}" for name, body in bodies.items()
+    }
 
 
 ELEMENT_FUNCTIONS = _load_functions("elements.js")

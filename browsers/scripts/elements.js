@@ -1,5 +1,11 @@
 // Functions that are called with an element of the page as `this`, each alone, in an isolated world.
 
+// Pages cannot change properties here, but the fields of a form shadow those of the form by their names.
+const plain = (node) => node && new Proxy(node, {get: (_, name) => {
+  const value = Reflect.get(Object.getPrototypeOf(node), name, node);
+  return typeof value === 'function' ? value.bind(node) : value;
+}});
+
 /* Return `gone`, `disabled` or `moving`; otherwise `opens a window` for a link that does, else an empty text.
 
    Two positions are compared, two frames and 50 ms or at most 300 ms apart. This is not done if the element is at `left`
@@ -89,7 +95,7 @@ function findStandIn() {
    an empty text if a click there does what a click on the element does. `hit` is the node there: without an element
    around it, it is a pseudo-element. */
 function describeCover(hit, dx, dy) {
-  const up = (node) => node.assignedSlot || node.parentNode || node.host;
+  const up = (node) => plain(node).assignedSlot || plain(node).parentNode || node.host;
   const isIn = (node, outer) => { for (; node; node = up(node)) if (node === outer) return true; return false; };
   const controls = 'a[href],button,input,select,textarea,summary,label,[role=button],[role=link],[onclick],[tabindex]';
   const box = this.getClientRects()[0] || this.getBoundingClientRect();
@@ -185,8 +191,8 @@ function readField(text) {
     if (norm(value) === norm(text)) return '';
     const isNumber = this.type === 'number';
     if (isNumber ? Number(value) === Number(text) && value : bare(text) && bare(value) === bare(text)) return '';
-    let around = this.form || this.parentElement;
-    while (around && !this.form && around.querySelectorAll('input').length < 2) around = around.parentElement;
+    let around = plain(this.form || this.parentElement);
+    while (around && !this.form && around.querySelectorAll('input').length < 2) around = plain(around.parentElement);
     const isBox = (one) => one.type === this.type && one.className === this.className && one.maxLength === this.maxLength;
     const row = around && this.localName === 'input' ? [...around.querySelectorAll('input')].filter(isBox) : [];
     const rest = row.slice(row.indexOf(this));
@@ -202,7 +208,7 @@ function readField(text) {
 function advanceBox() {
   const box = this.getRootNode().activeElement;
   if (!box || !(box.maxLength > 0) || box.value.length < box.maxLength) return;
-  const all = [...(box.form || box.getRootNode()).querySelectorAll('input')];
+  const all = [...plain(box.form || box.getRootNode()).querySelectorAll('input')];
   const next = all.slice(all.indexOf(box) + 1).find((one) => one.type === box.type && one.maxLength === box.maxLength);
   if (next) next.focus();
 }
@@ -212,7 +218,7 @@ function advanceBox() {
 function invalidFields(enters) {
   const control = (this.closest && this.closest('button, input')) || this;
   const kind = (control.type || '').toLowerCase();
-  const form = control.form || (this.closest && this.closest('form'));
+  const form = plain(control.form || (this.closest && this.closest('form')));
   const submits = enters || ['submit', 'image'].includes(kind);
   let invalid = [];
   if (submits && form && !form.noValidate && !(control.formNoValidate && !enters)) {
@@ -226,7 +232,7 @@ function invalidFields(enters) {
     const isSecret = /password|checkbox|radio/.test(one.type) || /cc-|code|password/.test(one.autocomplete);
     return [label || one.placeholder || one.name || one.localName, one.validationMessage, isSecret ? '' : one.value || ''];
   });
-  return {submits, fields, posts: Boolean(submits && form && form.method === 'post')};
+  return {submits, fields, posts: Boolean(submits && form && (control.formMethod || form.method) === 'post')};
 }
 
 /* Select options of a list by text or value.
@@ -268,9 +274,11 @@ function giveFile(name, type, base64) {
   return '';
 }
 
-/* Hide the element without a change of the document; `SHOW_AGAIN` shows it. */
+/* Hide the element without a change of the document; `showAgain` shows it. */
 function hideFromPicture() {
-  (globalThis.masks ||= []).push(this.animate([{clipPath: 'inset(50%)'}, {clipPath: 'inset(50%)'}], {duration: 60000}));
+  // Not by a name: an element with this id would stand in its place.
+  const masks = globalThis[Symbol.for('masks')] ||= [];
+  masks.push(this.animate([{clipPath: 'inset(50%)'}, {clipPath: 'inset(50%)'}], {duration: 60000}));
 }
 
-function showAgain() { for (const mask of (globalThis.masks || []).splice(0)) mask.cancel(); }
+function showAgain() { for (const mask of (globalThis[Symbol.for('masks')] || []).splice(0)) mask.cancel(); }

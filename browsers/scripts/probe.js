@@ -1,6 +1,7 @@
 // Observes a page until it is ready. Runs in an isolated world, so the page cannot see it.
 (() => {
-  if (globalThis.__readinessProbe) return;
+  // An element of the page with this id is no probe.
+  if (typeof globalThis.__readinessProbe?.sample === 'function') return;
   // A mutation of less text is a clock, a counter or a carousel. It never delays a page.
   const CONTENT_CHARS = 24;
   // Layout reads (spinner, height) are repeated only after a mutation, or after this long.

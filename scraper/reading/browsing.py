@@ -13,7 +13,7 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.acting.acting_request import ActingRequest, ActingResult, UrlPermission
 from browsers.acting.request_guard import ActingMode
-from browsers.acting.step_parser import PICTURE_VERB, Step, StepSyntaxError, parse_steps
+from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepSyntaxError, parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.login_state import Login
 from browsers.model import ScreenshotKind, ScreenshotRequest, Tier
@@ -265,7 +265,7 @@ class BrowseRunner:
         if step.verb != "upload" or step.data is not None:
             return step
         file = await asyncio.to_thread(self._files.read, step.text)
-        return replace(step, text=PurePath(step.text).name, data=file.data)
+        return replace(step, text=PurePath(step.text).name, data=file.data, way=LOCAL_FILE)
 
     def _check_profile(self, profile: str, session: str | None) -> None:
         if session is not None:

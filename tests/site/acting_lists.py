@@ -66,7 +66,7 @@ _OPENERS = """<button onclick="window.open('/acting/found')">Plain</button>
 <button onclick="window.open('/acting/found'); say('did more')">More</button>
 <button onclick="window.open('http://third.example/')">Away</button>
 <a href="/acting/plan.pdf">Plan</a> <a href="/acting/frame-set">Frames</a>
-<form method=post action="/acting/sent" target=_blank><button>Post</button></form>"""
+<form method=post action="/acting/sent" target=_blank><input type=hidden name=method><button>Post</button></form>"""
 _FRAMES = """<title>Frames</title><frameset cols='30%,70%'><frame src='/acting/found'>
 <frame src='/acting/late-poll'></frameset>"""
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from browsers.acting.request_guard import ActingMode
 from scraper.coordination.state import SharedStateStatus
+from scraper.errors import ScraperError
+from scraper.reading.browsing import BrowseResult, BrowseRunner, check_steps
 from scraper.services import Services
+from scraper.store.login_profiles import LoginProfiles
 from scraper.tools.browser_tools import browse_tool
 from scraper.tools.model import ToolAnswer, ToolCall
 from tests.site.running import Site
@@ -80,6 +85,38 @@ async def test_the_person_is_asked_only_if_the_operator_allows_writes(
     assert answer.is_error and len(questions) == (mode is ActingMode.ACT) and site.hits("/acting/sent") == hits
     assert ("the person did not allow" in answer.text) == (mode is ActingMode.ACT)
     await browse(app, "close", session=session_of(answer))
+
+
+@pytest.mark.parametrize("allows", [True, False])
+async def test_a_file_below_the_document_root_is_given_if_the_person_allows_it(
+    app: Services, site: Site, tmp_path: Path, allows: bool
+) -> None:
+    questions = []
+
+    async def ask(question: str) -> bool:
+        questions.append(question)
+        return allows
+
+    (tmp_path / "root" / "scans").mkdir(parents=True)
+    (tmp_path / "root" / "scans" / "note.txt").write_text("hello")
+    (tmp_path / "secret.txt").write_text("secret")
+    settings = replace(app.settings, document_root=tmp_path / "root", acting="act")
+    logins = LoginProfiles(app.store.records, tmp_path, None)
+    runner = BrowseRunner(app.browsers, app.fetcher.visitor, app.workers, logins, settings, app.shared)
+
+    async def upload(file: str, session: str | None = None) -> BrowseResult:
+        opened = [] if session else [f"open {site.url('/acting/files')}"]
+        steps = check_steps([*opened, f'upload "Scan" = {file}', "look log"], has_session=session is not None)
+        return await runner.run(steps, session, principal="ann", deadline_s=60, ask=ask)
+
+    for outside in ("../secret.txt", str(tmp_path / "secret.txt"), "scans/none.txt"):
+        with pytest.raises(ScraperError):
+            await upload(outside)
+    done = await upload("scans/note.txt")
+    assert [question[:57] for question in questions] == ['May the step give the file "note.txt" to site.example? Th']
+    assert ("note.txt text/plain hello" in done.steps[-1].outcome.content) == allows
+    assert ("the person did not allow to give" in done.error) != allows
+    await browse(app, "close", session=done.session)
 
 
 @pytest.mark.parametrize(
