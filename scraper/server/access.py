@@ -71,7 +71,11 @@ class AccessRules:
     keys: tuple[AccessKey, ...] = ()
     issuer: TokenVerifier | None = None
     open_paths: frozenset[str] = frozenset()
-    """Paths that require no token."""
+    """Paths that require no token, and no Host header that names this server."""
+    accepts_addresses: bool = False
+    """True if the Host header may be any IP address; no other site can get such an address for its pages."""
+    prefix: str = ""
+    """Path below which a proxy serves this server; empty for the root of its host."""
 
     @property
     def requires_token(self) -> bool:
@@ -87,17 +91,21 @@ class AccessRules:
         """Return True if a path requires no token."""
         return path in self.open_paths or path.startswith(RESOURCE_METADATA_PATH)
 
-    def challenge(self, path: str) -> str:
-        """Return the WWW-Authenticate header of a rejected request."""
+    def challenge(self, path: str, *, error: str = "") -> str:
+        """Return the WWW-Authenticate header of a rejected request; `error` is a code of RFC 6750, 3.1."""
         # A browser asks its user for a name and a password, which is the token, and sends both with requests of the
         # page. Requests that other pages trigger are rejected by their Origin.
         if path == "/":
             return 'Basic realm="search-mcp", charset="UTF-8"'
-        more = "" if self.issuer is None else ", " + self.issuer.challenge(path)
+        more = f', error="{error}"' if error else ""
+        more += "" if self.issuer is None else ", " + self.issuer.challenge(path)
         return f'Bearer realm="search-mcp"{more}'
 
     def knows_host(self, header: str) -> bool:
         """Return True if a Host header names this server."""
+        return self._lists(header) or (self.accepts_addresses and _ip_address(_host_and_port(header)[0]) is not None)
+
+    def _lists(self, header: str) -> bool:
         name, port = _host_and_port(header)
         return bool(name) and (name in self.hosts or f"{_add_brackets(name)}:{port}" in self.hosts)
 
@@ -110,7 +118,7 @@ class AccessRules:
             return True
         name, port = _host_and_port(_origin_host(header))
         is_listed = f"{_add_brackets(name)}:{port}" in self.hosts or name not in _LOOPBACK_NAMES
-        return (name, port) == _host_and_port(host) or (is_listed and self.knows_host(_origin_host(header)))
+        return (name, port) == _host_and_port(host) or (is_listed and self._lists(_origin_host(header)))
 
     def principal(self, authorization: str) -> str | None:
         """Return the caller to whom the token of an Authorization header belongs, or None."""
@@ -141,6 +149,7 @@ def make_rules(
     allow_unauthenticated: bool,
     open_paths: frozenset[str],
     issuer: TokenVerifier | None = None,
+    public_url: str | None = None,
 ) -> AccessRules:
     """Return the rules of a server on `host`, or raise ServerStartError without a token on a public address."""
     if not is_loopback(host) and not keys and issuer is None and not allow_unauthenticated:
@@ -152,13 +161,25 @@ def make_rules(
     address = _ip_address(host)
     if address is None or not address.is_unspecified:
         own.add(host.lower())
+    public = urlsplit(public_url or "")
+    if public.hostname:
+        own.add(public.hostname)
     return AccessRules(
         hosts=frozenset(own | _LOOPBACK_NAMES),
         origins=frozenset(origin.strip().lower().rstrip("/") for origin in origins),
         keys=keys,
         issuer=issuer,
         open_paths=open_paths,
+        accepts_addresses=not is_loopback(host),
+        prefix=public.path,
     )
+
+
+def base_url(public_url: str) -> str:
+    """Return the URL below which the endpoints are, for the public URL of the server or of one of its endpoints."""
+    for endpoint in sorted(_ENDPOINTS, key=len, reverse=True):
+        public_url = public_url.rstrip("/").removesuffix(endpoint)
+    return public_url.rstrip("/")
 
 
 def read_keys(token: str | None, tokens_file: Path | None) -> tuple[AccessKey, ...]:
@@ -284,12 +305,22 @@ class OAuthResourceServer:
         """Return `oauth:` and the subject of a valid token, or None."""
         if token.count(".") != 2 or len(token) > _MAX_TOKEN_CHARS:
             return None
+        self._keys = self._keys.reload_if_changed(self._file)
+        subjects = (self._subject(token, key) for key in self._keys.keys)
+        subject = next(filter(None, subjects), "")
+        # The prefix separates subjects from the names in the tokens file.
+        return f"oauth:{subject}" if 0 < len(subject) <= _MAX_SUBJECT_CHARS else None
+
+    def _subject(self, token: str, key: jwt.PyJWK) -> str:
+        """Return the subject of a token that this key verifies, or ""."""
         import jwt
 
         try:
+            if jwt.get_unverified_header(token).get("kid") not in {None, key.key_id}:
+                return ""
             claims = jwt.decode(
                 token,
-                self._key(token),
+                key,
                 algorithms=list(_ALGORITHMS),
                 issuer=[self._url, self._url + "/"],
                 audience=[self._resource + path for path in ("", "/", *_ENDPOINTS)],
@@ -297,15 +328,19 @@ class OAuthResourceServer:
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
         except (jwt.PyJWTError, ValueError, TypeError):
-            return None
-        subject: str = claims["sub"]
-        # The prefix separates subjects from the names in the tokens file.
-        return f"oauth:{subject}" if 0 < len(subject) <= _MAX_SUBJECT_CHARS else None
+            return ""
+        return str(claims["sub"])
 
     def routes(self, endpoints: Iterable[str]) -> list[Route]:
-        """Return the metadata routes of the endpoints, and one at the root for clients that know only one."""
+        """Return the metadata routes of the endpoints, and one at the root for clients that know only one.
+
+        The path of a resource follows that of the metadata (RFC 9728, 3.1), also if a proxy serves it below a prefix.
+        """
+        prefixes = dict.fromkeys(("", urlsplit(self._resource).path))
         return [
-            _document(RESOURCE_METADATA_PATH + path, self.metadata(path or _ENDPOINTS[0])) for path in ("", *endpoints)
+            _document(RESOURCE_METADATA_PATH + prefix + path, self.metadata(path or _ENDPOINTS[0]))
+            for prefix in prefixes
+            for path in ("", *endpoints)
         ]
 
     def metadata(self, path: str) -> dict[str, Any]:
@@ -322,16 +357,6 @@ class OAuthResourceServer:
         # The path comes from the caller; decoded, it could end the header and begin another.
         endpoint = path if path in _ENDPOINTS else _ENDPOINTS[0]
         return f'resource_metadata="{self._resource}{RESOURCE_METADATA_PATH}{endpoint}"'
-
-    def _key(self, token: str) -> jwt.PyJWK:
-        import jwt
-
-        self._keys = self._keys.reload_if_changed(self._file)
-        key_id = jwt.get_unverified_header(token).get("kid")
-        matching = [key for key in self._keys.keys if key_id is None or key.key_id == key_id]
-        if len(matching) != 1:
-            raise jwt.InvalidKeyError("no such key")
-        return matching[0]
 
 
 def _document(path: str, content: dict[str, Any]) -> Route:
@@ -386,7 +411,7 @@ def make_resource_server(settings: Settings) -> OAuthResourceServer | None:
             "SEARCH_MCP_ISSUER needs SEARCH_MCP_ISSUER_KEYS (a file with its public keys) "
             "and SEARCH_MCP_PUBLIC_URL (the audience of its tokens)."
         )
-    return OAuthResourceServer(settings.issuer, settings.public_url, settings.issuer_keys)
+    return OAuthResourceServer(settings.issuer, base_url(settings.public_url), settings.issuer_keys)
 
 
 def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) -> AccessRules:
@@ -399,4 +424,5 @@ def make_access_rules(settings: Settings, issuer: OAuthResourceServer | None) ->
         allow_unauthenticated=settings.allow_unauthenticated,
         open_paths=_OPEN_PATHS,
         issuer=issuer,
+        public_url=settings.public_url and base_url(settings.public_url),
     )

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scraper.server.access import AccessRules
 from scraper.server.calls.dispatcher import CallDispatcher, make_dispatcher
-from scraper.server.http.middleware import AccessMiddleware, DisconnectMiddleware, is_anonymous
+from scraper.server.http.middleware import MESSAGE_BYTES, AccessMiddleware, DisconnectMiddleware, is_anonymous
 from scraper.server.http.uvicorn_server import GracefulServer
 from scraper.server.lifecycle import ServerContext, ServicesHolder, last_bytes_s, wait_for_first
 from scraper.server.playground.routes import Playground
@@ -126,7 +126,6 @@ _LOG = logging.getLogger(__name__)
 
 _PATH = "/mcp"
 _OPENAI_PATH = "/openai/mcp"
-_BODY_BYTES = 4 * 1024 * 1024
 _MAX_SESSIONS = 2_000
 """Sessions, of 37 KiB each. With more, new clients are served without a session."""
 _SESSION_IDLE_S = 600.0
@@ -142,17 +141,16 @@ async def serve_application(service: ServerContext, rules: AccessRules, sockets:
     """Serve until a stop signal, then finish the running calls."""
     settings, holder, stops = service.settings, service.holder, service.stops
     calls = make_dispatcher(service)
-    options: Any = {"version": service.version, "on_handshake": holder.open}
-    servers = {_PATH: protocol.build(service.tools, calls, output_schemas=settings.output_schemas, **options)}
+    servers = {_PATH: protocol.build_for(service, calls)}
     if service.openai_tools:
-        servers[_OPENAI_PATH] = protocol.build_openai(service.openai_tools, calls, **options)
+        servers[_OPENAI_PATH] = protocol.build_openai(service, calls)
     health = Health(holder, calls, queue_limit=settings.queue_limit, version=service.version)
     names = [tool.name for tool in (*service.tools, *service.openai_tools)]
     metrics = Metrics(holder, calls, names, version=service.version)
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(attach_handler("scraper", metrics))
         endpoints = {
-            path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls, _BODY_BYTES)
+            path: JsonRpcMiddleware(await stack.enter_async_context(_session_endpoint(server)), calls, MESSAGE_BYTES)
             for path, server in servers.items()
         }
         playground = Playground(holder, calls, version=service.version, deadline_s=settings.tool_timeout_s)
@@ -196,14 +194,14 @@ async def _session_endpoint(server: Server[Any]) -> AsyncIterator[ASGIApp]:
     """Yield the protocol endpoint, with sessions and event streams for progress and cancellation."""
     # AccessMiddleware checks Host and Origin for every route.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    options: Any = {"security_settings": unchecked, "max_request_body_size": _BODY_BYTES}
+    options: Any = {"security_settings": unchecked, "max_request_body_size": MESSAGE_BYTES}
     stateful = StreamableHTTPSessionManager(
         server, session_idle_timeout=_SESSION_IDLE_S, max_sessions=_MAX_SESSIONS, **options
     )
     stateless = StreamableHTTPSessionManager(server, stateless=True, **options)
     plain = StreamableHTTPSessionManager(server, json_response=True, stateless=True, **options)
     async with stateful.run(), stateless.run(), plain.run():
-        yield JsonFastPath(plain.asgi_app, SessionRecovery(stateful, stateless), _BODY_BYTES)
+        yield JsonFastPath(plain.asgi_app, SessionRecovery(stateful, stateless), MESSAGE_BYTES)
 
 
 def _routes(endpoints: Mapping[str, ASGIApp], others: Sequence[Route]) -> ASGIApp:

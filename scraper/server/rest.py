@@ -12,8 +12,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -25,7 +23,7 @@ from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access import principal_of
 from scraper.server.calls.dispatcher import CallDispatcher, ShuttingDownError, ToolCaller
-from scraper.server.http.middleware import disconnect_future, read_body
+from scraper.server.http.middleware import MESSAGE_BYTES, disconnect_future, read_body
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import TEXT_SCHEMA, Tool, ToolAnswer
 from scraper.urls import guess_urls
@@ -144,7 +142,6 @@ def _schema_name(tool: Tool) -> str:
     return "".join(word.title() for word in tool.name.split("_")) + "Answer"
 
 
-_BODY_BYTES = 4 * 1024 * 1024
 _RETRY_AFTER_S = 5
 _ECHO_CHARS = 60
 _JSON = "application/json"
@@ -172,7 +169,6 @@ class RestInterface:
         """Create routes for the tools; `calls` runs their calls."""
         self._tools = tools
         self._calls = calls
-        self._validators = {tool.name: Draft202012Validator(dict(tool.input_schema)) for tool in tools}
         self._document = _json(document(tools, version=version, requires_token=requires_token))
 
     def routes(self) -> list[Route]:
@@ -246,13 +242,9 @@ class RestInterface:
             arguments = await _read_arguments(request)
         else:
             arguments = _parse_query(tool.input_schema["properties"], request)
-        violation = best_match(self._validators[tool.name].iter_errors(arguments))
-        if violation is not None:
-            fault = tool.fault(arguments) if isinstance(arguments, dict) else None
-            path = "".join(f"{part}: " for part in violation.absolute_path)
-            raise RequestError(400, fault.text if fault else f"{path}{violation.message[:300]}")
-        found: dict[str, Any] = arguments
-        return found
+        if (fault := tool.fault(arguments)) is not None:
+            raise RequestError(400, fault.text)
+        return arguments
 
     async def _call(
         self, tool: Tool, arguments: Mapping[str, Any], request: Request, send_progress: Any = None
@@ -304,10 +296,10 @@ def _is_foreign(request: Request) -> bool:
     return "origin" not in headers and headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
 
 
-async def _read_arguments(request: Request) -> Any:
-    body = await read_body(request.receive, _BODY_BYTES)
-    if body.size_bytes > _BODY_BYTES:
-        raise RequestError(413, f"The body exceeds {_BODY_BYTES:,} bytes.")
+async def _read_arguments(request: Request) -> dict[str, Any]:
+    body = await read_body(request.receive, MESSAGE_BYTES)
+    if body.size_bytes > MESSAGE_BYTES:
+        raise RequestError(413, f"The body exceeds {MESSAGE_BYTES:,} bytes.")
     if not body.size_bytes:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:

@@ -163,6 +163,16 @@ class Settings:
         False,
     )
 
+    resources: bool = _setting(
+        "RESOURCES", BooleanValue(), "Offer cached pages and indexed documents as resources of the protocol.", True
+    )
+    strict_clients: tuple[str, ...] = _setting(
+        "STRICT_CLIENTS",
+        CommaListValue(StringValue(), "name,..."),
+        "Clients that refuse the extension `search` of the protocol, by the start of a name: * stands for any text.",
+        ("Java SDK MCP Client*", "Spring AI MCP Client*", "spring-ai-mcp-client*", "Java-http-client/*"),
+    )
+
     document_root: Path | None = _setting(
         "DOCUMENT_ROOT", PathValue(), "Folder whose files read_doc may read; by default it reads no local files."
     )

@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
@@ -50,8 +50,6 @@ class CachedResource:
     name: str
     about: str
     title: str | None = None
-    size_bytes: int | None = None
-    """Size of the text that `read` returns, in bytes of UTF-8."""
     modified: str | None = None
     """Time in ISO 8601."""
     snippet: str = ""
@@ -78,11 +76,9 @@ async def list_resources(services: Services, principal: str, cursor: str | None,
         pages = await services.page_cache.recent(principal=principal, limit=limit + 1, before=position.get("before"))
         items = [_page_resource(page) for page in pages[:limit]]
         if len(pages) > limit:
-            found = ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
-            return await _with_sizes(services, principal, found)
+            return ResourcePage(tuple(items), _cursor({"before": pages[limit - 1].number}))
         position = {"index": "", "after": 0}
-    found = await _append_documents(services, principal, items, position, limit)
-    return await _with_sizes(services, principal, found)
+    return await _append_documents(services, principal, items, position, limit)
 
 
 async def search(
@@ -128,16 +124,6 @@ def _document_uri(index: str, doc_id: str) -> str:
     return f"{_INDEX}{index}/{quote(doc_id, safe='', errors='replace')}"
 
 
-async def _with_sizes(services: Services, principal: str, page: ResourcePage) -> ResourcePage:
-    """Return the resources with the sizes of their texts."""
-    texts = [await read(services, principal, item.uri) for item in page.items]
-    items = (
-        replace(item, size_bytes=None if text is None else len(text.encode("utf-8", "replace")))
-        for item, text in zip(page.items, texts, strict=True)
-    )
-    return replace(page, items=tuple(items))
-
-
 async def _append_documents(
     services: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
@@ -180,7 +166,6 @@ async def _read_page(services: Services, principal: str, uri: str) -> str | None
     for url in _page_urls(uri):
         reading = await services.page_cache.page(url, principal=principal)
         if reading is not None:
-            # Without the age of the page, so that its size does not depend on the time.
             return page_as_markdown(reading, region=new_region(), budget=body_budget(services.settings))
     return None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import secrets
 import types
 import typing
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias, Union, get_args, get_origin
 
@@ -55,7 +56,9 @@ def schema_of(kind: Any) -> dict[str, Any]:
     if get_origin(kind) is list:
         return {"type": "array", "items": schema_of(get_args(kind)[0])}
     if get_origin(kind) is dict:
-        return {"type": "object", "additionalProperties": schema_of(get_args(kind)[1]) or True}
+        # No boolean: a library that converts schemas expects a schema.
+        values = schema_of(get_args(kind)[1])
+        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
     if get_origin(kind) in (types.UnionType, Union):
         parts = [schema_of(part) for part in get_args(kind)]
         if all(set(part) == {"type"} for part in parts):
@@ -115,6 +118,9 @@ _MAX_FAULTS = 3
 
 _SIMILARITY = 0.5
 """Minimum similarity of an unknown argument to the suggested one; num_results and max_results have 0.82."""
+_TYPO_SIMILARITY = 0.75
+"""Similarity from which an unknown argument is a misspelled one; two swapped letters of four leave 0.75."""
+_NAME_PARTS = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
 _HOUR_S = 3_600.0
 _MAX_AGE_HOURS = 87_600
 
@@ -137,10 +143,25 @@ class Parameter:
         return schema
 
     def parse(self, value: object) -> Any:
-        """Parse the argument, or return the default if it is None; raise InvalidValueError if it is invalid."""
+        """Parse the argument, or return the default if it is absent; raise InvalidValueError if it is invalid.
+
+        Blank means absent if the parameter is optional: some clients fill in every parameter.
+        """
         if value is None and self.required:
             raise InvalidValueError("given")
-        return self.default if value is None else self.kind.parse(value)
+        is_absent = value is None or (not self.required and _is_blank(value) and not _allows_blank(self.kind))
+        return self.default if is_absent else self.kind.parse(value)
+
+
+def _is_blank(value: object) -> bool:
+    """Return True for a text without words, and for an object or list without other values."""
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, Mapping | list | tuple) and all(one is None or _is_blank(one) for one in value)
+
+
+def _allows_blank(kind: ValueType) -> bool:
+    return isinstance(kind, StringValue) and kind.allow_blank
 
 
 class Parameters:
@@ -156,27 +177,46 @@ class Parameters:
             "type": "object",
             "properties": {name: parameter.schema() for name, parameter in self._parameters.items()},
             "required": [name for name, parameter in self._parameters.items() if parameter.required],
-            "additionalProperties": False,
         }
 
-    def parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of each parameter by name, or raise InvalidArgumentError with the first three faults."""
-        faults = [self._explain_unknown(name) for name in arguments if name not in self._parameters]
+    def foreign(self, arguments: Mapping[str, Any]) -> list[str]:
+        """Return the names that resemble no parameter: arguments that clients add for themselves."""
+        return [name for name in arguments if name not in self._parameters and not self._is_misspelled(name)]
+
+    def parse(self, arguments: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
+        """Return the value of each parameter by name, or raise InvalidArgumentError with the first three faults.
+
+        Unknown names in `ignored` are no fault of their own, but may explain one.
+        """
+        unknown = [name for name in arguments if name not in self._parameters]
+        faults = [self._explain_unknown(name) for name in unknown]
+        are_faults = len(unknown) > len(ignored)
         values: dict[str, Any] = {}
         for name, parameter in self._parameters.items():
             try:
                 values[name] = parameter.parse(arguments.get(name))
             except InvalidValueError as error:
                 faults.append(f"{name} must be {error}.")
-        if faults:
+                are_faults = True
+        if are_faults:
             raise InvalidArgumentError(" ".join(faults[:_MAX_FAULTS]), target=", ".join(arguments)[:ECHO_CHARS])
         return values
+
+    def _is_misspelled(self, name: str) -> bool:
+        words = set(_split_name(name))
+        shares_words = any(words <= known or known <= words for known in map(set, map(_split_name, self._parameters)))
+        return shares_words or bool(suggest(name.lower(), self._parameters, _TYPO_SIMILARITY))
 
     def _explain_unknown(self, name: str) -> str:
         known = tuple(self._parameters)
         hint = suggest(name.lower(), known, _SIMILARITY)
         names = f"Known: {', '.join(known)}." if known else "None is taken."
         return f'Unknown argument "{truncate(name)}"{hint}. {names}'
+
+
+def _split_name(name: str) -> list[str]:
+    """Return the words of `max_results` or `maxResults`."""
+    return [part.lower() for part in _NAME_PARTS.findall(name)] or [name]
 
 
 class ParametersValue(ObjectValue):
@@ -288,7 +328,8 @@ class BoundTool:
     async def __call__(self, services: Services, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
         """Parse the arguments, run the function and return its answer; errors become answers."""
         try:
-            return await self.work(services, self._parse(arguments), call)
+            answer = await self.work(services, self._parse(arguments), call)
+            return self._note_foreign(answer, arguments)
         except ScraperError as error:
             return ToolAnswer(error_sentence(error), is_error=True, failures=(error,))
         except Exception:
@@ -309,10 +350,21 @@ class BoundTool:
         return None
 
     def _parse(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        values = self.parameters.parse(arguments)
+        values = self.parameters.parse(arguments, self.parameters.foreign(arguments))
         if self.check is not None:
             self.check(values)
         return values
+
+    def _note_foreign(self, answer: ToolAnswer, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Name ignored arguments in an answer for people and models, and elsewhere in the log."""
+        names = [truncate(name) for name in self.parameters.foreign(arguments)[:_MAX_FAULTS]]
+        if not names:
+            return answer
+        note = f"Ignored: {self.name} has no argument {', '.join(names)}."
+        if answer.structured is not None:
+            _LOG.info("%s", note)
+            return answer
+        return replace(answer, text=f"{answer.text}\n\n{note}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,10 +153,8 @@ def _check_read_doc(arguments: Any) -> None:
 
 
 def _check_question(arguments: Any) -> None:
-    """Reject arguments that do not go together: question with start, length or outline, and tokens without question."""
+    """Reject arguments that do not go together: question with start, length or outline."""
     if arguments["question"] is None:
-        if arguments["tokens"] is not None:
-            raise InvalidArgumentError("tokens needs a question: use length for a part of the text.", target="tokens")
         return
     if not arguments["question"].replace("|", " ").strip():
         raise InvalidArgumentError("question must have words.", target="question")

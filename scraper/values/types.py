@@ -261,7 +261,7 @@ class ObjectValue(ValueType):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return {"type": "object", "additionalProperties": True}
+        return {"type": "object"}
 
     def parse(self, value: object) -> dict[str, Any]:
         """Return the object; JSON text is accepted."""

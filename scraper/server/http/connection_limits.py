@@ -6,13 +6,15 @@ uvicorn's parser accepts a request head of any size and waits for its end withou
 from __future__ import annotations
 
 import asyncio
+import functools
 import http
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD_BYTES = 65_536
 MAX_HEADER_FIELDS = 100
@@ -35,6 +37,8 @@ MAX_CONNECTIONS_PER_ADDRESS = 1_000
 AUTHORITY = "search_mcp.authority"
 """Key of the ASGI scope: host and port of an absolute URL in the request line (RFC 9112, 3.2.2). uvicorn drops them."""
 _AUTHORITY = re.compile(rb"[^:/?#]*://([^/?#]*)")
+_INVALID = "Invalid HTTP request received."
+_UPGRADE_FIELDS = frozenset({b"upgrade", b"http2-settings"})
 _LINGER_S = 1.0
 """Seconds to discard further data of the client after a rejection; closing at once would discard the response."""
 
@@ -133,7 +137,17 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._fed_bytes += len(data)
         if self.is_waiting and self._timer is None:
             self._start_timer(HEAD_S)
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            # The parser expects another protocol after this head. A server that does not switch to it ignores the
+            # request to upgrade (RFC 9110, 7.8), so the head is parsed again without it.
+            if self._is_ignored_upgrade():
+                self._feed(self._head_without_upgrade() + data[upgrade.args[0] :])
+        except httptools.HttpParserError:
+            self.logger.warning(_INVALID)
+            self.send_400_response(_INVALID)
         if self._in_head:
             # The parser collects a field until its end, so an incomplete one is counted here.
             self._head_bytes += len(data)
@@ -165,6 +179,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Pass a request with a complete head on."""
+        if self._is_ignored_upgrade():
+            return
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > MAX_HEAD_BYTES:
             self._refuse_in_parser(431)
@@ -177,6 +193,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if found := _AUTHORITY.match(self.url):
             self.scope[AUTHORITY] = found[1].decode("latin-1")  # type: ignore[literal-required]
         super().on_headers_complete()
+        if self.scope["http_version"] == "1.0":
+            self.cycle.chunked_encoding = False
+            self.cycle.send = functools.partial(_send_without_coding, self.cycle)  # type: ignore[method-assign]
 
     def on_body(self, body: bytes) -> None:
         """Collect a part of the body."""
@@ -185,6 +204,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """End the request."""
+        if self._is_ignored_upgrade():
+            return
         self._in_body = False
         self._table.add(self)
         self._stop_timer()
@@ -197,6 +218,21 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             431: f"The request head has more than {MAX_HEADER_FIELDS} fields or {MAX_HEAD_BYTES:,} bytes.",
         }
         self._reject(self._status or 400, texts.get(self._status, msg))
+
+    def _is_ignored_upgrade(self) -> bool:
+        """Return True if the parser is at the head of a request to continue in another protocol."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self.parser.get_http_version().encode()
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
+        for name, value in self.headers:
+            if name == b"connection":
+                options = (option.strip() for option in value.split(b","))
+                value = b", ".join(option for option in options if option.lower() not in _UPGRADE_FIELDS)
+            if name not in _UPGRADE_FIELDS:
+                lines.append(name + b": " + value)
+        return b"\r\n".join(lines) + b"\r\n\r\n"
 
     def _refuse_in_parser(self, status: int) -> None:
         """Stop the parser, which then calls `send_400_response`."""
@@ -255,3 +291,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._start_timer(BODY_PAUSE_S if self.flow.read_paused else left_s)
         else:
             self._reject(408, f"The body paused for {BODY_PAUSE_S:.0f} s.")
+
+
+async def _send_without_coding(cycle: RequestResponseCycle, message: Any) -> None:
+    """Send a part of a response to HTTP/1.0, whose end is that of its connection (RFC 9112, 6.1)."""
+    if message["type"] == "http.response.body":
+        cycle.expected_content_length = len(message.get("body", b""))
+    await RequestResponseCycle.send(cycle, message)

@@ -8,8 +8,10 @@ stopped. A server with an event store must not use this layer.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import json
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +27,8 @@ from scraper.server.access import AccessRules
 from scraper.server.http.connection_limits import AUTHORITY
 from scraper.server.lifecycle import ActiveCount
 
+MESSAGE_BYTES = 4 * 1024 * 1024
+"""Bytes of a message, over HTTP and stdio alike."""
 _END = "http.disconnect"
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL
@@ -37,10 +41,10 @@ class RequestBody:
     """The body of a request, and a `receive` that returns it again."""
 
     def __init__(self, parts: list[Message], receive: Receive) -> None:
-        """Store the parts that were read."""
+        """Store the parts that were read, without a byte order mark (RFC 8259, 8.1)."""
         self._parts = parts
         whole = self._whole()
-        if (clean := replace_lone_surrogates(whole)) != whole:
+        if (clean := replace_lone_surrogates(whole.removeprefix(codecs.BOM_UTF8))) != whole:
             self._parts = [{**parts[-1], "body": clean}]
         self._receive = receive
         self._returned = 0
@@ -127,6 +131,11 @@ _REQUEST_HEADERS = (
 _RESPONSE_HEADERS = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
 _PREFLIGHT_CACHE_S = 600
 _ANONYMOUS = "search_mcp.anonymous"
+_READER = "/r/"
+"""Prefix of paths that end in the URL of a page, which is passed on as it is."""
+_FORWARDED_PREFIX = "x-forwarded-prefix"
+_METRICS = "/metrics"
+_LOG = logging.getLogger("scraper.server")
 
 
 def is_anonymous(scope: Scope) -> bool:
@@ -137,7 +146,8 @@ def is_anonymous(scope: Scope) -> bool:
 class AccessMiddleware:
     """ASGI layer in front of all routes: status 421, 403 or 401 for requests that violate the rules.
 
-    Pages of listed origins may read the responses. Their preflight requests need no token.
+    Pages of listed origins may read the responses. Their preflight requests need no token. Routes see the path without
+    the prefix of a proxy and without a final slash.
     """
 
     def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
@@ -159,8 +169,19 @@ class AccessMiddleware:
         """Check Host and Origin, then CORS, then the token."""
         if scope["type"] != "http":
             return
+        self._set_local_path(scope)
         error = self._check_host_and_origin(scope)
         await (error or self._inner)(scope, receive, send)
+
+    def _set_local_path(self, scope: Scope) -> None:
+        forwarded = Headers(scope=scope).get(_FORWARDED_PREFIX, "").partition(",")[0].strip().rstrip("/")
+        for prefix in (self._rules.prefix, forwarded):
+            if prefix and scope["path"].startswith(prefix + "/"):
+                scope["path"] = scope["path"].removeprefix(prefix)
+                scope["raw_path"] = scope["raw_path"].removeprefix(prefix.encode())
+                break
+        if not scope["path"].startswith(_READER):
+            scope["path"] = scope["path"].rstrip("/") or "/"
 
     async def _authorize(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = self._check_token(scope)
@@ -172,29 +193,45 @@ class AccessMiddleware:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         # A proxy may have used the other one of two headers, or the host of an absolute URL in the request line.
         names = [*hosts, scope[AUTHORITY]] if AUTHORITY in scope else hosts
-        if len(hosts) != 1 or not all(map(self._rules.knows_host, names)):
-            return _error(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.")
-        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None, hosts[0]):
-            return _error(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.")
+        # HTTP/1.0 has no Host header; browsers always send one.
+        is_one = len(hosts) == 1 or (not hosts and scope["http_version"] == "1.0")
+        if not (is_one and all(map(self._rules.knows_host, names))) and not self._is_probe(scope):
+            return _refuse(421, "Unknown host name. The operator can add it to SEARCH_MCP_ALLOWED_HOSTS.", "host")
+        if len(origins) > 1 or not self._rules.knows_origin(origins[0] if origins else None, "".join(hosts[:1])):
+            return _refuse(403, "Unknown origin. The operator can add it to SEARCH_MCP_ALLOWED_ORIGINS.", "origin")
         return None
+
+    def _is_probe(self, scope: Scope) -> bool:
+        """Return True for probes under any host name: they show nothing without a token, which no other site has."""
+        requires_token = self._rules.requires_token
+        if scope["path"] in self._rules.open_paths:
+            scope[_ANONYMOUS] = not requires_token
+            return True
+        return requires_token and scope["path"] == _METRICS
 
     def _check_token(self, scope: Scope) -> Response | None:
         """Return the error for a missing token, or set the principal of the request."""
         if not self._rules.requires_token:
             return None
-        name = self._rules.principal(Headers(scope=scope).get("authorization", ""))
+        authorization = Headers(scope=scope).get("authorization", "")
+        name = self._rules.principal(authorization)
         if name is None and self._rules.is_open(scope["path"]):
             scope[_ANONYMOUS] = True
             return None
         if name is None:
-            challenge = {"WWW-Authenticate": self._rules.challenge(scope["path"])}
-            return _error(401, "Send the header Authorization: Bearer <token>.", challenge)
+            has_token = authorization.lower().startswith("bearer ")
+            challenge = self._rules.challenge(scope["path"], error="invalid_token" if has_token else "")
+            text = (
+                "The token is wrong or has expired." if has_token else "Send the header Authorization: Bearer <token>."
+            )
+            return _refuse(401, text, "token" if has_token else "no_token", {"WWW-Authenticate": challenge})
         # The SDK binds sessions to this user; a session id of another user gets 404.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         return None
 
 
-def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+def _refuse(status: int, message: str, reason: str, headers: dict[str, str] | None = None) -> Response:
+    _LOG.info("refused", extra={"fields": {"status": status, "reason": reason}})
     return JSONResponse({"error": message}, status_code=status, headers=headers)
 
 
@@ -237,19 +274,22 @@ class DisconnectMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
         if self._receivers.stopped:
-            await _SHUTTING_DOWN(scope, receive, self._add_close_header(send))
+            await _SHUTTING_DOWN(scope, receive, self._set_connection_header(send))
             return
         exchange = _Exchange(receive, send, self._receivers)
         scope[_KEY] = exchange.disconnected
         # A stream opened by GET gets no response.
         with self._unanswered.add() if scope["method"] == "POST" else contextlib.nullcontext():
-            await self._app(scope, exchange.receive, self._add_close_header(exchange.send))
+            await self._app(scope, exchange.receive, self._set_connection_header(exchange.send))
             await exchange.finish()
 
-    def _add_close_header(self, send: Send) -> Send:
+    def _set_connection_header(self, send: Send) -> Send:
+        """Leave the Connection header to uvicorn, which knows the version of HTTP, or set it to close."""
+
         async def send_with_header(message: Message) -> None:
-            if self._closing and message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            if message["type"] == "http.response.start":
+                headers = [field for field in message.get("headers", ()) if field[0] != b"connection"]
+                message = {**message, "headers": [*headers, (b"connection", b"close")] if self._closing else headers}
             await send(message)
 
         return send_with_header

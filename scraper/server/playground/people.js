@@ -15,7 +15,7 @@ async function readPage(form) {
   const parts = document.querySelector(".sides");
   parts.hidden = true;
   remember(form);
-  const { ok, status, text } = await post("/try", { "Content-Type": "application/json" }, { url, render });
+  const { ok, status, text } = await post("try", { "Content-Type": "application/json" }, { url, render });
   const found = parseJson(text, `The answer (HTTP ${status})`);
   if (!ok) return { text: found.error, wrong: true };
   parts.hidden = false;
@@ -56,13 +56,13 @@ function clientEntry({ title, path, snippet, link, url }) {
 }
 
 async function showClients() {
-  const answer = await fetch("/clients.json");
+  const answer = await fetch("clients.json");
   if (answer.ok) byId("clients").append(...(await answer.json()).map(clientEntry));
 }
 
 async function status() {
   try {
-    const answer = await fetch("/status");
+    const answer = await fetch("status");
     if (!answer.ok) return true;
     const state = await answer.json();
     showStatus(state);

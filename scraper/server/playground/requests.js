@@ -26,7 +26,7 @@ export async function request(method, params, name) {
     ...(name ? { "Mcp-Name": name } : {}),
   };
   const message = { jsonrpc: "2.0", id: ++number, method, params: { ...params, _meta: meta } };
-  const { status, text } = await post("/mcp", headers, message);
+  const { status, text } = await post("mcp", headers, message);
   const lines = text.split("\n").filter((line) => line.startsWith("data:"));
   const body = parseJson(lines.length ? lines.at(-1).slice(5) : text, `The answer (HTTP ${status})`);
   if (!body.result) throw new Error(body.error?.message ?? body.error ?? `HTTP ${status}`);

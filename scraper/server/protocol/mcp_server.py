@@ -38,6 +38,7 @@ from scraper.errors import InvalidArgumentError
 from scraper.render.untrusted_text import error_sentence
 from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.calls.limits import RateLimiter
+from scraper.server.lifecycle import ServerContext
 from scraper.server.protocol import search_methods
 from scraper.server.protocol.extensions import Elicitation, TaskMethods, caller_of, refuse_cursor
 from scraper.server.tasks import RunningTask, TaskRunner
@@ -72,27 +73,46 @@ def build(
     on_handshake: Callable[[], object],
     rate: RateLimiter | None = None,
     output_schemas: bool = False,
+    resources: bool = True,
+    strict_clients: Sequence[str] = (),
 ) -> Server[Any]:
     """Return a server of tools, their prompts, resources and search methods.
 
     It calls `on_handshake` when a client has received the response to its handshake. `rate` limits the search methods.
     With `output_schemas`, tools declare the schema of their structured content. Without, answers have only content.
+    Clients with a name in `strict_clients` get no capability that the protocol does not know.
     """
     prompts = prompts_for(tools)
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake, output_schemas=output_schemas)
     TaskMethods(calls, _task_runner(tools, calls, output_schemas=output_schemas)).add(server)
     _add_prompts(server, prompts)
-    _add_resources(server, calls)
+    if resources:
+        _add_resources(server, calls)
     rate = rate or RateLimiter(calls.limits, name="searches")
     search_methods.add(server, calls, rate, tools=tools, prompts=prompts, output_schemas=output_schemas)
+    search_methods.declare(server, strict_clients)
     return server
 
 
-def build_openai(
-    tools: Sequence[Tool], calls: CallDispatcher, *, version: str, on_handshake: Callable[[], object]
-) -> Server[Any]:
-    """Return a server of the given tools only, whose answers are one text item without structured content."""
-    return _server(tools, calls, version, OPENAI_INSTRUCTIONS, on_handshake, output_schemas=False)
+def build_for(context: ServerContext, calls: CallDispatcher) -> Server[Any]:
+    """Return the server of a process, with its settings."""
+    settings = context.settings
+    return build(
+        context.tools,
+        calls,
+        version=context.version,
+        on_handshake=context.holder.open,
+        output_schemas=settings.output_schemas,
+        resources=settings.resources,
+        strict_clients=settings.strict_clients,
+    )
+
+
+def build_openai(context: ServerContext, calls: CallDispatcher) -> Server[Any]:
+    """Return a server of two tools, whose answers are one text item without structured content."""
+    return _server(
+        context.openai_tools, calls, context.version, OPENAI_INSTRUCTIONS, context.holder.open, output_schemas=False
+    )
 
 
 def _server(

@@ -18,8 +18,6 @@ _REPEATED = {
     "socket.accept() out of system resource": "no file descriptor is left for new connections, which wait; "
     "raise the limit of open files (ulimit -n)",
     "Invalid HTTP request received.": "invalid HTTP requests are being rejected",
-    "Unsupported upgrade request.": "requests for another protocol are answered over HTTP",
-    "No supported WebSocket library detected.": "requests for web sockets are answered over HTTP",
 }
 """Messages of asyncio and uvicorn that clients can cause without limit, with their replacements."""
 _REPEAT_S = 60.0

@@ -71,6 +71,7 @@ class Metrics(logging.Handler):
         stage_help = "Time from the start of a visit to the end of a stage."
         self._stages = self._histogram("visit_stage_seconds", stage_help, "stage")
         self._engines = self._counter("engine_requests", "Requests to search engines.", "engine", "outcome")
+        self._refused = self._counter("refused_requests", "Requests refused for their headers.", "reason")
         self._gauges = {
             name: Gauge(f"search_mcp_{name}", text, registry=self._registry) for name, text in _GAUGES.items()
         }
@@ -80,6 +81,7 @@ class Metrics(logging.Handler):
             "call": self._call,
             "visit": self._visit,
             "engine": self._engine,
+            "refused": lambda fields: self._refused(fields["reason"]).inc(),
         }
 
     def route(self) -> Route:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
@@ -30,28 +31,36 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scraper.server.calls.dispatcher import ADMITTED_KEY, CallDispatcher, ShuttingDownError
-from scraper.server.http.middleware import RequestBody, read_body, replace_lone_surrogates
+from scraper.server.http.middleware import MESSAGE_BYTES, RequestBody, read_body, replace_lone_surrogates
 
 BATCH_PROTOCOL_VERSION = "2025-03-26"
 """The only protocol revision with batches."""
 INVALID_MESSAGE = "Invalid request: no message of JSON-RPC 2.0."
+_TOO_LONG = f"Invalid request: the message has more than {MESSAGE_BYTES:,} bytes."
+_BYTE_ORDER_MARK = "\ufeff"
+_ID = r'"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")'
+_MEMBER = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
+_ID_AT_AN_END = re.compile(rf"^\s*\{{\s*(?:{_MEMBER}\s*,\s*)*{_ID}|{_ID}(?:\s*,\s*{_MEMBER})*\s*\}}\s*$")
+"""The id of a message whose middle was cut: clients write it before or after the parameters."""
 
 Refuse = Callable[[JSONRPCError], Awaitable[None]]
+Note = Callable[[JSONRPCRequest], None]
 
 
 class JsonRpcValidator:
     """Iterate over the valid messages in the lines of a client."""
 
-    def __init__(self, lines: AsyncIterable[str], refuse: Refuse) -> None:
-        """Read `lines`, and pass errors for invalid ones to `refuse`."""
+    def __init__(self, lines: AsyncIterable[str], refuse: Refuse, note: Note) -> None:
+        """Read `lines`; pass errors for invalid ones to `refuse`, and requests to `note` before they are yielded."""
         self._lines = lines
         self._refuse = refuse
+        self._note = note
         self._accepts_batches = False
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield valid messages, one per line."""
         async for line in self._lines:
-            line = replace_lone_surrogates(line.encode("utf-8", "replace")).decode()
+            line = replace_lone_surrogates(line.removeprefix(_BYTE_ORDER_MARK).encode("utf-8", "replace")).decode()
             for one in _split_batch(line) if self._accepts_batches else (line,):
                 fault = self._fault(one) if one.strip() else None
                 if fault is not None:
@@ -61,12 +70,17 @@ class JsonRpcValidator:
 
     def _fault(self, line: str) -> JSONRPCError | None:
         """Return the error for an invalid line, or None."""
+        if len(line.encode()) > MESSAGE_BYTES:
+            found = _ID_AT_AN_END.search(line)
+            return _validation_error(json.loads(found[1] or found[2]) if found else None, INVALID_REQUEST, _TOO_LONG)
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValidationError, ValueError):
             return _explain(line)
         if isinstance(message, JSONRPCNotification) and is_request(json.loads(line)):
             return _explain(line)
+        if isinstance(message, JSONRPCRequest):
+            self._note(message)
         if isinstance(message, JSONRPCRequest) and message.method == "initialize":
             self._accepts_batches = (message.params or {}).get("protocolVersion") == BATCH_PROTOCOL_VERSION
         return None
@@ -128,6 +142,11 @@ _NEW_WORK = frozenset({"initialize", "tools/call"})
 """Methods that another server can serve as well. The others are answered until the end: a client lists the tools before
 it returns the answer of its first call, and a cancellation belongs to a call that runs here."""
 _RETRY_AFTER_S = 5
+_JSON = b"application/json"
+_STREAM = b"text/event-stream"
+_STREAM_RANGES = frozenset({_STREAM, b"text/*", b"*/*"})
+_REFUSED = (b";q=0", b";q=0.0", b";q=0.00", b";q=0.000")
+"""Ends of a media range that is not acceptable (RFC 9110, 12.4.2)."""
 
 
 class JsonRpcMiddleware:
@@ -147,6 +166,7 @@ class JsonRpcMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
+        scope = {**scope, "headers": _plain_headers(scope)}
         if scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -179,7 +199,7 @@ class JsonRpcMiddleware:
 
     async def _forward(self, scope: Scope, body: RequestBody, send: Send) -> None:
         """Pass a request on, unless it is new work during shutdown."""
-        checked = _RejectUnusableId(body, send)
+        checked = _ReplaceUnclearErrors(body, send)
         if not self._calls.draining:
             with self._calls.admitted():
                 await self._app({**scope, ADMITTED_KEY: True}, body.receive, checked)
@@ -224,24 +244,51 @@ class JsonRpcMiddleware:
         return recorder.message(message)
 
 
-class _RejectUnusableId:
-    """Replace "202 Accepted" by an error if the request expects a response."""
+class _ReplaceUnclearErrors:
+    """Replace "202 Accepted" by an error if the request expects a response, and 406 without text by one with it."""
 
     def __init__(self, body: RequestBody, send: Send) -> None:
         self._body = body
         self._send = send
-        self._is_rejected = False
+        self._is_replaced = False
 
     async def __call__(self, message: Message) -> None:
         """Send a part of the response, or the error instead."""
-        if message["type"] == "http.response.start" and message["status"] == 202:
-            self._is_rejected = is_request(self._body.message())
-            if self._is_rejected:
-                error = _reject(INVALID_MESSAGE)
-                await self._send({**message, "status": error.status_code, "headers": error.raw_headers})
-                await self._send({"type": "http.response.body", "body": error.body})
-        if not self._is_rejected:
+        error = self._error(message["status"]) if message["type"] == "http.response.start" else None
+        if error is not None:
+            self._is_replaced = True
+            await self._send({**message, "status": error.status_code, "headers": error.raw_headers})
+            await self._send({"type": "http.response.body", "body": error.body})
+        elif not self._is_replaced:
             await self._send(message)
+
+    def _error(self, status: int) -> Response | None:
+        if status == 202 and is_request(self._body.message()):
+            return _reject(INVALID_MESSAGE)
+        if status == 406:
+            request_id = id_of(self._body.message())
+            return _reject(
+                "This request needs the header Accept: application/json, text/event-stream.", request_id, 406
+            )
+        return None
+
+
+def _plain_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """Return the headers with the media type in lower case, and with one Accept line in the terms that the SDK knows.
+
+    Several lines are one list (RFC 9110, 5.3). Without a line, or with other types only, a POST is answered with JSON,
+    as section 12.5.1 allows.
+    """
+    names = (b"accept", b"content-type")
+    lines = {name: b",".join(value for key, value in scope["headers"] if key == name).lower() for name in names}
+    offers = [offer.replace(b" ", b"") for offer in lines[b"accept"].split(b",")]
+    types = {offer.partition(b";")[0] for offer in offers if not offer.endswith(_REFUSED)}
+    accepted = [_JSON] if scope["method"] == "POST" else []
+    if types & _STREAM_RANGES or not (accepted or lines[b"accept"]):
+        accepted.append(_STREAM)
+    others = [field for field in scope["headers"] if field[0] not in names]
+    known = {b"accept": b", ".join(accepted), b"content-type": lines[b"content-type"]}
+    return [*others, *((name, value) for name, value in known.items() if value)]
 
 
 class _ResponseRecorder:
@@ -278,8 +325,8 @@ def _error(request_id: str | int | None, text: str) -> dict[str, Any]:
     return error.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _reject(text: str, request_id: str | int | None = None) -> JSONResponse:
-    return JSONResponse(_error(request_id, text), 400)
+def _reject(text: str, request_id: str | int | None = None, status: int = 400) -> JSONResponse:
+    return JSONResponse(_error(request_id, text), status)
 
 
 def _reject_new_work(request_id: Any) -> Response:

@@ -49,9 +49,10 @@ _PING = b": ping\r\n\r\n"
 class JsonFastPath:
     """Endpoint that answers tool calls without progress as one JSON response, in the task of the request.
 
-    This halves the cost of calls in newer protocol versions: for notifications, the SDK gives each call a stream and
-    two tasks, and cancels them at the end. A client that requested no progress only gets keep-alive pings. Pings and
-    the detection of a disconnect start only for long calls.
+    Clients that accept no event streams get all their answers so, without a session. For others, this halves the cost
+    of calls in newer protocol versions: for notifications, the SDK gives each call a stream and two tasks, and cancels
+    them at the end. A client that requested no progress only gets keep-alive pings. Pings and the detection of a
+    disconnect start only for long calls.
     """
 
     def __init__(
@@ -72,18 +73,20 @@ class JsonFastPath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        if not _is_suitable_call(scope):
+        accepts_streams = _accepts_streams(scope)
+        if accepts_streams and not _is_suitable_call(scope):
             await self._fallback(scope, receive, send)
             return
         body = await read_body(receive, self._body_limit_bytes)
-        if body.is_cut or body.mentions(_PROGRESS):
+        if accepts_streams and (body.is_cut or body.mentions(_PROGRESS)):
             await self._fallback(scope, body.receive, send)
             return
         response = _Response(send)
         watchers: list[asyncio.Task[None]] = []
 
         def watch() -> None:
-            watchers.append(asyncio.create_task(response.keep_alive(receive, self._ping_interval_s)))
+            interval_s = self._ping_interval_s if accepts_streams else None
+            watchers.append(asyncio.create_task(response.keep_alive(receive, interval_s)))
 
         timer = asyncio.get_running_loop().call_later(self._watch_after_s, watch)
         try:
@@ -114,8 +117,8 @@ class _Response:
                 event = b"event: message\r\ndata: " + message.get("body", b"") + b"\r\n\r\n"
                 await self._send({**message, "body": event})
 
-    async def keep_alive(self, receive: Receive, ping_interval_s: float) -> None:
-        """Send pings until the client disconnects or this task is canceled."""
+    async def keep_alive(self, receive: Receive, ping_interval_s: float | None) -> None:
+        """Watch the connection, with pings unless the interval is None, until it or this task ends."""
         while True:
             try:
                 async with asyncio.timeout(ping_interval_s):
@@ -136,15 +139,18 @@ class _Response:
             await self._send({"type": "http.response.body", "body": _PING, "more_body": True})
 
 
+def _accepts_streams(scope: Scope) -> bool:
+    return scope["method"] != "POST" or _STREAM in dict(scope["headers"]).get(b"accept", b"")
+
+
 def _is_suitable_call(scope: Scope) -> bool:
-    """Return True for a tool call of a newer protocol version, without session, whose client also accepts streams."""
+    """Return True for a tool call of a newer protocol version, without session."""
     # The first of two equal headers counts, as in the SDK, which then rejects both.
     headers = dict(reversed(scope["headers"]))
     return (
         scope["method"] == "POST"
         and headers.get(_METHOD) == _CALL
         and headers.get(_VERSION_HEADER) in _VERSIONS
-        and _STREAM in headers.get(b"accept", b"")
         and _SESSION_HEADER not in headers
     )
 

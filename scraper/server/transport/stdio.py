@@ -7,10 +7,11 @@ import contextlib
 import fcntl
 import logging
 import os
+import select
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any, cast
 
@@ -20,16 +21,17 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCResponse
+from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from scraper.server.calls.dispatcher import make_dispatcher
+from scraper.server.http.middleware import MESSAGE_BYTES
 from scraper.server.lifecycle import LAST_BYTES_S, ServerContext, last_bytes_s, wait_for_first
 from scraper.server.protocol import mcp_server as protocol
 from scraper.server.transport.jsonrpc_middleware import JsonRpcValidator
 
 _CHUNK_BYTES = 64 * 1024
-_LINE_BYTES = 4 * 1024 * 1024
-"""Bytes of a message, as for an HTTP body. A longer one is cut, and rejected because it is not JSON."""
+_END_BYTES = 1_024
+"""Bytes of the end of a message that is too long, beyond `MESSAGE_BYTES` of its beginning. Either may hold its id."""
 
 
 @contextlib.contextmanager
@@ -52,14 +54,15 @@ class StdinReader:
     def __init__(self, descriptor: int) -> None:
         """Read from `descriptor`."""
         self.ended = asyncio.Event()
+        self.released = asyncio.Event()
+        """Set by `end`."""
         self._descriptor = descriptor
         self._is_file = _is_file(descriptor)
-        self._ending = False
         self._ready = asyncio.Event()
 
     def end(self) -> None:
         """Stop as if the client had disconnected."""
-        self._ending = True
+        self.released.set()
         self._ready.set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -70,15 +73,16 @@ class StdinReader:
                 if index:
                     yield line.decode("utf-8", "replace")
                     line = bytearray()
-                _append(line, piece)
-        self.ended.set()
+                line += piece
+                del line[MESSAGE_BYTES:-_END_BYTES]
         if line:
             yield line.decode("utf-8", "replace")
+        self.ended.set()
 
     async def _read_chunk(self) -> bytes:
         """Read available bytes; b"" at the end."""
         await self._wait_until_readable()
-        if self._ending:
+        if self.released.is_set():
             return b""
         try:
             return os.read(self._descriptor, _CHUNK_BYTES)
@@ -108,32 +112,32 @@ def _is_file(descriptor: int) -> bool:
         return False
 
 
-def _append(line: bytearray, piece: bytes) -> None:
-    """Append to a line up to the limit; a longer line becomes invalid JSON."""
-    if len(line) <= _LINE_BYTES:
-        line += piece
-
-
 _LOG = logging.getLogger(__name__)
 
 _LAST_BYTES_S = LAST_BYTES_S
 """Seconds that a client has to read its last response at shutdown."""
+_POLL_S = 0.05
 
 
 async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     """Serve until the client disconnects or a stop signal arrives; return False if it does not read its responses."""
     calls, stops = make_dispatcher(service), service.stops
-    options: Any = {"version": service.version, "on_handshake": service.holder.open}
-    if service.openai_tools:
-        server = protocol.build_openai(service.openai_tools, calls, **options)
-    else:
-        server = protocol.build(service.tools, calls, output_schemas=service.settings.output_schemas, **options)
+    server = (protocol.build_openai if service.openai_tools else protocol.build_for)(service, calls)
     lines, responses = StdinReader(descriptor), PendingResponses()
     server.middleware.append(responses.middleware)
     conversation = asyncio.create_task(_converse(server, lines, responses))
+    output = os.dup(1)  # the SDK redirects descriptor 1
     await wait_for_first(conversation, lines.ended.wait(), stops.requested.wait())
     start = time.monotonic()
-    await calls.drain(service.settings.drain_s, stops.at_once)
+    drain_s = service.settings.drain_s
+    if lines.ended.is_set():
+        # The client sends nothing more, but may still wait for its answers.
+        await wait_for_first(
+            conversation, responses.wait_until_sent(drain_s), stops.requested.wait(), _wait_until_unread(output)
+        )
+        drain_s = 0
+    os.close(output)
+    await calls.drain(drain_s, stops.at_once)
     left_s = last_bytes_s(time.monotonic() - start, _LAST_BYTES_S)
     await responses.wait_until_sent(left_s)
     lines.end()
@@ -142,8 +146,8 @@ async def serve_connection(service: ServerContext, descriptor: int) -> bool:
 
 
 async def _converse(server: Server[Any], lines: StdinReader, responses: PendingResponses) -> None:
-    # The SDK only iterates over the lines.
-    messages = JsonRpcValidator(lines, responses.refuse)
+    # The SDK only iterates over the lines, and cancels all calls after the last one.
+    messages = _hold_open(JsonRpcValidator(lines, responses.refuse, responses.note), lines)
     async with stdio_server(stdin=cast("anyio.AsyncFile[str]", messages)) as (read, write):
         try:
             await server.run(read, responses.attach(write), server.create_initialization_options())
@@ -151,6 +155,21 @@ async def _converse(server: Server[Any], lines: StdinReader, responses: PendingR
             # Flush prints while the SDK still redirects them.
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
+
+
+async def _hold_open(messages: AsyncIterable[str], lines: StdinReader) -> AsyncIterator[str]:
+    """Yield messages, and end only when `lines.end` is called."""
+    async for message in messages:
+        yield message
+    await lines.released.wait()
+
+
+async def _wait_until_unread(descriptor: int) -> None:
+    """Return when a pipe or socket has no reader; a file always has one."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # errors and hang-ups are always reported
+    while not poll.poll(0):  # noqa: ASYNC110 - the event loop reports no hang-up of an idle output
+        await asyncio.sleep(_POLL_S)
 
 
 async def _end_conversation(conversation: asyncio.Task[None], limit_s: float) -> None:
@@ -185,16 +204,18 @@ class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"
         return self
 
     async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Record each request; a canceled one gets no response."""
-        if ctx.request_id is None:
-            return await call_next(ctx)
-        self._open.add(ctx.request_id)
-        self._empty.clear()
+        """Expect no response to a canceled request."""
         try:
             return await call_next(ctx)
         except asyncio.CancelledError:
-            self._close(ctx.request_id)
+            if ctx.request_id is not None:
+                self._close(ctx.request_id)
             raise
+
+    def note(self, request: JSONRPCRequest) -> None:
+        """Expect a response to a request."""
+        self._open.add(request.id)
+        self._empty.clear()
 
     async def wait_until_sent(self, limit_s: float) -> None:
         """Return when all responses are sent, or after `limit_s`."""
