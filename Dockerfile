@@ -40,6 +40,7 @@ RUN useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /
     && install -d -o search -g search -m 0750 /data
 
 COPY --from=build /opt/search-mcp /opt/search-mcp
+COPY deploy/healthcheck.py /opt/search-mcp/healthcheck.py
 
 # Chromium and its libraries write small files to HOME. Only /tmp is writable in a container with a read-only root.
 ENV PATH=/opt/search-mcp/bin:/usr/local/bin:/usr/bin:/bin \
@@ -64,7 +65,7 @@ EXPOSE 8000
 STOPSIGNAL SIGTERM
 
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
-    CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ.get('SEARCH_MCP_PORT') or 8000), timeout=4); c.request('GET', '/health'); raise SystemExit(c.getresponse().status != 200)"]
+    CMD ["python", "/opt/search-mcp/healthcheck.py"]
 
 # tini is process 1: children of a killed browser are reparented to process 1, which must reap them.
 ENTRYPOINT ["tini", "--", "search-mcp"]

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
-import subprocess
+import signal
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
 
-DOCKERFILE = Path(__file__).parents[2] / "Dockerfile"
+from tests.scraper.process import LIMIT_S, REPOSITORY, running, serving
+from tests.scraper.server.conftest import STAND_IN
+
+DOCKERFILE = REPOSITORY / "Dockerfile"
+SCRIPT = REPOSITORY / "deploy" / "healthcheck.py"
 
 
-def health_check(port: str) -> subprocess.CompletedProcess[str]:
-    """Run the image's program under this value of the variable."""
-    _, _, rest = DOCKERFILE.read_text(encoding="utf-8").partition("HEALTHCHECK")
-    command = json.loads(rest.partition("CMD ")[2].splitlines()[0])
-    assert command[0] == "python"
-    return subprocess.run(
-        [sys.executable, *command[1:]],
-        env={**os.environ, "SEARCH_MCP_PORT": port},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+async def health_check(pid: int) -> int:
+    """Run the program of the image for this process, and return its exit code."""
+    process = await asyncio.create_subprocess_exec(sys.executable, str(SCRIPT), str(pid))
+    async with asyncio.timeout(LIMIT_S):
+        return await process.wait()
 
 
-@pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
-def test_the_image_is_healthy_if_its_server_is(status: int, code: int) -> None:
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status if self.path == "/health" else 404)
-            self.end_headers()
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        assert health_check(str(server.server_port)).returncode == code
-        server.shutdown()
+def test_the_image_runs_the_script() -> None:
+    text = DOCKERFILE.read_text(encoding="utf-8")
+    command = json.loads(text.partition("HEALTHCHECK")[2].partition("CMD ")[2].splitlines()[0])
+    assert command[0] == "python" and f"COPY deploy/{SCRIPT.name} {command[1]}\n" in text
+    assert f"!deploy/{SCRIPT.name}" in Path(DOCKERFILE.parent, ".dockerignore").read_text(encoding="utf-8")
 
 
-def test_a_blank_port_is_the_default_port() -> None:
-    assert "ValueError" not in health_check("").stderr
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "0.0.0.0", "127.0.0.2"])
+async def test_a_server_is_found_at_any_address_and_port(host: str) -> None:
+    serve = "import sys; from tests.scraper.server.stand_in import main; assert sys.argv.pop() == 'serve'; main()"
+    flags = ("http", f"--host={host}", "--allow_unauthenticated=yes")
+    async with serving("-c", serve, *flags, "serve") as program:
+        assert await health_check(program.process.pid) == 0
+        program.process.send_signal(signal.SIGSTOP)
+        assert await health_check(program.process.pid) == 1
+        program.process.send_signal(signal.SIGCONT)
+
+
+async def test_a_server_over_stdio_is_healthy() -> None:
+    async with running(*STAND_IN, "stdio", stdin=PIPE, stdout=PIPE) as program:
+        assert await health_check(program.process.pid) == 0

@@ -115,7 +115,6 @@ def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
         if schema["type"] == "object":
             # The names in the metadata of a document, in fields and in recipes are the caller's; all others are known.
             own = schema.get("description") in OWN_NAMES
-            assert schema["additionalProperties"] is own
             assert own or set(schema.get("required", ())) <= set(schema["properties"])
     assert all("description" in value for value in tool.input_schema["properties"].values())
 
@@ -123,10 +122,10 @@ def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
 OWN_NAMES = {"Returned with each hit.", "Name: hint.", "Field: value as the page shows it.", "Of an earlier answer."}
 
 KEYWORDS = {
-    "type", "properties", "required", "additionalProperties", "description", "default", "enum", "items",
+    "type", "properties", "required", "description", "default", "enum", "items",
     "minItems", "maxItems", "minimum", "maximum",
 }  # fmt: skip
-"""No unions, references, titles or patterns: some clients refuse a whole server for one of them."""
+"""No unions, references, titles or patterns, and no `additionalProperties`: some clients refuse a server for one."""
 
 
 def _schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -39,7 +39,7 @@ def test_a_schema_comes_from_the_types_of_an_answer() -> None:
         "required": ["name"],
     }
     assert schema_of(list[_Row]) == {"type": "array", "items": row}
-    assert schema_of(dict[str, Any]) == {"type": "object", "additionalProperties": True}
+    assert schema_of(dict[str, Any]) == {"type": "object"}
     with pytest.raises(TypeError, match="no JSON Schema"):
         schema_of(bytes)
 

@@ -59,8 +59,25 @@ def test_what_is_not_given_takes_its_default() -> None:
     }
 
 
-def test_null_means_not_given() -> None:
-    assert read(render=None, force_refresh=None, max_age_hours=None, length=None) == read()
+@pytest.mark.parametrize("absent", [None, "", " \n", [], [""], {}], ids=repr)
+def test_null_and_blank_mean_not_given(absent: object) -> None:
+    assert read(render=absent, force_refresh=absent, max_age_hours=absent, length=absent) == read()
+
+
+@pytest.mark.parametrize("name", ["toolCallId", "chatInput", "action", "wait_for_previous", "_meta", "x" * 5_000])
+async def test_arguments_of_the_client_itself_are_ignored_and_named(name: str) -> None:
+    assert PARAMETERS.foreign({"url": "u", name: "1"}) == [name]
+    assert PARAMETERS.parse({"url": "u", name: "1"}, [name])["url"] == "u"
+    (tool,) = (one for one in registry.tools() if one.name == "find_tools")
+    answer = await tool.run(None, {"query": "read a page", name: {"a": 1}}, ToolCall())
+    assert not answer.is_error and f"Ignored: find_tools has no argument {name[:59]}" in answer.text
+
+
+@pytest.mark.parametrize("name", ["lenght", "max_age", "maxAgeHours", "Length", "forceRefresh", "urls", "rendr"])
+def test_misspelled_names_stay_errors(name: str) -> None:
+    assert PARAMETERS.foreign({"url": "u", name: 1}) == []
+    arguments: dict[str, Any] = {"url": "u", name: 1}
+    assert "did you mean" in fault(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +181,6 @@ def test_whatever_is_sent_is_understood_or_explained(arguments: dict[str, Any]) 
 def test_schemas_are_strict_and_plain_enough_for_every_client(parameters: Parameters) -> None:
     schema = parameters.schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["additionalProperties"] is False
     for name, entry in schema["properties"].items():
         assert isinstance(entry["type"], str), name
         assert entry["description"]

@@ -89,7 +89,6 @@ def test_a_description_has_its_five_parts_and_is_short(tool: Tool) -> None:
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)
 def test_a_schema_is_strict_and_every_argument_is_described_and_bounded(tool: Tool) -> None:
     jsonschema.Draft202012Validator.check_schema(tool.input_schema)
-    assert tool.input_schema["additionalProperties"] is False
     for name, entry in tool.input_schema["properties"].items():
         assert entry["description"], name
         assert isinstance(entry["type"], str), name

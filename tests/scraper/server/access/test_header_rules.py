@@ -45,6 +45,15 @@ def test_our_names_are_known(header: str) -> None:
     assert rules(hosts=("search.lan", "b.lan:9")).knows_host(header)
 
 
+@pytest.mark.parametrize("header", ["10.244.0.5:8105", "[2001:db8::1]:8000", "192.168.1.5"])
+def test_an_address_is_known_if_other_machines_reach_the_server(header: str) -> None:
+    open_rules = rules("0.0.0.0", allow_unauthenticated=True)
+    assert open_rules.knows_host(header) and not rules().knows_host(header)
+    # A page at another address is another site.
+    assert not open_rules.knows_origin("http://203.0.113.9", header)
+    assert open_rules.knows_origin(f"http://{header}", header)
+
+
 @pytest.mark.parametrize(
     "header",
     [

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from scraper.server.access import OAuthResourceServer, ServerStartError, make_resource_server
+from scraper.server.access import OAuthResourceServer, ServerStartError, make_access_rules, make_resource_server
 from scraper.settings import Settings
 from tests.scraper.process import Program, serving
 from tests.scraper.server.conftest import STAND_IN
@@ -35,11 +35,11 @@ def key_set(*keys: tuple[str, rsa.RSAPrivateKey]) -> str:
     return json.dumps({"keys": entries})
 
 
-def token(key: Any = KEY, algorithm: str = "RS256", kid: str = "first", **claims: object) -> str:
+def token(key: Any = KEY, algorithm: str = "RS256", kid: str | None = "first", **claims: object) -> str:
     """Return a valid token with changed claims; None removes a claim."""
     usual = {"iss": ISSUER, "aud": HERE + "/mcp", "sub": "ann", "exp": time.time() + 600}
     output = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-    return jwt.encode(output, key, algorithm=algorithm, headers={"kid": kid})
+    return jwt.encode(output, key, algorithm=algorithm, headers={"kid": kid} if kid else None)
 
 
 @pytest.fixture
@@ -83,6 +83,27 @@ def test_a_token_names_its_subject(keys: Path) -> None:
 )
 def test_other_credentials_have_no_principal(keys: Path, made: Callable[[], str]) -> None:
     assert OAuthResourceServer(ISSUER, HERE, keys).principal(made()) is None
+
+
+def test_a_token_without_key_id_is_compared_with_each_key(keys: Path) -> None:
+    keys.write_text(key_set(("first", KEY), ("second", OTHER_KEY)))
+    issuer = OAuthResourceServer(ISSUER, HERE, keys)
+    assert issuer.principal(token(KEY, kid=None)) == issuer.principal(token(OTHER_KEY, kid=None)) == "oauth:ann"
+    assert issuer.principal(token(rsa.generate_private_key(public_exponent=65_537, key_size=2_048), kid=None)) is None
+
+
+@pytest.mark.parametrize("end", ["", "/", "/mcp", "/mcp/", "/openai/mcp"])
+@pytest.mark.parametrize("path", ["", "/tools/search"])
+def test_the_public_url_may_be_that_of_an_endpoint(keys: Path, path: str, end: str) -> None:
+    settings = Settings.load({}, {"issuer": ISSUER, "issuer_keys": str(keys), "public_url": HERE + path + end})
+    issuer = make_resource_server(settings)
+    assert issuer is not None and issuer.metadata("/mcp")["resource"] == f"{HERE}{path}/mcp"
+    assert issuer.principal(token(aud=HERE + path)) == issuer.principal(token(aud=f"{HERE}{path}/mcp")) == "oauth:ann"
+    served = {route.path for route in issuer.routes(["/mcp"])}
+    assert f"/.well-known/oauth-protected-resource{path}/mcp" in served
+    rules = make_access_rules(settings, issuer)
+    assert rules.prefix == path and rules.knows_host("search.example") and not rules.knows_host("10.0.0.1")
+    assert not rules.knows_origin("http://search.evil", "search.example")
 
 
 def test_keys_are_read_again_when_their_file_changes(keys: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from scraper.server.http import connection_limits
@@ -28,6 +28,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         return
     body = await request.body()
     names = ",".join(name for name, _ in request.headers.items())
+    if scope["path"] == "/stream":
+        await StreamingResponse(iter(["parts: ", names]))(scope, receive, send)
+        return
     await PlainTextResponse(f"{len(body)} {names}")(scope, receive, send)
 
 
@@ -45,6 +48,34 @@ async def port() -> AsyncIterator[int]:
         finally:
             server.should_exit = True
             await serving
+
+
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+NEXT = HEAD + b"Content-Length: 2\r\nConnection: close\r\n\r\nab"
+
+
+@pytest.mark.parametrize(
+    "upgrade",
+    [UPGRADE, b"Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n", b"Upgrade: foo\r\nConnection: upgrade\r\n"],
+)
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize("is_chunked", [False, True])
+async def test_a_request_to_upgrade_is_read_without_it(
+    port: int, upgrade: bytes, is_split: bool, is_chunked: bool
+) -> None:
+    framing = b"Transfer-Encoding: chunked\r\n" if is_chunked else b"Content-Length: 5\r\n"
+    body = b"5\r\nhello\r\n0\r\n\r\n" if is_chunked else b"hello"
+    parts = [HEAD + upgrade + framing + b"\r\n", body, NEXT]
+    answer = await response_to(port, *(parts if is_split else [b"".join(parts)]))
+    assert answer.count("HTTP/1.1 200 OK") == 2 and "\r\n\r\n5 host" in answer and "\r\n\r\n2 host" in answer
+    assert "upgrade" not in answer
+
+
+async def test_a_response_to_http_1_0_ends_with_its_connection(port: int) -> None:
+    for path in (b"/", b"/stream"):
+        answer = await response_to(port, b"GET " + path + b" HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        head, _, body = answer.lower().partition("\r\n\r\n")
+        assert "transfer-encoding" not in head and head.count("connection:") == 1 and body.endswith("host")
 
 
 async def response_to(port: int, *parts: bytes) -> str:

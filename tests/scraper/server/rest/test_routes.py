@@ -81,8 +81,8 @@ async def test_lists_come_as_lists_and_repeated_parameters_are_one(
     [
         ("fetch", {}, "url must be given"),
         ("fetch", {"url": "https://example.com", "start": -1}, "start"),
-        ("fetch", {"url": "https://example.com", "force_refresh": "yes"}, "force_refresh"),
-        ("fetch", {"url": "https://example.com", "page": 1}, "page"),
+        ("fetch", {"url": "https://example.com", "force_refresh": "maybe"}, "force_refresh"),
+        ("fetch", {"url": "https://example.com", "lenght": 1}, "lenght"),
         ("search_add_document", {"doc_id": "a"}, "content"),
     ],
 )

@@ -106,7 +106,6 @@ def test_a_call_that_asks_for_no_progress_is_answered_in_one_piece() -> None:
         {"MCP-Protocol-Version": "2099-01-01"},
         {"Mcp-Method": "subscriptions/listen"},
         {"Mcp-Session-Id": "0" * 32},
-        {"Accept": "application/json"},
     ],
 )
 def test_any_other_request_takes_the_other_way(changed: dict[str, str]) -> None:
@@ -126,6 +125,13 @@ def test_of_two_versions_the_first_counts(first: str, second: str, way: str) -> 
 def test_a_call_that_asks_for_progress_takes_the_other_way() -> None:
     wanting = {**CALL, "params": {**CALL["params"], "_meta": {"progressToken": 7}}}
     assert asked_with(CALL_HEADERS, wanting) == ["otherwise"]
+
+
+def test_a_client_that_accepts_no_streams_gets_one_piece() -> None:
+    wanting = {**CALL, "params": {**CALL["params"], "_meta": {"progressToken": 7}}}
+    for version in ("2025-11-25", "2026-07-28"):
+        changed = {"Accept": "application/json", "MCP-Protocol-Version": version}
+        assert asked_with({**CALL_HEADERS, **changed}, wanting) == ["plain"]
 
 
 def test_what_is_not_posted_takes_the_other_way() -> None:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from scraper.server.transport.stdio import StdinReader
-from tests.scraper.process import LIMIT_S, running
+from tests.scraper.process import LIMIT_S, output_of, running
 from tests.scraper.server.conftest import STAND_IN
 from tests.scraper.server.pipe import answer, ask, begin, read, write
 from tests.scraper.server.wire import call, initialize, modern_call
@@ -40,15 +40,33 @@ async def test_nothing_but_the_protocol_reaches_stdout() -> None:
         assert noise in "".join(program.said)
 
 
-async def test_a_client_that_hangs_up_ends_everything() -> None:
-    async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
+@pytest.mark.parametrize("end", ["unread", "signal"])
+async def test_a_client_that_hangs_up_ends_everything(end: str) -> None:
+    reading, writing = os.pipe()
+    async with running(*STDIO, stdin=PIPE, stdout=writing) as program:
+        os.close(writing)
         assert program.process.stdin is not None
-        await ask(program, initialize())
-        await begin(program, call("slow", {"seconds": 60}))
+        await write(program, initialize())
+        assert await asyncio.to_thread(os.read, reading, 1)
+        await write(program, call("slow", {"seconds": 60}))
         program.process.stdin.close()
+        if end == "signal":
+            program.process.terminate()
+        else:
+            os.close(reading)
         assert await program.ended() == 0  # long before the call would
-        assert "outcome=cancelled" in program.said[-2]
         assert program.said[-1] == "app closed\n"
+    if end == "signal":
+        os.close(reading)
+
+
+async def test_calls_are_answered_after_the_end_of_input() -> None:
+    messages = (initialize(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, call("slow", {"seconds": 1}))
+    lines = b"\xef\xbb\xbf" + "\n".join(map(json.dumps, messages)).encode()
+    output = await output_of(*STDIO, stdin=lines)
+    answers = [json.loads(line) for line in output.out.splitlines()]
+    assert [one["id"] for one in answers if "id" in one] == [1, 2]
+    assert answers[-1]["result"]["content"][0]["text"] == "done 10" and output.code == 0
 
 
 async def test_a_canceled_call_gets_no_response_and_the_session_continues() -> None:
@@ -101,16 +119,21 @@ async def test_invalid_lines_get_an_error_and_are_skipped() -> None:
         assert program.process.stdin is not None
         program.process.stdin.write(b'hello\n\n[]\n\xff\xfe\n{"jsonrpc":"2.0"}\n' + b"[" * 5_000_000 + b"\n")
         refused = [(await read(program))["error"]["code"] for _ in range(5)]
-        assert refused == [-32700, -32600, -32700, -32600, -32700]
+        assert refused == [-32700, -32600, -32700, -32600, -32600]
         await ask(program, initialize())
         assert (await ask(program, call("echo")))["id"] == 2
 
 
-async def test_a_message_above_four_mebibytes_is_dropped_with_an_error() -> None:
+async def test_a_message_above_four_mebibytes_is_dropped_with_an_error_of_its_id() -> None:
     async with running(*STDIO, stdin=PIPE, stdout=PIPE) as program:
         await ask(program, initialize())
-        await write(program, call("echo", {"text": "x" * 5 * 1024 * 1024}))
-        assert (await answer(program))["error"]["code"] == -32700
+        large = call("echo", {"text": "x" * 5 * 1024 * 1024, "id": 9}, number=4_300_000)
+        for names in (list(large), ["method", "params", "jsonrpc", "id"], ["method", "id", "jsonrpc", "params"]):
+            await write(program, {name: large[name] for name in names})
+            refused = await answer(program)
+            assert refused["id"] == 4_300_000 and "4,194,304 bytes" in refused["error"]["message"]
+        await write(program, {"jsonrpc": "2.0", "params": large["params"]})
+        assert (await read(program))["id"] is None
         assert "result" in await ask(program, call("echo", number=3))
 
 
