@@ -16,7 +16,7 @@ END = "<!-- end of settings -->\n"
 GROUPS = {
     "Cache and answers": (
         "config_file data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit toolsets tools acting "
-        "profile_key output_schemas"
+        "profile_key output_schemas resources strict_clients"
     ),
     "Documents": "document_root document_mb",
     "Address and access": (

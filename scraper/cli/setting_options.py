@@ -24,7 +24,9 @@ WEB_ONLY = frozenset(
     "public_url".split()
 )
 """Settings of a server that listens on a port."""
-SERVER_ONLY = WEB_ONLY | {"toolsets", "tools", "drain_s", "call_limit", "calls_per_minute", "log_format", "traces"}
+SERVER_ONLY = WEB_ONLY | frozenset(
+    "toolsets tools resources strict_clients drain_s call_limit calls_per_minute log_format traces".split()
+)
 """Settings of servers; other commands ignore them."""
 LOG_SETTINGS = frozenset({"config_file", "log_level"})
 """Settings that most commands have."""
