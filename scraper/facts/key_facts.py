@@ -75,7 +75,7 @@ def _read(
     *,
     with_microdata: bool,
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    from scraper.facts import product, structured
+    from scraper.facts import structured
     from scraper.facts.model import FactSource
     from scraper.facts.schema_graph import SchemaGraph
     from scraper.facts.syntaxes import jsonld, opengraph
@@ -83,20 +83,16 @@ def _read(
 
     bounder = structured.JsonBounder(page.base)
     graphs = {FactSource.JSON_LD: SchemaGraph(bounder.bound_objects(jsonld.read(scripts).values))}
-    fragments = []
     # The tree of the page lacks `meta` elements, which hold the values of microdata.
     root = parsing.parse_html(snapshot.html, flatten=False).root if with_microdata else None
     if root is not None:
         from scraper.facts.syntaxes import microdata
 
         graphs[FactSource.MICRODATA] = SchemaGraph(bounder.bound_objects(microdata.read(root, page.base)))
-        fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
     tags = opengraph.select_properties(page.head.metas)
     names_recipe = any(map(_RECIPE_TYPE.search, (*scripts, *item_types)))
     with_recipe = names_recipe or _has_recipe_class(page.classes)
-    return structured.read_facts(
-        page, about, graphs, tags, fragments, [], page.base, with_recipe=with_recipe, for_header=True
-    )
+    return structured.read_facts(page, about, graphs, tags, [], page.base, with_recipe=with_recipe, for_header=True)
 
 
 def _has_recipe_class(classes: str) -> bool:

@@ -16,8 +16,6 @@ class FactSource(enum.StrEnum):
     MICRODATA = "microdata"
     RDFA = "rdfa"
     OPENGRAPH = "opengraph"
-    FRAGMENT = "microdata_fragment"
-    """A microdata property outside every item."""
     STATE = "scripts"
     """Data in the scripts of the page."""
     XHR = "xhr"
@@ -36,7 +34,6 @@ _CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
         FactSource.MICRODATA: 0.9,
         FactSource.RDFA: 0.9,
         FactSource.OPENGRAPH: 0.85,
-        FactSource.FRAGMENT: 0.8,
         FactSource.STATE: 0.8,
         FactSource.XHR: 0.7,
         FactSource.VISIBLE: 0.6,

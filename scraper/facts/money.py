@@ -1,37 +1,15 @@
-"""Parse prices and currencies, and find the currency of ambiguous signs such as `$`."""
+"""Read amounts of money: their number, currency sign and role; find the currency of ambiguous signs such as `$`."""
 
 from __future__ import annotations
 
-import math
+import enum
 import re
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from price_parser import Price
-
-from scraper.html.page.page_tree import ScriptElement
 from scraper.words.matcher import WordPattern, load_once, read_topic
-
-_MAX_SCRIPT_CHARACTERS = 3_000_000
-_CURRENCY_IN_SCRIPT = re.compile(
-    r"(?i:currency(?:_?code|_?iso(?:_?code)?)?)\\?[\"']?\s*[:=]\s*(?:\{\s*\\?[\"']?active\\?[\"']?\s*:\s*)?\\?[\"']"
-    r"([A-Z]{3})\\?[\"']"
-)
-
-
-def currencies_in_scripts(scripts: Iterable[ScriptElement]) -> frozenset[str]:
-    """Return the currency codes that follow a word for currency in the scripts."""
-    found: set[str] = set()
-    left = _MAX_SCRIPT_CHARACTERS
-    for script in scripts:
-        left -= len(script.text)
-        if left < 0:
-            break
-        found.update(_CURRENCY_IN_SCRIPT.findall(script.text))
-    return frozenset(found)
-
 
 _WORLDWIDE = frozenset("ac ai bz cc co cx fm gg im io la ly me ms nu pw sh so st to tv vc ws".split())
 """Top-level domains used worldwide for their letters."""
@@ -62,35 +40,79 @@ def country_of(url: str, languages: Iterable[str]) -> str:
     return known or next((_ONE_COUNTRY[tag] for tag in tags if tag in _ONE_COUNTRY), "")
 
 
-_MAX_CHARACTERS = 80
-"""Characters of a price text that are examined."""
+_MAX_CHARACTERS = 400
+"""Characters of a text that are searched for amounts."""
 _MAX_AMOUNT = 1e12
 
-_PLAIN = re.compile(r"\d{1,12}(?:\.\d{1,2}|\.\d{4,10})?")
-"""Number format of schema.org. On pages, three digits after a point are thousands in spite of the rule."""
-_EITHER = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 _THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
+_POINT_DECIMALS = frozenset({"GBP", "ILS", "INR", "USD"})
+"""Currencies with decimals behind a point on all pages. `$` also stands for pesos, with thousands behind a point."""
 
 SIGN = (
-    r"(?:[$]|{currencies.symbol}|{currencies.name}|(?<=\d)\s?(?:đ|р(?![^\W\d_]))|(?<!\w)(?-i:S/)(?=\.?\s?\d)|"
+    r"(?:(?<![A-Za-z])(?-i:[A-Z]{1,3})?[$]|{currencies.symbol}|{currencies.name}|"
+    r"(?<=\d)\s?(?:đ|р(?![^\W\d_]))|(?<!\w)(?-i:S/)(?=\.?\s?\d)|"
     r"(?<![^\W\d_])(?:{currencies.word}|(?-i:{currencies.code}))(?![^\W\d_]))"
 )
 """Template of currency signs and codes. Case separates codes from units with the same letters, such as `ft` or `kN`."""
-_LOCAL_SIGN = WordPattern(
-    r"S/(?=\.?\s?\d)|(?-i:(?<![^\W_])(?:R|S?Fr\.?|KSh|RMB))(?=\s?\d)|บาท|(?-i:(?<=\d)\s?KM(?![^\W_]))|"
-    r"(?<![^\W\d_]){currencies.unknown}(?![^\W\d_])|(?<=\d)\s?(?::-|[,.]\s?-)(?![\w-])"
-)
-"""Signs that price-parser does not support."""
+_SIGN_OF_PRICES = rf"(?:{SIGN}|(?-i:(?<![^\W_])(?:R|S?Fr|KSh|RMB)(?=\.?\s?\d)|(?<=\d)\s?KM(?![^\W_])))"
+"""Template that also has the signs which count only in a price: `R 12`, `Fr. 12`, `12 KM`."""
+_NUMBER = r"(?:(?<![\d.,])(?:\d{1,3}(?:[ '\xa0\u202f\u2009]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*|(?<![\w.,])[.,]\d\d(?!\d))"
+_ROUND = r"\s?(?::-|[,.]\s?-)(?![\w-])"
+_RANGE = rf"(?:(?<=[.,]\d\d)\s?-\s?{_NUMBER}(?<=[.,]\d\d)|(?<![.,]\d\d)\s?-\s?{_NUMBER}(?<![.,]\d\d))"
+"""End of a range whose sign stands at its end: `11,00 - 33,00 €`, but not `6 - 12,00 €`."""
+
+
+def _amount_with(sign: str, alone: str = "") -> WordPattern:
+    """Return the pattern of a number with a sign before or behind it, or with `alone` behind it."""
+    return WordPattern(
+        rf"(?P<before>{sign})\.?\s*(?P<number>{_NUMBER})|"
+        rf"(?P<other>{_NUMBER}){_RANGE}?(?:(?:{_ROUND})?\s?(?P<behind>{sign})(?!\d)\.?{alone})"
+    )
+
+
+MONEY = _amount_with(SIGN)
+"""An amount with a currency sign or code before or behind it."""
+_PRICE = _amount_with(_SIGN_OF_PRICES, rf"|(?P<mark>{_ROUND}|p(?:ence)?(?!\w))")
+_BARE = re.compile(rf"(?P<number>{_NUMBER})")
 PRICE_NAMES = WordPattern(r"{shop.price}|(?<![a-z])(?:prc|bid)(?![a-z])", re.NOFLAG)
 """Words of labels and class names of prices in lower case."""
 
 _PLAIN_MARKS = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹０１２３４５６７８９٫٬，．’–—", "0123456789" * 3 + ".,,.'--")
-"""Digits and separators of other scripts, mapped to those that price-parser supports."""
+"""Digits and separators of other scripts, mapped to those that this module reads."""
 
 ROUND_PRICE_MARKS = frozenset({":-", ",-", ".-"})
 """Marks for "no cents" in some countries: they show a price but no currency."""
 
-_PENCE = re.compile(r"(?:now |only )?(\d{1,2})p(?: each)?", re.IGNORECASE)
+
+class Role(enum.IntEnum):
+    """Role of an amount beside others; the lowest one is the price."""
+
+    CURRENT = 0
+    PART = 1
+    """Installment, price of a unit such as a kilogram, or price without tax."""
+    OTHER = 2
+    """Saving, threshold or fee."""
+    OLD = 3
+    """Struck out, or behind a word such as "was"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount in a text; `sign` is the currency sign or code beside the number."""
+
+    value: float
+    sign: str | None = None
+    role: Role = Role.CURRENT
+    text: str = ""
+    """The amount as it is written, with its sign."""
+    start: int = 0
+    """Position in the text."""
+    other: float | None = None
+    """Second reading of a number such as `1.299`."""
+
+    def with_role(self, role: Role) -> Amount:
+        """Return the amount in another role."""
+        return replace(self, role=role)
 
 
 class _Signs(NamedTuple):
@@ -115,54 +137,109 @@ def _read_signs() -> _Signs:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleAmount:
-    """A visible price; `sign` is the currency sign or code beside the number."""
+_OLD_BEFORE = WordPattern(r"(?:(?<![^\W\d_]){shop.was}\s*:?|(?<!\w)de(?=:?\s?\Z):?|(?<!\w)van)[^\w.;|]{0,6}\Z")
+_OTHER_BEFORE = WordPattern(r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])[^.;|,\d]{0,25}\Z|(?:\A|[\s(])-\Z")
+_OTHER_BEHIND = WordPattern(r"\W{0,3}{shop.no_price}(?![^\W\d_])")
+_WITHOUT_TAX = (
+    r"(?:exc?l?(?:uding|udes)?[.\s_-]*(?:of[\s_-]*)?(?:vat|tax|gst|mwst|btw|moms|iva|tva)|"
+    r"(?:without|before|plus|zzgl\.?|ohne|sin|sem|hors|senza)[\s_-]*(?:vat|tax|gst|mwst|iva|tva)|"
+    r"hors[\s_-]*taxes?|h\.?t\.?|(?:eks|exkl)[.\s]*moms|{shop.without_tax})(?![^\W\d_])"
+)
+_PART_BEFORE = WordPattern(
+    r"(?:(?<![\w.,])(?:\d+(?:[.,]\d+)?\s?)?{shop.measure}\s*[=:]|\d\s*(?:[x×]|(?:[^\W\d]+\s+){0,2}{shop.installments})|"
+    rf"(?<![^\W\d_]){_WITHOUT_TAX}\s*:)\s*[(]?\Z"
+)
+_PART_BEHIND = WordPattern(
+    r"\s*(?:/\s*(?:\d+(?:[.,]\d+)?\s*)?(?!{shop.piece}(?![^\W\d_]))[^\W\d_]|{shop.monthly}(?![^\W\d_])|"
+    r"{shop.per}\s+(?:\d+(?:[.,]\d+)?\s*)?(?:{shop.measure}|{shop.period})(?![^\W\d_]))|"
+    rf"[\s(]*{_WITHOUT_TAX}"
+)
 
-    value: float
-    sign: str | None = None
 
+def read_amounts(text: str, *, is_price: bool = True) -> list[Amount]:
+    """Return the amounts in a text, with their roles by the words around them.
 
-def parse_machine_price(text: str, code: str | None = None) -> float | None:
-    """Parse a machine-readable price with the currency `code`; return None if the text has no number.
-
-    Three digits after a point are decimals only for currencies with three decimals; else they are thousands.
+    With `is_price`, signs such as `R` and `:-` count, and numbers without a sign if no number has one.
     """
-    text = text.strip()[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
-    decimals = (code or "").upper() in _THREE_DECIMALS
-    if _PLAIN.fullmatch(text) or (decimals and re.fullmatch(r"\d+\.\d{3}", text)):
-        return _bounded(float(text))
-    amount = parse_visible_price(text)
-    return None if amount is None else amount.value
-
-
-def as_decimals(text: str) -> float | None:
-    """Return the decimal reading of a text such as `19.999`; None if the text is unambiguous."""
-    return float(text) if _EITHER.fullmatch(text.strip()) else None
-
-
-def parse_visible_price(text: str) -> VisibleAmount | None:
-    """Parse the first price in a short text; return None if there is none."""
     text = text[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
     if not any(map(str.isdigit, text)):
-        return None
-    pence = _PENCE.fullmatch(text.strip())
-    if pence:
-        return VisibleAmount(int(pence.group(1)) / 100, "£")
-    price = Price.fromstring(text)
-    value = None if price.amount is None else _bounded(float(price.amount))
-    return None if value is None else VisibleAmount(value, _sign_in(text, price.currency))
+        return []
+    matches = list((_PRICE if is_price else MONEY).finditer(text))
+    if is_price and not matches:
+        matches = list(_BARE.finditer(text))
+    ends = [0, *(match.end() for match in matches)]
+    starts = [*(match.start() for match in matches[1:]), len(text)]
+    found: list[Amount] = []
+    for match, before, behind in zip(matches, ends, starts, strict=False):
+        role = _role_of(text[before : match.start()], text[match.end() : behind])
+        found += filter(None, (_read_match(text, match, role),))
+    return found
 
 
-def _sign_in(text: str, sign: str | None) -> str | None:
-    """Return the sign beside the number; letters count only as a separate word, not `Le` in `Legend`."""
+def _read_match(text: str, match: re.Match[str], role: Role) -> Amount | None:
+    parts = match.groupdict()
+    number, mark = parts["number"] or parts["other"] or "", parts.get("mark") or ""
+    sign = "".join((parts.get("before") or parts.get("behind") or mark).split())
+    value, other = parse_number(number, sign)
+    if mark.startswith("p"):
+        if not number.isdecimal() or value >= _PENCE_IN_A_POUND:
+            return None
+        value, sign = value / _PENCE_IN_A_POUND, "£"
     beside = _read_signs().beside.get(_shared(sign))
-    if beside and (code := beside.search(text)):
-        return code.group()
-    if sign and (not sign[0].isalpha() or re.search(rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])", text)):
-        return sign
-    other = _LOCAL_SIGN.search(text)
-    return "".join(other.group().split()) if other else None
+    if beside and (code := beside.search(text, max(0, match.start() - 5), match.end() + 5)):
+        sign = code.group()
+    if not 0 <= value < _MAX_AMOUNT:
+        return None
+    return Amount(value, sign or None, role, match.group().strip(), match.start(), other)
+
+
+_PENCE_IN_A_POUND = 100
+
+
+def _role_of(before: str, behind: str) -> Role:
+    """Return the role of an amount by the text between it and its neighbors."""
+    if _OLD_BEFORE.search(before):
+        return Role.OLD
+    if _PART_BEFORE.search(before) or _PART_BEHIND.match(behind):
+        return Role.PART
+    return Role.OTHER if _OTHER_BEFORE.search(before) or _OTHER_BEHIND.match(behind) else Role.CURRENT
+
+
+def parse_number(text: str, currency: str | None = None) -> tuple[float, float | None]:
+    """Return a number with separators of thousands and decimals, and the second reading of an ambiguous one.
+
+    Three digits behind a single point are decimals if they cannot be thousands, or if pages write the currency so.
+    """
+    digits = "".join(char for char in text if char.isdigit() or char in ".,")
+    *whole, last = digits.replace(",", ".").split(".")
+    plain, decimals = float("".join((*whole, last))), float(f"{''.join(whole) or 0}.{last or 0}")
+    code = currency_code(currency) or currency
+    if len(whole) == 0 or (len(whole) > 1 and len(last) == 3 and not ("." in digits and "," in digits)):
+        return plain, None
+    if len(whole) > 1 or len(last) != 3 or len(whole[0]) > 3 or whole[0] in ("", "0") or code in _THREE_DECIMALS:
+        return decimals, None
+    if "," in digits:
+        return plain, None
+    return (decimals, None) if code in _POINT_DECIMALS else (plain, decimals)
+
+
+def read_stated(text: str, currency: str | None = None) -> Amount | None:
+    """Return the price in data for machines, whose decimals stand behind a point; None if there is no number.
+
+    Three digits behind a single point may be thousands all the same; a zero at the end says that they are decimals.
+    """
+    text = text.strip()[:_MAX_CHARACTERS].translate(_PLAIN_MARKS)
+    if not text.replace(".", "").isdecimal():
+        return best_amount(read_amounts(text))
+    value, other = parse_number(text, currency if currency in _THREE_DECIMALS else None)
+    if other is not None and text.endswith("0"):
+        value, other = other, value
+    return Amount(value, other=other, text=text) if value < _MAX_AMOUNT else None
+
+
+def best_amount(amounts: Sequence[Amount]) -> Amount | None:
+    """Return the first amount of the best role."""
+    return min(amounts, key=lambda one: one.role, default=None)
 
 
 def simplify_number(value: float) -> float | int:
@@ -188,17 +265,11 @@ def code_or_sign(sign: str | None) -> str | None:
     return currency_code(sign) or (None if sign in ROUND_PRICE_MARKS else sign)
 
 
-def guess_currency(sign: str | None, country: str, page_codes: Set[str]) -> str | None:
-    """Return the currency of an ambiguous sign: the only matching one on the page, or that of the page's country."""
-    by_country = _read_signs().shared.get(_shared(sign), {})
-    stated = {code for code in by_country.values() if code in page_codes}
-    return stated.pop() if len(stated) == 1 else by_country.get(country)
+def guess_currency(sign: str | None, country: str) -> str | None:
+    """Return the currency of an ambiguous sign in the country of the page."""
+    return _read_signs().shared.get(_shared(sign), {}).get(country)
 
 
 def _shared(sign: str | None) -> str:
     word = (sign or "").strip()
     return {"￥": "¥"}.get(word, word.lower().rstrip("."))
-
-
-def _bounded(value: float) -> float | None:
-    return value if math.isfinite(value) and 0 <= value < _MAX_AMOUNT else None

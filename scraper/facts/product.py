@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,6 @@ from scraper.text.sanitize import name_key
 
 ORDER = ("name", "price", "currency", "availability", "brand", "sku", "gtin", "mpn", "rating", "image")
 """Names of the facts, in the order of the answer."""
-FRAGMENTS = frozenset(
-    "price lowPrice priceCurrency availability sku brand mpn gtin13 gtin12 gtin14 gtin8 gtin ean isbn".split()
-)
-"""Microdata properties that are useful outside an item."""
-
 _QUERY = re.compile(
     r"[?&](?:pid|(?:child|variant)?sku|sku_?id|product_?id|item_?id|goods_?id|prod_?id|artikel_?nr)="
     r"([A-Za-z0-9-]{4,30})(?=[&#]|$)",
@@ -63,17 +58,12 @@ class PageEvidence:
 
     graphs: Mapping[FactSource, SchemaGraph]
     tags: Sequence[tuple[str, str]]
-    fragments: Sequence[tuple[str, Element]]
     states: Mapping[FactSource, Sequence[Any]]
     url: str
     country: str
     """Two letters, lower case; empty if unknown."""
-    currencies: Callable[[], Set[str]] = frozenset
-    """Return the currency codes in the scripts of the page."""
     picture: str | None = None
     """Image of the page, used if the product has none."""
-    component_data: Callable[[], Sequence[Any]] = tuple
-    """Return the JSON in attributes of components; called only if no price was found."""
 
 
 @dataclass(slots=True)
@@ -120,48 +110,22 @@ def read_items(draft: ProductDraft) -> ProductDraft:
 
 def read_tags(draft: ProductDraft) -> ProductDraft:
     """Read the OpenGraph tags of a product."""
-    product_markup.add_tags(draft.facts, draft.evidence.tags)
-    return draft
-
-
-def read_fragments(draft: ProductDraft) -> ProductDraft:
-    """Read microdata properties outside of items."""
-    product_markup.add_fragments(draft.facts, draft.evidence.fragments)
+    product_markup.add_tags(draft.facts, draft.evidence.tags, draft.shown)
     return draft
 
 
 def read_script_data(draft: ProductDraft) -> ProductDraft:
     """Read the objects in scripts, and the JSON that the page fetched."""
     for source, values in draft.evidence.states.items():
-        _add_state(draft, values, source)
+        product_js_state.add_state_facts(
+            draft.facts, values, source, name_key(draft.title), draft.evidence.country, draft.shown
+        )
     return draft
-
-
-def _add_state(draft: ProductDraft, values: Sequence[Any], source: FactSource) -> None:
-    product_js_state.add_state_facts(
-        draft.facts, values, source, name_key(draft.title), draft.evidence.country, draft.shown
-    )
 
 
 def note_markup(draft: ProductDraft) -> ProductDraft:
     """Note that the facts so far, none of which is from visible text, make the page a product page."""
     draft.has_markup = any(name in draft.facts for name in ("price", "availability", "sku"))
-    return draft
-
-
-def read_script_currency(draft: ProductDraft) -> ProductDraft:
-    """Use the only currency in the scripts for a price without one."""
-    codes = draft.evidence.currencies() if "price" in draft.facts and "currency" not in draft.facts else ()
-    if len(codes) == 1:
-        draft.facts.add("currency", next(iter(codes)), FactSource.STATE, confidence=0.7)
-    return draft
-
-
-def read_component_data(draft: ProductDraft) -> ProductDraft:
-    """Read the JSON in attributes of components if no other source has a price."""
-    if "price" not in draft.facts:
-        _add_state(draft, draft.evidence.component_data(), FactSource.STATE)
-        draft.has_markup = draft.has_markup or "price" in draft.facts
     return draft
 
 
@@ -200,41 +164,36 @@ def _count_product_signs(facts: Facts, evidence: PageEvidence, shown: Callable[[
 
 def read_visible_price(draft: ProductDraft) -> ProductDraft:
     """Read the visible price; it replaces a marked-up price that is visibly old or without tax."""
-    _add_visible_price(draft.facts, draft.shown, draft.evidence, draft.body)
+    facts, shown, country = draft.facts, draft.shown(), draft.evidence.country
+    price, amount = facts.value("price"), shown.amount
+    if price in shown.signs:
+        sign = shown.signs[price]
+        facts.note("price", shown=True)
+        facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign)
+    currency = facts.value("currency")
+    if currency and money.currency_code(currency) is None:
+        facts.note("currency", likely=money.guess_currency(currency, country))
+    if amount is None:
+        return draft
+    value = money.simplify_number(amount.value)
+    if price is not None and shown.sure and _is_not_now(price, shown, amount.value):
+        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown.sure else 0.4)
+    if amount.sign in money.ROUND_PRICE_MARKS:
+        facts.add("currency", money.currency_code(amount.sign, country), FactSource.VISIBLE)
+        return draft
+    code = money.currency_code(amount.sign)
+    likely = None if code else money.guess_currency(amount.sign, country)
+    beside = amount.sign if code and code != amount.sign else None
+    facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
     return draft
 
 
-def _add_visible_price(facts: Facts, shown: Callable[[], VisiblePrice], evidence: PageEvidence, body: Element) -> None:
-    price = facts.value("price")
-    if price is not None and price in shown().signs:
-        facts.note("price", shown=True)
-        sign = shown().signs[price]
-        facts.note("currency", sign=None if sign in money.ROUND_PRICE_MARKS else sign)
-    sign = facts.value("currency")
-    if sign and money.currency_code(sign) is None:
-        facts.note("currency", likely=money.guess_currency(sign, evidence.country, evidence.currencies()))
-    amount = shown().amount
-    if amount is None:
-        return
-    value = money.simplify_number(amount.value)
-    is_lower = price is not None and shown().sure and amount.value < price
-    if is_lower and product_visible_price.is_only_old_price(price, body, shown()):
-        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
-    if (
-        price is not None
-        and shown().sure
-        and price not in shown().signs
-        and product_visible_price.is_without_tax(price, amount.value)
-    ):
-        facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
-    facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown().sure else 0.4)
-    if amount.sign in money.ROUND_PRICE_MARKS:
-        facts.add("currency", money.currency_code(amount.sign, evidence.country), FactSource.VISIBLE)
-        return
-    code = money.currency_code(amount.sign)
-    likely = None if code else money.guess_currency(amount.sign, evidence.country, evidence.currencies())
-    beside = amount.sign if code and code != amount.sign else None
-    facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
+def _is_not_now(stated: float, shown: VisiblePrice, value: float) -> bool:
+    """Return True if a stated price is visibly old and higher, or the visible one without tax."""
+    if stated in shown.signs:
+        return stated > value and stated in shown.old
+    return product_visible_price.is_without_tax(stated, value)
 
 
 def correct_sku(draft: ProductDraft) -> ProductDraft:
@@ -300,12 +259,9 @@ def _number_in(url: str) -> str | None:
 OFFER_STAGES: tuple[Stage[ProductDraft], ...] = (
     Stage(read_items, 0.40, "products.price"),
     Stage(read_tags, 0.05, "products.price"),
-    Stage(read_fragments, 0.02, "products.price"),
     Stage(read_script_data, 0.15, "products.price"),
     Stage(note_markup, 0.0, "products.price"),
     Stage(read_visible_price, 8.9, "products.price"),
-    Stage(read_script_currency, 0.01, "products.currency"),
-    Stage(read_component_data, 0.0, "products.price"),
     Stage(read_visible_availability, 0.0, "products.availability"),
 )
 """Sources of the facts that decide if the page is about a product, best first."""

@@ -1,4 +1,4 @@
-"""Extract product facts from script data: state trees, tag managers, fetched JSON, attributes."""
+"""Extract product facts from script data: state trees, tag managers, fetched JSON."""
 
 from __future__ import annotations
 
@@ -6,34 +6,24 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
-
-from lxml import etree
+from typing import Any
 
 from scraper.facts import money
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.product_markup import is_gtin, normalize_availability
+from scraper.facts.product_markup import add_price, is_gtin, normalize_availability, resolve_price
 from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
-from scraper.html.dom.xpath import Element
 from scraper.html.page.page_tree import ScriptElement
-from scraper.text.javascript_objects import parse_javascript_object
 from scraper.text.sanitize import name_key
 
 _MAX_CHARACTERS = 3_000_000
 """Characters of all scripts. State trees of large shops have one or two million."""
 _MAX_OBJECTS = 60
-"""Objects that are read from one script, and attributes that are read from a page."""
+"""Objects that are read from one script."""
 _MAX_TRIES = 120
 """Places of one script that are parsed as an object."""
-_MAX_OBJECT = 400_000
-"""Characters of a JavaScript object that is not JSON: parsing it costs ten times as much."""
 
 _PRICE_WORD = re.compile(r"price|amount", re.IGNORECASE)
-_OBJECTS = etree.XPath(
-    ".//@*[starts-with(., '{') or starts-with(., '[')][contains(., 'rice') or contains(., 'mount')]",
-    smart_strings=False,
-)
 _OPENING = re.compile(
     r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])", re.ASCII
 )
@@ -49,17 +39,6 @@ def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
             continue
         left -= len(text)
         found += _json(text) if "json" in script.type else _objects(text)
-    return found
-
-
-def read_attributes(body: Element) -> list[Any]:
-    """Return the JSON in attributes that mention a price: the initial data of components."""
-    found: list[Any] = []
-    left = _MAX_CHARACTERS
-    for text in cast("list[str]", _OBJECTS(body))[:_MAX_OBJECTS]:
-        left -= len(text)
-        if left >= 0 and _PRICE_WORD.search(text):
-            found += _json(text)
     return found
 
 
@@ -85,18 +64,10 @@ def _objects(text: str) -> list[Any]:
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            value = _loose(text[start : start + _MAX_OBJECT])
+            continue
         if value:
             found.append(value)
     return found
-
-
-def _loose(text: str) -> Any:
-    """Parse a JavaScript object literal."""
-    try:
-        return parse_javascript_object(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 MAX_OBJECTS = 50_000
@@ -146,16 +117,16 @@ def _add_object(
     facts: Facts, item: Mapping[str, Any], source: FactSource, country: str, shown: Callable[[], VisiblePrice]
 ) -> None:
     values = {name: _first_text(item, keys) for name, keys in _KEYS.items()}
-    price, parts = _price(item)
+    stated, parts = _price(item)
+    price = stated and resolve_price(stated, shown)
     if price:
-        if "price" not in facts and _is_in_cents(price, item, shown):
-            price /= 100
-        facts.add("price", money.simplify_number(price), source)
+        is_in_cents = "price" not in facts and _is_in_cents(price.value, item, shown)
+        add_price(facts, source, money.Amount(price.value / 100) if is_in_cents else price)
         currency = values["currency"] or _first_text(parts, _KEYS["currency"])
         facts.add("currency", money.currency_code(currency, country), source)
     facts.add("availability", normalize_availability(values["availability"]), source)
     facts.add("brand", values["brand"], source)
-    facts.add("sku", values["sku"] or _sku_of_only_variant(item), source)
+    facts.add("sku", values["sku"], source)
     facts.add("mpn", values["mpn"], source)
     if is_gtin(values["gtin"] or ""):
         facts.add("gtin", values["gtin"], source)
@@ -179,7 +150,7 @@ def _first_text(item: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     return None
 
 
-def _price(item: Mapping[str, Any]) -> tuple[float | None, Mapping[str, Any]]:
+def _price(item: Mapping[str, Any]) -> tuple[money.Amount | None, Mapping[str, Any]]:
     """Return the amount and the nested object that holds it, if any."""
     for key in _KEYS["price"]:
         value = item.get(key)
@@ -188,17 +159,10 @@ def _price(item: Mapping[str, Any]) -> tuple[float | None, Mapping[str, Any]]:
             parts = {str(name).lower(): part for name, part in value.items()}
             value = next((parts[part] for part in _PRICE_PARTS if part in parts), None)
         text = plain_text(value) if isinstance(value, str | int | float) else None
-        amount = money.parse_machine_price(text) if text else None
-        if amount:
+        amount = money.read_stated(text) if text else None
+        if amount and amount.value:
             return amount, parts
     return None, {}
-
-
-def _sku_of_only_variant(item: Mapping[str, Any]) -> str | None:
-    variants = item.get("variants")
-    if not isinstance(variants, list) or len(variants) != 1 or not isinstance(variants[0], dict):
-        return None
-    return _first_text(variants[0], ("sku",))
 
 
 def _is_in_cents(price: float, item: Mapping[str, Any], shown: Callable[[], VisiblePrice]) -> bool:

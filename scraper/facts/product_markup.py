@@ -1,17 +1,16 @@
-"""Extract product facts from schema.org items, meta tags and single microdata properties."""
+"""Extract product facts from schema.org items and meta tags."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scraper.facts import money, product_brand_and_availability
 from scraper.facts.model import Facts, FactSource
+from scraper.facts.money import Amount
 from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
-    clean_text,
     has_type,
     is_same_name,
     local_name,
@@ -21,12 +20,8 @@ from scraper.facts.schema_graph import (
     property_value,
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem
-from scraper.html.dom.xpath import Element, text_of
 from scraper.text.sanitize import name_key
-from scraper.words.matcher import WordPattern
 
-_OFFERS = frozenset({"offer", "aggregateoffer"})
-_OF_SOMETHING = OTHER_ITEM_PROPERTIES | {"offers", "offer", "makesOffer", "hasOfferCatalog"}
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
@@ -40,7 +35,6 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
     """Yield every offer of an item with its price specifications; offers of variants follow."""
     waiting = [*graph.objects(item, "offers", "offer"), *graph.objects(item, "hasVariant")]
     seen: set[int] = set()
-    waiting = waiting or _offering(graph, item)
     for offer in waiting:
         if len(seen) == _MAX_OFFERS:
             return
@@ -49,18 +43,6 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
             yield offer
             specified = graph.objects(offer, "priceSpecification")
             waiting += [*graph.objects(offer, "offers"), *sorted(specified, key=_is_special)]
-
-
-def _offering(graph: SchemaGraph, item: JsonLdItem) -> list[JsonLdItem]:
-    """Return the offers that refer to the item."""
-    every = (offer for offer in graph.items(without=OTHER_ITEM_PROPERTIES) if has_type(offer, _OFFERS))
-    return [offer for offer in every if any(one is item for one in graph.objects(offer, "itemOffered"))]
-
-
-def _only_offer(graph: SchemaGraph) -> JsonLdItem | None:
-    """Return the only offer of a page if it refers to no item: then it belongs to the product of the page."""
-    found = [item for item in graph.items(without=_OF_SOMETHING) if has_type(item, _OFFERS)]
-    return found[0] if len(found) == 1 and not property_value(found[0], "itemOffered") else None
 
 
 def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
@@ -97,55 +79,44 @@ _TAGS = {
 }
 
 
-def add_tags(facts: Facts, tags: Sequence[tuple[str, str]]) -> None:
-    """Add the facts of OpenGraph product tags."""
-    values = {name: _first_content(tags, names) for name, names in _TAGS.items()}
-    card = _price_on_card(tags)
-    if card is not None and not values["price"]:
-        values |= {"price": str(card.value), "currency": values["currency"] or money.code_or_sign(card.sign)}
-    _add_values(facts, values, money.currency_code(values["currency"]) or values["currency"], FactSource.OPENGRAPH)
-
-
-def _price_on_card(tags: Sequence[tuple[str, str]]) -> money.VisibleAmount | None:
-    """Return the price among the two labeled values of a Twitter card."""
-    for number in ("1", "2"):
-        label, value = (_first_content(tags, (f"twitter:{part}{number}",)) for part in ("label", "data"))
-        if label and value and money.PRICE_NAMES.search(label.lower()):
-            return money.parse_visible_price(value)
-    return None
-
-
-def _first_content(tags: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
+def add_tags(facts: Facts, tags: Sequence[tuple[str, str]], shown: Callable[[], VisiblePrice]) -> None:
+    """Add the facts of OpenGraph product tags. A price of 0 is usually a placeholder."""
     by_name = dict(reversed(tags))
-    return next((by_name[name] for name in names if by_name.get(name)), None)
+    values = {name: next(filter(None, map(by_name.get, names)), None) for name, names in _TAGS.items()}
+    currency, gtin = values["currency"], values["gtin"]
+    stated = money.read_stated(values["price"], currency) if values["price"] else None
+    add_price(facts, FactSource.OPENGRAPH, stated and resolve_price(stated, shown))
+    facts.add("currency", money.currency_code(currency) or currency, FactSource.OPENGRAPH)
+    facts.add("availability", normalize_availability(values["availability"]), FactSource.OPENGRAPH)
+    facts.add("brand", brand(values["brand"]), FactSource.OPENGRAPH)
+    for name in ("sku", "mpn"):
+        facts.add(name, _limit_length(values[name], _MAX_CODE), FactSource.OPENGRAPH)
+    facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, FactSource.OPENGRAPH)
 
 
-def add_fragments(facts: Facts, found: Iterable[tuple[str, Element]]) -> None:
-    """Add the first value of each microdata property outside an item."""
-    values: dict[str, str | None] = {}
-    for name, element in found:
-        value = element.get("content") or element.get("href") or text_of(element)
-        if value and (value := clean_text(value[:500])) and len(value) <= _MAX_CODE:
-            values.setdefault(name, value)
-    values["price"] = values.get("price") or values.get("lowPrice")
-    values["currency"] = values.get("priceCurrency")
-    values["gtin"] = next((values[name] for name in _GTINS if is_gtin(values.get(name) or "")), None)
-    _add_values(facts, values, money.currency_code(values["currency"]), FactSource.FRAGMENT)
+def resolve_price(stated: Amount, shown: Callable[[], VisiblePrice]) -> Amount | None:
+    """Return the reading of a stated price that the page shows; None if it surely shows another price."""
+    if stated.other is None:
+        return stated
+    readings = (stated.value, stated.other, round(stated.value, 2), round(stated.other, 2))
+    visible = next((value for value in readings if value in shown().signs), None)
+    if visible is not None:
+        return Amount(visible, stated.sign)
+    return None if shown().sure else stated
 
 
-def _add_values(facts: Facts, values: Mapping[str, str | None], currency: str | None, source: FactSource) -> None:
-    """Add the values of a product by name. A price of 0 is usually a placeholder."""
-    price, gtin = values["price"], values["gtin"]
-    amount = money.parse_machine_price(price, values["currency"]) if price else None
-    facts.add("price", money.simplify_number(amount) if amount else None, source)
-    facts.add("currency", currency, source)
-    facts.add("availability", normalize_availability(values.get("availability")), source)
-    facts.add("brand", brand(values.get("brand")), source)
-    facts.add("sku", _limit_length(_strip_code_label(values.get("sku")), _MAX_CODE), source)
-    facts.add("mpn", _limit_length(values.get("mpn"), _MAX_CODE), source)
-    facts.add("gtin", gtin if gtin and is_gtin(gtin) else None, source)
+def add_price(facts: Facts, source: FactSource, amount: Amount | None) -> None:
+    """Add a price other than 0. One with two readings has little confidence and the other reading."""
+    if amount is None or not amount.value:
+        return
+    is_clear = amount.other is None
+    other = [] if amount.other is None else [money.simplify_number(amount.other)]
+    confidence = None if is_clear else _TWO_READINGS
+    facts.add("price", money.simplify_number(amount.value), source, confidence=confidence, alternatives=other)
 
 
+_TWO_READINGS = 0.45
+"""Confidence of a price such as `1.299` that the page does not show."""
 _PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()
@@ -156,15 +127,13 @@ _SURE = frozenset("product productmodel productgroup individualproduct someprodu
 
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 """Properties with a GTIN, in the order of preference."""
+_PRICES = ("price", "lowPrice", "minPrice")
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
 _IN_STOCK = frozenset(
     "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
     "availablefororder madetoorder reserved yes true 1 new".split()
 )
 _OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
-_LABEL = WordPattern(r"\A(?:{shop.sku}\.?(?:\s*[:：]|\s*#\s*[:：]?)\s*|sku\s+)(?=\S)")
-_OTHER_KIND = re.compile(r"(?:mpn|isbn|gtin\d*|ean|upc)\s*:", re.IGNORECASE)
-"""`mpn:925872`, the form of schema.org for `productID`."""
 _MOST_NAMES = 2
 """Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
@@ -189,7 +158,7 @@ def add_product_items(
         facts.add("name", _limit_length(graph.text(item, "name"), _MAX_NAME), source)
         for key in ("brand", "manufacturer"):
             facts.add("brand", brand(graph.text(item, key)), source)
-        facts.add("sku", _strip_code_label(_first(graph, (item, *offers), ("sku", "productID"))), source)
+        facts.add("sku", _first(graph, (item, *offers), ("sku", "productID")), source)
         facts.add("mpn", _first(graph, (item, *offers), ("mpn",)), source)
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
@@ -219,8 +188,6 @@ def _products(graph: SchemaGraph, title: str) -> list[JsonLdItem]:
     found = own or [item for item in graph.items() if _is_product(item)]
     names = [name_key(graph.text(item, "name")) for item in found]
     named = [item for item, name in zip(found, names, strict=True) if is_same_name(name, title)]
-    if not found and (offer := _only_offer(graph)):
-        return [{"offers": offer}]
     if not named and (not own or len(set(names)) > _MOST_NAMES):
         return []
     chosen = named if len(found) > 1 and named else found
@@ -240,37 +207,26 @@ def _add_price(
     shown: Callable[[], VisiblePrice],
 ) -> None:
     """Add the first price; if there are different prices, add the visible one if it is found."""
-    stated = (price for offer in offers for price in _prices_of(graph, offer, shown))
-    prices = list(dict.fromkeys(filter(None, stated)))
-    if len(prices) > 1 and "price" not in facts and (amount := shown().amount) is not None:
-        prices.sort(key=lambda price: price != amount.value)
-    if prices:
-        facts.add("price", money.simplify_number(prices[0]), source)
+    stated = [price for offer in offers for price in _prices_of(graph, offer) if price.value]
+    if len({price.value for price in stated}) > 1 and "price" not in facts and (amount := shown().amount) is not None:
+        stated.sort(key=lambda price: amount.value not in (price.value, price.other))
+    add_price(facts, source, resolve_price(stated[0], shown) if stated else None)
     currency = next(filter(None, (graph.text(offer, "priceCurrency", "currency") for offer in offers)), None)
     if currency and len(currency) <= _MAX_CODE:
         facts.add("currency", money.currency_code(currency) or currency, source)
-    elif prices:
-        texts = (graph.text(offer, "price", "lowPrice") or "" for offer in offers)
-        signs = (amount.sign for amount in map(money.parse_visible_price, texts) if amount is not None)
-        sign = next(filter(None, signs), None)
-        facts.add("currency", money.code_or_sign(sign), source)
+    else:
+        facts.add("currency", money.code_or_sign(next((one.sign for one in stated if one.sign), None)), source)
 
 
-def _prices_of(graph: SchemaGraph, offer: JsonLdItem, shown: Callable[[], VisiblePrice]) -> Iterator[float | None]:
-    """Yield the prices of an offer; several if it states an old price too."""
+def _prices_of(graph: SchemaGraph, offer: JsonLdItem) -> Iterator[Amount]:
+    """Yield the prices of an offer, the lowest one of a range first; several if it states an old price too."""
     kind = name_key((graph.text(offer, "priceType") or "").rpartition("/")[2])
     if kind in _OLD_PRICES:
         return
     listed = property_value(offer, "price")
-    texts = map(plain_text, listed) if isinstance(listed, list) else [graph.text(offer, "price", "lowPrice")]
+    texts = map(plain_text, listed) if isinstance(listed, list) else [graph.text(offer, *_PRICES)]
     currency = graph.text(offer, "priceCurrency", "currency")
-    for text in filter(None, texts):
-        amount = money.parse_machine_price(text, currency)
-        decimal = money.as_decimals(text)
-        if decimal is None or amount == decimal or amount in shown().signs:
-            yield amount
-        else:
-            yield next((price for price in (decimal, round(decimal, 2)) if price in shown().signs), amount)
+    yield from filter(None, (money.read_stated(text, currency) for text in texts if text))
 
 
 def brand(text: str | None) -> str | None:
@@ -280,12 +236,6 @@ def brand(text: str | None) -> str | None:
         if not text or "://" in text
         else _limit_length(product_brand_and_availability.strip_brand_label(text), _MAX_NAME)
     )
-
-
-def _strip_code_label(text: str | None) -> str | None:
-    """Return a product number without its label; None if the label names another kind of number."""
-    code = _LABEL.sub("", text or "", count=1)
-    return None if _OTHER_KIND.match(code) else code or text
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:

@@ -1,10 +1,10 @@
-"""Find the visible price of a product: near its title, without old prices and prices of other products."""
+"""Find the visible prices of elements, and the one of a product: near its title, without those of other products."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -13,9 +13,9 @@ from typing import cast
 from lxml import etree
 
 from scraper.facts import money
-from scraper.facts.money import VisibleAmount
+from scraper.facts.money import Amount, Role
+from scraper.html.dom.tags import INLINE
 from scraper.html.dom.xpath import Element, text_of
-from scraper.words.matcher import WordPattern
 
 _MAX_PRICE_TEXT = 60
 """Characters of the text of an element with a class like `price`."""
@@ -23,12 +23,11 @@ _MAX_PRICE_TEXT = 60
 # Patterns of names are for the result of `_element_names`: with `IGNORECASE`, a search takes several times as long.
 _CENTS = re.compile("cents?|fraction|decimals?|superscript|kopeck|centim")
 _PAST = re.compile(
-    "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|rrp|msrp|uvp)(?:$|[-_ ])|"
+    "(?:^|[-_ ])(?:old|was|before|previous|compare|original|crossed|regular|list|rrp|msrp|uvp)(?:$|[-_ ])|"
     "list-?price|strike|line-?through"
 )
-_PAST_AMOUNT = WordPattern(
-    r"(?<![^\W\d_])(?:{shop.was}|de(?=:?\s?R\$)|van(?= ?€))\s*:?\s*"
-    r"[^\w\s]{0,3}(?:R\$)?\s?\d(?:[\d.,]|[ \xa0\u202f]\d{3}(?!\d))*"
+_PART = re.compile(
+    "(?:^|[-_ ])(?:unit|per|base-?price|ex-?tax|ex-?vat|excl)(?:$|[-_ ])|per-?unit|unit-?price|excluding"
 )
 _WHOLE = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[., \xa0]\d{3})+|\d{1,9})\s*\Z")
 _STRUCK = frozenset({"del", "s", "strike"})
@@ -56,48 +55,58 @@ def _is_other_price_name(names: str) -> bool:
     return _NOT_NOW.search(names) is not None
 
 
-def _current_price_text(element: Element) -> str:
-    """Return the text of an element without old prices, unless there is no other price.
+def is_named_price(element: Element) -> bool:
+    """Return True if a class or another name of an element has a word for price."""
+    names = _element_names(element)
+    return bool(names) and _is_price_name(names)
 
-    The text has a point before raised cents. Long texts and texts without digits are returned unchanged.
+
+def read_element(element: Element, *, is_price: bool = True) -> list[Amount]:
+    """Return the amounts in an element, with their roles by strike-through, names and words.
+
+    Two digits that are raised, or in an element of their own directly behind a whole number, are cents.
     """
-    text = text_of(element)
-    if len(element) == 0 or not _has_digit(text):
-        return text
-    current = _with_point(element, without_past=True)
-    return current if any(map(str.isdigit, current)) else _with_point(element, without_past=False)
-
-
-def _with_point(element: Element, *, without_past: bool) -> str:
-    """Return the text with a point before raised cents: 173<sup>34</sup>."""
     text = ""
-    events = etree.iterwalk(element, events=("start", "end"))
-    for event, part in events:
+    roles: list[tuple[int, Role]] = []
+    around: list[Role] = []
+    for event, part in etree.iterwalk(element, events=("start", "end")):
         if event == "start":
-            if part is not element and without_past and _is_old_price(part):
-                events.skip_subtree()
-                text += " "
-                continue
-            if part is not element and _is_cents(part):
-                whole = text.rstrip()
-                text = f"{whole}." if _WHOLE.search(text) else f"{whole} |" if whole[-1:].isdecimal() else text
-            text += part.text or ""
-        elif part is not element:
-            text += part.tail or ""
-    return text
+            around.append(max([role_of(part), *around[-1:]]))
+            roles.append((len(text), around[-1]))
+            text = _join(text, part.text or "", part, is_apart=part is not element)
+        else:
+            around.pop()
+            if part is not element:
+                roles.append((len(text), around[-1]))
+                text += (" " if part.tag not in INLINE else "") + (part.tail or "")
+        if len(text) > _MAX_ELEMENT_TEXT:
+            break
+    found = money.read_amounts(" ".join(text.split()) if len(roles) == 1 else text, is_price=is_price)
+    return [one.with_role(max(one.role, _role_at(one.start, roles))) for one in found]
 
 
-def _remove_old_amount(text: str) -> str:
-    """Return `Now 20` of `Was 30 Now 20`; return the text unchanged if no other amount is left."""
-    if not any(map(str.isalpha, text)):
-        return text  # most prices are without words
-    current = _PAST_AMOUNT.sub(" ", text).strip()
-    return current if any(map(str.isdigit, current)) else text
+def _role_at(start: int, roles: list[tuple[int, Role]]) -> Role:
+    return next(role for at, role in reversed(roles) if at <= start)
 
 
-def _is_old_price(part: Element) -> bool:
-    """Return True if an element holds an old price by strike-through or by name."""
-    return _is_struck_through(part) or _PAST.search(_element_names(part)) is not None
+def _join(text: str, more: str, part: Element, *, is_apart: bool) -> str:
+    """Return two texts with a point before cents, and a space between blocks and between numbers."""
+    if not is_apart or not text:
+        return text + more
+    if _is_cents(part, text):
+        whole = text.rstrip()
+        mark = "." if _WHOLE.search(text) else "" if whole.endswith((".", ",")) else " | "
+        return f"{whole}{mark}{more.strip()}"
+    is_number = text[-1].isdecimal() and more[:1].isdecimal()
+    return f"{text} {more}" if is_number or part.tag not in INLINE else text + more
+
+
+def role_of(part: Element) -> Role:
+    """Return the role of the amounts in an element by strike-through or by name."""
+    names = _element_names(part)
+    if _is_struck_through(part) or (names and _PAST.search(names)):
+        return Role.OLD
+    return Role.PART if names and _PART.search(names) else Role.CURRENT
 
 
 def _is_struck_through(element: Element) -> bool:
@@ -106,22 +115,21 @@ def _is_struck_through(element: Element) -> bool:
     return element.tag in _STRUCK or (bool(style) and _STRUCK_STYLE.search(style or "") is not None)
 
 
-def _is_cents(element: Element) -> bool:
-    """Return True if an element holds two digits and is raised or named cents."""
-    is_cents = element.tag == "sup" or _CENTS.search(_element_names(element)) is not None
-    text = text_of(element).strip() if is_cents else ""
-    return len(text) == 2 and text.isdecimal()
+def _is_cents(element: Element, before: str) -> bool:
+    """Return True if an element holds two digits and is raised, named cents, or directly behind a whole number."""
+    text = text_of(element)
+    if not (len(text.strip()) == 2 and text.strip().isdecimal()):
+        return False
+    is_raised = element.tag == "sup" or _CENTS.search(_element_names(element)) is not None
+    return is_raised or (len(text) == 2 and before[-1].isdecimal() and _WHOLE.search(before) is not None)
 
 
+_MAX_ELEMENT_TEXT = 480
 _MAX_ELEMENTS = 40_000
 """Elements of a page that are searched for prices."""
 _MAX_PLAIN_TEXT = 40
 """Characters of a price in an element without a class like `price`."""
-_MAX_AROUND = 30
-"""Characters before and after a number that are searched for its currency sign."""
 
-_SIGN = WordPattern(money.SIGN)
-_OTHER_WORDS = WordPattern(r"(?<![^\W\d_]){shop.no_price}(?![^\W\d_])")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d[\d.,' \xa0]*")
 _NOT_NOW = re.compile(
@@ -136,19 +144,8 @@ _NOW = re.compile(
     r"final|current|(?<!non-)sale|our|now|offer|deal|actual|special|product-?price|price-?box|main|buy|today|promo|"
     r"new"
 )
-_NAMED_SIGN = re.compile(
-    r"(?<![^\W_])(?:R|S?Fr\.?)\s?\d{1,3}(?:[ ,'’\xa0]?\d{3})*(?:[.,]\d\d)?(?!\w)|"
-    r"\d\s?(?::[-–]|[,.]\s?[-–—])(?![\w-])|\d\s?KM(?!\w)|(?<![\d.,])\d{1,2}p(?!\w)"
-)
-"""Signs that count only in elements with a class like `price`: `R 12`, `Fr. 12`, `12:-`, `12,-`, `12 KM`, `99p`."""
 _TAX_RATES = (5, 7, 8, 9, 10, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 25.5, 27)
 """Percent. Standard rates of value-added or goods and services tax in countries whose shops show prices with tax."""
-_WITHOUT_TAX = WordPattern(
-    r"(?<![^\W\d_])(?:exc?l?(?:uding|udes)?[.\s_-]*(?:of[\s_-]*)?(?:vat|tax|gst|mwst|btw|moms|iva|tva)|"
-    r"(?:without|before|plus|zzgl\.?|ohne|sin|sem|hors|senza)[\s_-]*(?:vat|tax|gst|mwst|iva|tva)|"
-    r"hors[\s_-]*taxes?|h\.?t\.?|(?:eks|exkl)[.\s]*moms|{shop.without_tax})(?![^\W\d_])",
-    re.NOFLAG,
-)
 _CENT = 0.0101
 """Currency units. A cent, with a margin for rounding."""
 _OUTSIDE = frozenset({"footer", "nav", "header", "aside"})
@@ -174,26 +171,26 @@ _ANCESTORS = 7
 class VisiblePrice:
     """Best visible price, its certainty, and the currency signs of all amounts on the page."""
 
-    amount: VisibleAmount | None
+    amount: Amount | None
     sure: bool
     """True if the score of the price is at least `_SURE_SCORE`."""
     signs: Mapping[float, str | None]
     """Currency sign of each amount on the page, by amount."""
-    clear: Set[float]
-    """Amounts that occur at least once without hints of an old price or of another product."""
+    old: Set[float]
+    """Amounts that the page shows only as old prices."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """Possible price with its position and the hints for and against it."""
 
-    amount: VisibleAmount
-    element: Element
+    amount: Amount
     place: int
     names: str
     named: bool
     itemprop: bool
     against: int
+    is_old: bool
 
 
 def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
@@ -201,47 +198,20 @@ def find_visible_price(body: Element, title: Element | None) -> VisiblePrice:
     place, found = _candidates(body, title)
     alike = Counter(one.names for one in found if one.names)
     best = max(found, key=lambda one: _score(one, place, alike), default=None)
-    best = best and _with_tax(best, found)
     score = _LEAST_SCORE if best is None else _score(best, place, alike)
     amount = best.amount if best is not None and score > _LEAST_SCORE else None
     signs: dict[float, str | None] = {}
     for one in found:
         signs[one.amount.value] = signs.get(one.amount.value) or one.amount.sign
-    clear = {one.amount.value for one in found if not one.against}
-    return VisiblePrice(amount, score >= _SURE_SCORE, signs, clear)
+    old = {one.amount.value for one in found if one.is_old}
+    return VisiblePrice(
+        amount, score >= _SURE_SCORE, signs, old - {one.amount.value for one in found if not one.against}
+    )
 
 
 def is_without_tax(stated: float, shown: float) -> bool:
     """Return True if `stated` is the price `shown` without a usual rate of sales tax."""
     return any(abs(shown / (1 + rate / 100) - stated) < _CENT for rate in _TAX_RATES)
-
-
-def _with_tax(best: _Candidate, found: Sequence[_Candidate]) -> _Candidate:
-    """Return the same price with tax if the page says that only the best price is without tax."""
-    whole = next((one for one in found if is_without_tax(best.amount.value, one.amount.value)), best)
-    if whole is best:
-        return best
-    without = {one.amount.value for one in found if _states_no_tax(one)}
-    return whole if best.amount.value in without and whole.amount.value not in without else best
-
-
-def _states_no_tax(one: _Candidate) -> bool:
-    """Return True if the names or the text of a price, or the text behind it, say that tax is not included."""
-    behind = one.element.getnext()
-    texts = [text_of(one.element), one.element.tail or ("" if behind is None else text_of(behind))]
-    names = [one.names, *(_element_names(around) for around in islice(one.element.iterancestors(), 2))]
-    return any(_WITHOUT_TAX.search(text) for text in names) or any(
-        _WITHOUT_TAX.search(text.strip()[:_MAX_PRICE_TEXT].lower()) for text in texts
-    )
-
-
-def is_only_old_price(price: float, body: Element, visible: VisiblePrice) -> bool:
-    """Return True if a price is on the page only as an old price."""
-    if price in visible.clear:
-        return False
-    texts = (text_of(element) for element in _elements(body) if _is_old_price(element))
-    amounts = (money.parse_visible_price(" ".join(text.split())) for text in texts if len(text) < 8 * _MAX_PRICE_TEXT)
-    return any(amount is not None and amount.value == price for amount in amounts)
 
 
 def find_title(body: Element) -> Element | None:
@@ -253,103 +223,78 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
     """Return the position of the title and all price candidates."""
     found: list[_Candidate] = []
     at_title = 0
-    for place, element in enumerate(_elements(body), start=1):
+    for place, element in enumerate(islice(body.iter("*"), _MAX_ELEMENTS), start=1):
         if element is title:
             at_title = place
         text, tail = element.text or "", element.tail
-        has_digit = _has_digit(text)
-        if has_digit or len(element):
-            candidate = _candidate(element, text, place, has_digit=has_digit)
-            if candidate is not None:
-                found.append(candidate)
+        if _has_digit(text) or len(element):
+            found += _read_candidates(element, text, place)
         if tail and not tail.isspace():
-            found += filter(None, (_behind(element, tail, place),))
+            found += _read_behind(element, tail, place)
     return at_title, found
 
 
-def _elements(body: Element) -> Iterator[Element]:
-    return islice(body.iter("*"), _MAX_ELEMENTS)
-
-
-def _candidate(element: Element, text: str, place: int, *, has_digit: bool) -> _Candidate | None:
-    """Return the price in an element with this text before its first child."""
+def _read_candidates(element: Element, text: str, place: int) -> Iterator[_Candidate]:
+    """Yield the amounts of an element, the price first; without a name like `price`, those before its first child."""
+    if element.tag in _SKIPPED_TAGS:
+        return
     names = _element_names(element)
     named = bool(names) and _is_price_name(names)
-    if named:
-        text = _current_price_text(element)
-        has_digit = _has_digit(text)
-    if not has_digit or element.tag in _SKIPPED_TAGS or _is_struck_through(element):
-        return None
-    text = _remove_old_amount(" ".join(text.split()))
-    if len(text) > (_MAX_PRICE_TEXT if named else _MAX_PLAIN_TEXT):
-        return None
-    if _NUMBER.fullmatch(text):
-        text = _with_sign_beside(element, text)
+    whole = text_of(element) if named else text
+    if not _has_digit(whole):
+        return
+    text = " ".join(whole.split())
+    around = element.getparent()
+    if not named and len(text) > _MAX_PLAIN_TEXT:
+        return
+    if _NUMBER.fullmatch(text) and around is not None and len(text_of(around)) <= _MAX_PLAIN_TEXT:
+        amounts = read_element(around, is_price=named)  # the sign is beside the number
+    else:
+        amounts = read_element(element) if named else money.read_amounts(text, is_price=False)
     itemprop = element.get("itemprop") == "price"
-    if not itemprop and not _SIGN.search(text) and not (named and _NAMED_SIGN.search(text)):
-        return None
-    return _make_candidate(element, text, place, names, named=named, itemprop=itemprop)
+    if best := money.best_amount(amounts):
+        is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1
+        for one in [best, *(one for one in amounts if one is not best)] if is_short else ():
+            if one.value and (one.sign or itemprop):
+                yield _rate(one, element, place, names, named=named and one is best, itemprop=itemprop and one is best)
 
 
 def _has_digit(text: str) -> bool:
     """Return True if a text that is short enough for a price has a digit."""
-    if not 0 < len(text) <= 8 * _MAX_PRICE_TEXT:
+    if not 0 < len(text) <= _MAX_ELEMENT_TEXT:
         return False
     return _DIGIT.search(text) is not None if text.isascii() else any(map(str.isdigit, text))
 
 
-def _behind(element: Element, tail: str, place: int) -> _Candidate | None:
-    """Return the price in the text after an element, if the parent has no class like `price`."""
+def _read_behind(element: Element, tail: str, place: int) -> Iterator[_Candidate]:
+    """Yield the price in the text after an element, if the parent has no class like `price`."""
     text = " ".join(tail.split())
-    if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text):
-        return None
     around = element.getparent()
-    if around is None or around.tag in _SKIPPED_TAGS or _is_struck_through(around):
-        return None
+    if len(text) > _MAX_PLAIN_TEXT or not _has_digit(text) or around is None or around.tag in _SKIPPED_TAGS:
+        return
     names = _element_names(around)
-    if not _SIGN.search(text) or _is_price_name(names):
-        return None
-    return _make_candidate(around, text, place, names)
+    best = None if _is_price_name(names) else money.best_amount(money.read_amounts(text, is_price=False))
+    if best and best.value:
+        yield _rate(best, around, place, names)
 
 
-def _make_candidate(
-    element: Element, text: str, place: int, names: str, *, named: bool = False, itemprop: bool = False
-) -> _Candidate | None:
-    """Parse a text as a price, and count the hints of another price."""
-    amount = money.parse_visible_price(text)
-    if amount is None or not amount.value or not (amount.sign or itemprop):
-        return None
-    against = _against(element, names) + _AS_OTHER * (_OTHER_WORDS.search(text) is not None)
-    return _Candidate(amount, element, place, names, named, itemprop, min(against, _MOST_AGAINST))
-
-
-def _with_sign_beside(element: Element, number: str) -> str:
-    """Return the number with the sign from the element directly before or after it."""
-    before, behind = element.getprevious(), element.getnext()
-    around = element.getparent()
-    left = (before.tail or text_of(before)) if before is not None else (around.text or "") if around is not None else ""
-    right = element.tail or (text_of(behind) if behind is not None else "")
-    left, right = " ".join(left.split())[-_MAX_AROUND:], " ".join(right.split())[:_MAX_AROUND]
-    last, first = left.rpartition(" ")[2][-4:], right.partition(" ")[0][:4]
-    for sign in (last, first):
-        found = _SIGN.search(sign)
-        if found and not any(map(str.isdigit, sign)):
-            return f"{found.group()} {number}"
-    return number
-
-
-def _against(element: Element, names: str) -> int:
+def _rate(
+    amount: Amount, element: Element, place: int, names: str, *, named: bool = False, itemprop: bool = False
+) -> _Candidate:
     """Count the hints of an old price, or of the price of another product, in an element and its ancestors."""
-    count = 0
+    count = _AS_OTHER * (amount.role in (Role.PART, Role.OTHER)) + _AS_STRUCK * (amount.role == Role.OLD)
+    is_old = amount.role == Role.OLD
     around: Element | None = element
     for _ in range(_ANCESTORS):
         if around is None or around.tag == "body":
             break
-        count += _is_other_price_name(names if around is element else _element_names(around))
+        own = names if around is element else _element_names(around)
+        count += _is_other_price_name(own)
         if around.tag in _OUTSIDE or _is_struck_through(around):
             count += _AS_STRUCK
+        is_old = is_old or role_of(around) == Role.OLD
         around = around.getparent()
-    return count
+    return _Candidate(amount, place, names, named, itemprop, min(count, _MOST_AGAINST), is_old)
 
 
 def _score(one: _Candidate, title: int, alike: Counter[str]) -> float:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scraper.facts import recipe_line_repair, recipe_visible
-from scraper.facts.durations import parse_minutes
+from scraper.facts import recipe_visible
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.recipe_list_items import STEP_MARK
+from scraper.facts.recipe_visible import STEP_MARK
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
@@ -28,6 +28,7 @@ from scraper.facts.syntaxes.jsonld import JsonLdItem, read_names
 from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.stages import Stage, run_stages
 from scraper.text.sanitize import name_key
+from scraper.words.matcher import WordPattern
 
 _RECIPES = frozenset({"recipe"})
 _STEPS = frozenset({"howtostep", "howtosection"})
@@ -331,15 +332,9 @@ def _add_visible_lists(facts: Facts, body: Element) -> None:
     visible = [_clean_line(line) for line in recipe_visible.find_ingredients(body)]
     marked = facts.value("ingredients")
     is_one_list = recipe_visible.count_ingredient_headings(body) <= 1
-    if marked and (complete := recipe_line_repair.complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
+    if marked and (complete := complete_lines(marked, visible, is_one_list=is_one_list)) != marked:
         facts.replace("ingredients", complete, FactSource.VISIBLE, confidence=0.9)
     facts.add("ingredients", visible, FactSource.VISIBLE)
-    marked_steps = facts.value("instructions") or []
-    # More visible ingredients are those of another recipe, whose steps are visible too.
-    if len(marked_steps) > 1 and marked and len(visible) <= len(marked):
-        steps = recipe_line_repair.complete_steps(marked_steps, recipe_visible.find_instructions(body))
-        if steps != marked_steps:
-            facts.replace("instructions", steps, FactSource.VISIBLE, confidence=0.9)
 
 
 def _is_clear_list(ingredients: list[str]) -> bool:
@@ -361,3 +356,116 @@ def _add_times(facts: Facts, body: Element) -> None:
     for name in ("prep_time", "cook_time", "total_time"):
         if facts.value(name) == 0:  # plugins write 0 for a missing time
             facts.forget(name)
+
+
+_MAX_LOST = 12
+"""Letters and digits of an amount that the markup lost at the beginning of a line."""
+_MIN_WITH_AMOUNT = 0.8
+"""Minimum share of lines with a number in a list of ingredients."""
+_MIN_MORE = 2
+"""Lines with amounts among those that only the visible list has."""
+
+
+def complete_lines(marked: list[str], visible: list[str], *, is_one_list: bool = True) -> list[str]:
+    """Return the lines of the markup, or visible lines that contain the same and more.
+
+    A visible line replaces a marked-up line that lost the beginning of its amount, or its whole amount like most of the
+    list. The visible list replaces the whole list if the markup joined all lines to one, or contains only some of them.
+    The last case requires `is_one_list`: the page shows only one list.
+    """
+    shown = {_squash_line(line): line for line in visible}
+    lines = [_squash_line(line) for line in marked]
+    if len(marked) == 1 and len(visible) > 1 and all(line in lines[0] for line in shown):
+        return visible
+    more = [line for text, line in shown.items() if text not in lines]
+    has_all = len(more) == len(shown) - len(lines) and len(shown) == len(visible)
+    if is_one_list and has_all and len(more) >= _MIN_MORE and _has_amounts(more):
+        own = dict(zip(lines, marked, strict=True))
+        return [own.get(text, line) for text, line in shown.items()]
+    longer = [None if text in shown else _find_longer(text, shown) for text in lines]
+    is_without_amounts = 2 * sum(line is not None for line in longer) > len(marked)
+    return [
+        line if other is None or not (is_without_amounts or line[:1].isnumeric()) else other
+        for line, other in zip(marked, longer, strict=True)
+    ]
+
+
+def _squash_line(line: str) -> str:
+    """Return letters and digits in lower case, to compare lines."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", line).casefold()))
+
+
+def _find_longer(text: str, shown: Mapping[str, str]) -> str | None:
+    """Return the only visible line that ends with a squashed line and begins with more of its amount, or None."""
+    longer = [other for other in shown if other.endswith(text) and 0 < len(other) - len(text) <= _MAX_LOST]
+    has_amount = len(longer) == 1 and any(map(str.isdigit, longer[0].removesuffix(text)))
+    return shown[longer[0]] if text and has_amount else None
+
+
+def _has_amounts(lines: list[str]) -> bool:
+    return sum(any(map(str.isnumeric, line)) for line in lines) >= _MIN_WITH_AMOUNT * len(lines)
+
+
+_UNITS = {"day": 1440.0, "hour": 60.0, "minute": 1.0, "second": 1 / 60}
+"""Minutes of each unit."""
+_ISO = re.compile(
+    r"P(?:0+(?:\.0+)?Y)?(?:0+(?:\.0+)?M)?(?:(\d{1,3})W)?(?:(\d{1,6}(?:\.\d+)?)?D)?T?(?:(\d{1,6}(?:\.\d+)?)?H)?(?:(\d{1,6}(?:\.\d+)?)?M)?(?:(\d{1,6}(?:\.\d+)?)?S)?",
+    re.IGNORECASE,
+)
+_WITH_UNITS = WordPattern(
+    r"(\d{1,5}(?:[.,]\d{1,2})?)\s*(?:"
+    + "|".join(f"(?P<{unit}>{{dates.{unit}|calendar.{unit}|dates.{unit}_in_durations}})" for unit in _UNITS)
+    + r")(?![a-zà-ÿ])\.?"
+)
+_BETWEEN = WordPattern(r"[\s,.:&+]*{dates.and}?[\s,]*")
+_BARE_MINUTES = re.compile(r"(?<=\d)(\s?h)\s?([0-5]?\d)(?![\d.,:]*\d|\s?[^\W\d_]|\s?['′])", re.IGNORECASE)
+"""`1h30`: a number without a unit after hours is minutes."""
+_NEGATIVE = re.compile(r"-\s*P[T\d]|P[TDHMSWY\d.]*-\d", re.IGNORECASE)
+_HALF = re.compile(r"(\d+)\s*(?:½|1/2)|(½|\b1/2)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
+
+_MAX_MINUTES = 100_000
+"""Minutes: ten weeks. No recipe ferments longer."""
+_LEAST_WITH_SECONDS = 5.0
+"""Minutes. A shorter time with seconds, such as 45 seconds, has its minutes in the wrong field."""
+_MAX_CHARACTERS = 100
+
+
+def parse_minutes(text: str | None) -> int | None:
+    """Return whole minutes, or None if the text names no duration.
+
+    A number without a unit is minutes, `1:30` is hours and minutes. Negative durations, those over `_MAX_MINUTES`, and
+    ISO 8601 durations with seconds below five minutes also return None.
+    """
+    text = (text or "").strip()[:_MAX_CHARACTERS]
+    if not text or _NEGATIVE.match(text):
+        return None
+    text = _BARE_MINUTES.sub(r"\1\2M", text)
+    iso = _ISO.fullmatch(text.replace(" ", ""))
+    if iso is not None and any(iso.groups()):
+        found = _sum_parts(*(float(part or 0) for part in iso.groups()))
+    else:
+        found = float(text) if text.isascii() and text.isdecimal() else _parse_units(text)
+    return int(found) if found is not None and 0 <= found <= _MAX_MINUTES else None
+
+
+def _sum_parts(weeks: float, days: float, hours: float, whole: float, seconds: float) -> float | None:
+    total = (weeks * 7 + days) * 1440 + hours * 60 + whole + seconds / 60
+    return None if seconds and total < _LEAST_WITH_SECONDS else total
+
+
+def _parse_units(text: str) -> float | None:
+    """Parse the first sequence of numbers with units, such as `1 hr 20 min`."""
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        return int(clock.group(1)) * 60.0 + int(clock.group(2))
+    text = _HALF.sub(lambda match: f"{match.group(1) or 0}.5", text)
+    total: float | None = None
+    end = 0
+    for match in _WITH_UNITS.finditer(text):
+        if total is not None and not _BETWEEN.fullmatch(text[end : match.start()]):
+            break
+        unit = next(name for name in _UNITS if match.group(name))
+        total = (total or 0.0) + float(match.group(1).replace(",", ".")) * _UNITS[unit]
+        end = match.end()
+    return total

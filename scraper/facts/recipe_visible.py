@@ -6,19 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
+from typing import Any, cast
+
+from lxml import etree
 
 from scraper.facts.label_value_pairs import LabeledValueFinder
-from scraper.facts.recipe_list_items import (
-    is_line,
-    read_list_items,
-    row_texts,
-    split_at_line_breaks,
-    strip_list_marker,
-    text_of_item,
-)
 from scraper.facts.schema_graph import clean_text
-from scraper.html.dom.tags import HEADINGS
-from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of, text_selector
+from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.xpath import Element, attribute_selector, depth_of, element_selector, text_of, text_selector
 from scraper.words.matcher import WordPattern
 
 _INGREDIENT_PROPERTIES = frozenset({"ingredients", "recipeingredient", "ingredient"})
@@ -41,9 +36,6 @@ _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements after a heading in which its list is searched."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
-_AMOUNT_ALONE = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e.,/ –-]+\s*\w{0,12}\.?")
-_NUTRITION = re.compile(r"daily value|calories from|amount per serving", re.IGNORECASE)
-_MIN_SPLIT = 0.3
 _MIN_STEP = 30
 """Mean characters of the steps of a recipe. Shorter lines are names, times or links."""
 _FIRST_CJK = "\u2e80"
@@ -65,21 +57,13 @@ _OUTSIDE_LIST = _OUTSIDE | {"body", "html", "main"}
 
 def find_ingredients(body: Element) -> list[str]:
     """Return the first list with amounts beside names, or the first list; empty if none is found."""
-    return _first(filter(None, map(_short, _ingredient_lists(body))), _is_whole_list)
+    return _first(filter(None, map(_short, _ingredient_lists(body))), looks_like_food)
 
 
 def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 0.3) -> bool:
     """Return True if a list has amounts: lists of categories or of product components have none."""
     with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
     return len(lines) >= min_lines and with_amounts >= min_share * len(lines)
-
-
-def _is_whole_list(lines: list[str]) -> bool:
-    """Return True if a list has amounts that are not lines of their own between names."""
-    alone = sum(_AMOUNT_ALONE.fullmatch(line) is not None for line in lines)
-    names = sum(not any(map(str.isnumeric, line)) for line in lines)
-    is_split = min(alone, names) >= _MIN_SPLIT * len(lines)
-    return looks_like_food(lines) and not is_split and not any(map(_NUTRITION.search, lines))
 
 
 def count_ingredient_headings(body: Element) -> int:
@@ -152,7 +136,7 @@ def _marked(body: Element, properties: frozenset[str]) -> list[str]:
     lines: list[str] = []
     for element in _PROPERTIES(body):
         if (element.get("itemprop") or "").lower() in properties:
-            lines += read_list_items(element) or [clean_text(text_of_item(element))]
+            lines += _read_list_items(element) or [clean_text(_text_of_item(element))]
     return [line for line in lines if line][:_MAX_LINES]
 
 
@@ -174,7 +158,7 @@ def _named_groups(items: Iterable[Element], names: WordPattern, others: WordPatt
     for item in islice(items, _MAX_ITEMS):
         around = _nearest_named(item, is_named, is_other)
         if around is not None:
-            kinds.setdefault(_shape(around), []).append(strip_list_marker(clean_text(text_of_item(item))))
+            kinds.setdefault(_shape(around), []).append(_strip_list_marker(clean_text(_text_of_item(item))))
     for found in sorted(kinds.values(), key=len, reverse=True):
         lines = [line for line in dict.fromkeys(found) if line and len(line) < _MAX_LINE]
         if 1 < len(lines) < _MAX_LINES:
@@ -190,7 +174,7 @@ def _shaped(body: Element, names: WordPattern, others: WordPattern) -> Iterator[
         if is_named(called) and not others.search(called) and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
             if not _is_outside(around):
-                yield row_texts(around)
+                yield _row_texts(around)
 
 
 def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
@@ -200,7 +184,7 @@ def _beside(body: Element, heading: WordPattern) -> Iterator[list[str]]:
             around = islice((element, *element.iterancestors()), 3)
             for box in (one for part in around for one in (part.getnext(), part.getparent())):
                 if box is not None and box.tag not in _OUTSIDE_LIST:
-                    yield row_texts(box)
+                    yield _row_texts(box)
 
 
 def _is_outside(element: Element) -> bool:
@@ -214,7 +198,7 @@ def _leaves(body: Element, names: WordPattern) -> Iterator[Element]:
     for around in _ELEMENTS_WITH_CLASS(body):
         if is_named(around.get("class") or "") and outer.isdisjoint(around.iterancestors()):
             outer.add(around)
-            boxes = filter(is_line, around.iter("p", "div"))
+            boxes = filter(_is_line, around.iter("p", "div"))
             yield from dict.fromkeys(_find_row(box, around) for box in boxes)
 
 
@@ -222,7 +206,7 @@ def _find_row(box: Element, listing: Element) -> Element:
     """Return the row of a short box, such as an amount beside its name, if several rows follow each other."""
     row = box.getparent()
     is_row = row is not None and row is not listing and row.tag == "div" and 2 <= len(row) <= _MAX_ROW_PARTS
-    if row is None or not is_row or not all(map(is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
+    if row is None or not is_row or not all(map(_is_line, row)) or len(text_of(row)) > _MAX_INGREDIENT:
         return box
     beside = (row.getprevious(), row.getnext())
     return row if any(one is not None and one.tag == "div" and len(one) == len(row) for one in beside) else box
@@ -294,7 +278,7 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
             break
         if element.tag in _LINES:
             found.append(element)
-        elif element.tag == "div" and is_line(element):
+        elif element.tag == "div" and _is_line(element):
             boxes.append(element)
     items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
     chosen = items if len(items) > 1 else _with_text(found)
@@ -303,9 +287,9 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
     lines = [
         line
         for element in chosen
-        for line in (split_at_line_breaks(element) if element.tag == "p" else [clean_text(text_of_item(element))])
+        for line in (_split_at_line_breaks(element) if element.tag == "p" else [clean_text(_text_of_item(element))])
     ]
-    return [line for line in map(strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return [line for line in map(_strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
 
 
 def _with_text(found: list[Element]) -> list[Element]:
@@ -333,3 +317,93 @@ def _ends(element: Element, heading: Element) -> bool:
     if element.tag not in HEADINGS:
         return False
     return heading.tag not in HEADINGS or element.tag <= heading.tag
+
+
+STEP_MARK = WordPattern(r"^{recipe.step}\s*\d{1,2}(?:\s*/\s*\d{1,2})?\s*[.:)–-]?(?:\s+(?=\S)|$)")
+"""Label before a step, or instead of one, such as "Step 1"."""
+
+_BLOCKS = HEADINGS | LISTS | {"p", "div", "table", "section", "article"}
+_MARK = re.compile(r"^(?:[-–•*▢☐□]\s*|\d{1,2}[.)]\s+)")
+_PIECES = etree.XPath(".//text() | .//br")
+_MIN_SHARE = 0.7
+"""Share of the text of a list in its rows. The rest is headings."""
+_MAX_ROW_ELEMENTS = 1_000
+_MAX_TEXT = 20_000
+
+
+def _row_texts(around: Element) -> list[str]:
+    """Return the different texts of the descendants of one shape that hold most of the text of an element.
+
+    A shape is tag, class without numbers, and depth. Of several shapes, the most frequent is used, and the outer one
+    among equally frequent ones.
+    """
+    whole = len(_squash(text_of(around)))
+    if not 0 < whole <= _MAX_TEXT:
+        return []
+    top = depth_of(around)
+    shapes: dict[tuple[str, str, int], list[Element]] = {}
+    for element in islice(around.iterdescendants("*"), _MAX_ROW_ELEMENTS):
+        name = _DIGITS.sub("", element.get("class") or "")
+        shapes.setdefault((str(element.tag), name, depth_of(element) - top), []).append(element)
+    repeated = sorted((rows for rows in shapes.values() if len(rows) > 1), key=len, reverse=True)
+    for rows in repeated:  # sorting is stable: the outer ones come first
+        texts = _texts(rows)
+        if all(texts) and sum(len(_squash(text)) for text in texts) >= _MIN_SHARE * whole:
+            lines = dict.fromkeys(map(_strip_list_marker, texts))
+            return [line for line in lines if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return []
+
+
+def _texts(rows: list[Element]) -> list[str]:
+    """Return the texts of rows, with the sibling before each if these alternate, as amounts and names may."""
+    before = [row.getprevious() for row in rows]
+    is_alternate = all(one is not None for one in before) and set(rows).isdisjoint(before)
+    groups = zip(before, rows, strict=True) if is_alternate else ((row,) for row in rows)
+    return [clean_text(" ".join(_text_of_item(part) for part in group if part is not None)) for group in groups]
+
+
+def _squash(text: str) -> str:
+    return "".join(text.split())
+
+
+def _is_line(box: Element) -> bool:
+    """Return True if an element holds text and no block elements."""
+    return next(box.iterdescendants(*_BLOCKS), None) is None and bool(text_of(box).strip())
+
+
+def _read_list_items(element: Element) -> list[str]:
+    """Return the texts of the list items, else of the paragraphs, else the lines of the text."""
+    items = [clean_text(_text_of_item(item)) for item in element.iter("li")]
+    if items:
+        return items
+    paragraphs = list(element.iter("p"))
+    return [line for part in (paragraphs or [element]) for line in _split_at_line_breaks(part)]
+
+
+def _split_at_line_breaks(element: Element) -> list[str]:
+    """Return the lines of a text, split at line breaks."""
+    text = "".join(
+        "\n" if isinstance(piece, etree._Element) else str(piece).replace("\n", " ")
+        for piece in cast("list[Any]", _PIECES(element))
+    )
+    return [line for line in map(clean_text, text.split("\n")) if line]
+
+
+def _text_of_item(element: Element) -> str:
+    """Return the text of an element with a space between adjacent parts, such as amount and name in cells."""
+    if len(element) < 2:
+        return text_of(element)
+    text = element.text or ""
+    before: Element | None = None
+    for part in element:
+        inner = _text_of_item(part)
+        if before is not None and not before.tail and text[-1:].isalnum() and inner[:1].isalnum():
+            text += " "
+        text += inner + (part.tail or "")
+        before = part
+    return text
+
+
+def _strip_list_marker(line: str) -> str:
+    """Return a line without its bullet, number or `Step 1`."""
+    return STEP_MARK.sub("", _MARK.sub("", line), count=1)

@@ -110,7 +110,6 @@ def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonL
             url=snapshot.url, json_ld=json_ld, opengraph=cards, xhr=xhr, warnings=tuple(reading.warnings)
         )
     # extruct imports rdflib, which takes .3 s: only a worker that reads structured data imports these.
-    from scraper.facts import product
     from scraper.facts.model import FactSource
     from scraper.facts.schema_graph import SchemaGraph
     from scraper.facts.syntaxes import microdata, rdfa
@@ -118,7 +117,6 @@ def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonL
     etree.strip_elements(root, *_REMOVED_TAGS, with_tail=False)
     parsing.flatten_deep_elements(root)
     microdata_items = reading.try_syntax("microdata", lambda: microdata.read(root, reading.base))
-    fragments = microdata.find_loose_properties(root, product.FRAGMENTS)
     rdfa_nodes = reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
     graphs = {
         FactSource.JSON_LD: SchemaGraph(json_ld),
@@ -131,7 +129,7 @@ def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonL
         page = page_tree.build_page_tree(snapshot)
         posts = find_posts(page)
         about = metadata.read(page)
-        product_facts, recipe_facts = read_facts(page, about, graphs, tags, fragments, fetched, reading.base)
+        product_facts, recipe_facts = read_facts(page, about, graphs, tags, fetched, reading.base)
     except PAGE_ERRORS as error:
         reading.warnings.append(f"product, recipe and discussion: they could not be read ({type(error).__name__}).")
     return StructuredData(
@@ -161,7 +159,6 @@ def read_facts(
     about: Metadata,
     graphs: Mapping[FactSource, SchemaGraph],
     tags: list[tuple[str, str]],
-    fragments: list[tuple[str, Element]],
     fetched: list[Any],
     base: str,
     *,
@@ -194,13 +191,10 @@ def read_facts(
     evidence = product.PageEvidence(
         graphs,
         tags,
-        fragments,
         states,
         page.url,
         country=money.country_of(page.url, filter(None, (about.language, *locales))),
-        currencies=lambda: money.currencies_in_scripts(page.head.scripts),
         picture=picture,
-        component_data=lambda: product_js_state.read_attributes(page.body),
     )
     product_facts = product.extract_product(evidence, page.body, title, for_header=for_header)
     return bounder.value(product_facts), bounder.value(recipe_facts)

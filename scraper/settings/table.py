@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scraper.settings.files import UnreadableFileError, find_cache_folder, read_text_file
-from scraper.values import string_formats
+from scraper.values import types
 from scraper.values.text import suggest
 from scraper.values.types import (
     BooleanValue,
@@ -193,25 +193,25 @@ class Settings:
     )
     allowed_hosts: tuple[str, ...] = _setting(
         "ALLOWED_HOSTS",
-        CommaListValue(string_formats.HOST_HEADER, "name,..."),
+        CommaListValue(types.HOST_HEADER, "name,..."),
         "Accepted values of the Host header besides loopback; name or name:port.",
         (),
     )
     allowed_origins: tuple[str, ...] = _setting(
         "ALLOWED_ORIGINS",
-        CommaListValue(string_formats.ORIGIN, "origin,..."),
+        CommaListValue(types.ORIGIN, "origin,..."),
         "Origins of web pages that may call the server.",
         (),
     )
     issuer: str | None = _setting(
-        "ISSUER", string_formats.WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
+        "ISSUER", types.WEB_ADDRESS, "URL of an OAuth issuer whose tokens are accepted besides our own."
     )
     issuer_keys: Path | None = _setting(
         "ISSUER_KEYS", PathValue(), "File of the issuer's public keys, as a JSON Web Key Set."
     )
     public_url: str | None = _setting(
         "PUBLIC_URL",
-        string_formats.WEB_ADDRESS,
+        types.WEB_ADDRESS,
         "URL at which clients reach the server; the audience of the issuer's tokens must be this URL.",
     )
     drain_s: float = _setting(
@@ -229,7 +229,7 @@ class Settings:
 
     proxy: str | None = _setting(
         "PROXY",
-        string_formats.PROXY_URL,
+        types.PROXY_URL,
         "Proxy for all outgoing traffic: http://user:password@host:port or socks5://...",
         secret=True,
     )
@@ -241,20 +241,18 @@ class Settings:
     )
     allow_nets: tuple[str, ...] = _setting(
         "ALLOW_NETS",
-        CommaListValue(string_formats.NETWORK, "address/bits,..."),
+        CommaListValue(types.NETWORK, "address/bits,..."),
         "Private networks that may be visited, e.g. 10.1.0.0/16,198.18.0.0/15.",
         (),
     )
     test_hosts: tuple[tuple[str, str, int], ...] = _setting(
         "TEST_HOSTS",
-        CommaListValue(string_formats.HOST_MAPPING, "name=address:port,..."),
+        CommaListValue(types.HOST_MAPPING, "name=address:port,..."),
         "For tests: name=address:port pairs; the name is served from this address instead of the web.",
         (),
     )
     test_key_pin: str | None = _setting(
-        "TEST_KEY_PIN",
-        string_formats.KEY_PIN,
-        "For tests: SHA-256 of the public key in a test host's certificate, in base64.",
+        "TEST_KEY_PIN", types.KEY_PIN, "For tests: SHA-256 of the public key in a test host's certificate, in base64."
     )
 
     third_parties: str = _setting(
@@ -269,10 +267,8 @@ class Settings:
         "Files with filter rules like EasyList's; rendered pages do not load hosts that they block.",
         (),
     )
-    language: str = _setting("LANGUAGE", string_formats.LANGUAGE, "Language to request from sites.", "en-US")
-    timezone: str | None = _setting(
-        "TIMEZONE", string_formats.TIME_ZONE, "Time zone that sites see; this machine's by default."
-    )
+    language: str = _setting("LANGUAGE", types.LANGUAGE, "Language to request from sites.", "en-US")
+    timezone: str | None = _setting("TIMEZONE", types.TIME_ZONE, "Time zone that sites see; this machine's by default.")
     tier: str = _setting(
         "TIER",
         ChoiceValue(("light", "full")),
@@ -307,13 +303,13 @@ class Settings:
 
     database_url: str | None = _setting(
         "DATABASE_URL",
-        string_formats.DATABASE_URL,
+        types.DATABASE_URL,
         "PostgreSQL in which servers share pages and indexes: postgresql://user:password@host/database.",
         secret=True,
     )
     shared_url: str | None = _setting(
         "SHARED_URL",
-        string_formats.STATE_URL,
+        types.STATE_URL,
         "Valkey or Redis in which servers share rate limits and host limits: redis://user:password@host/0.",
         secret=True,
     )

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from browsers.model import Snapshot
 from scraper.facts import structured
-from scraper.facts.fields import extraction_recipes, record_extraction, record_items, structured_values
+from scraper.facts.fields import extraction_recipes, record_extraction, structured_values
 from scraper.facts.fields.extraction_recipes import ExtractionRecipe
 from scraper.facts.fields.field_names import FieldName
 from scraper.facts.fields.model import Evidence, FieldRequest, PageFields
@@ -81,7 +81,9 @@ def _read_lists(
     columns = recipe.columns if recipe else {}
     is_named = request.fields or any(column.is_by_name for column in columns.values())
     items = [
-        record_items.read_named_items(structured.extract(snapshot), finder.page.page.head.scripts) if is_named else {}
+        structured_values.read_named_items(structured.extract(snapshot), finder.page.page.head.scripts)
+        if is_named
+        else {}
         for snapshot, finder in zip(snapshots, finders, strict=True)
     ]
     if recipe and not request.example:

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from scraper.facts.fields.field_names import FieldName
+from scraper.facts.fields.field_names import FieldName, find_value, rate_format
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.fields.value_formats import find_value, rate_format
 from scraper.facts.label_value_pairs import MAX_LABEL, read_pairs
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import name_key

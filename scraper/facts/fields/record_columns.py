@@ -7,8 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
-from scraper.facts.fields import value_formats
+from scraper.facts import money, product_visible_price
+from scraper.facts.fields.field_names import find_day
 from scraper.facts.fields.record_list_rating import RecordElements, RecordList, stable_classes
 from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
 from scraper.html.dom.tags import HEADINGS
@@ -30,16 +32,7 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?:https?://|www\.|[\w-]+\.[a-z]{2,6}(?:$|/|\s*›))", re.IGNORECASE)
-_OLD_PRICE = re.compile(
-    r"\b(?:del|s|strike|old|was|regular|compare|list|msrp|rrp|before|original|crossed|strikethrough|uvp)\b"
-)
-_OLD_PRICE_TEXT = re.compile(
-    r"\b(?:was|regular(?:ly)?|list|original(?:ly)?|before|rrp|msrp|uvp|statt|instead of|au lieu de)\b[^\d]{0,20}\Z",
-    re.IGNORECASE,
-)
-"""End of the text before an old price."""
 _RATING = re.compile(r"\d(?:[.,]\d+)?(?: out of |\s*/\s*)\d|\b(?:ratings?|reviews?|stars?)\b", re.IGNORECASE)
-_PRICE_NAME = re.compile(r"\bprices?\b")
 _TITLE_NAME = re.compile(r"\b(?:title|name|headline|heading|subject)\b")
 
 
@@ -86,7 +79,7 @@ def _first_text(page: ElementTexts, record: RecordElements) -> _Title | None:
     for part in parts:
         if page.has_text(part) and not page.has_blocks(part):
             text = page.text(part)
-            if _MIN_FIRST <= len(text) <= _MAX_TITLE and not value_formats.MONEY.search(text):
+            if _MIN_FIRST <= len(text) <= _MAX_TITLE and not money.MONEY.search(text):
                 return _Title(part, text, _place(part, record), 0.0)
     return None
 
@@ -117,7 +110,7 @@ def _read_title(page: ElementTexts, record: RecordElements, part: Element, targe
     link = is_link or has_link or any(one.tag == "a" for one in part.iterancestors())
     score = 3.0 * is_heading + 1.5 * is_named + 1.0 * link - abs(min(len(text), 150) - _USUAL_TITLE) / 60
     score -= 2.0 * bool(_CALL.fullmatch(text)) + 1.5 * bool(_ADDRESS.match(text))
-    score -= 1.0 * bool(value_formats.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
+    score -= 1.0 * bool(money.MONEY.search(text)) + 1.5 * bool(is_link and _RATING.search(text))
     score += 0.7 * (is_link and targets[target or ""] > 1)
     return _Title(part, text, _place(part, record), score)
 
@@ -164,22 +157,18 @@ def _target(page: ElementTexts, parts: Sequence[Element], title: _Title | None) 
 
 
 def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
-    """Return the first amount in an element named price, else the first one; old prices only if there is no other."""
-    best, best_rank = "", 3
+    """Return the amount of the best role in the smallest elements with one, those named price first."""
+    best, best_rank = "", (money.Role.OLD + 1, True)
     for part in parts:
         if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
             continue
-        text = page.text(part)
-        amount = value_formats.find_price(text)
-        if not amount or any(value_formats.MONEY.search(page.text(child)) for child in page.children(part)):
-            continue
-        parent = part.getparent()
-        around = parent.getparent() if parent is not None else None
-        names = " ".join(f"{one.tag} {_names(one)}" for one in (part, parent, around) if one is not None)
-        is_old = _OLD_PRICE.search(names) or _OLD_PRICE_TEXT.search(text[: text.find(amount)])
-        rank = 2 if is_old else 0 if _PRICE_NAME.search(names) else 1
-        if rank < best_rank:
-            best, best_rank = amount, rank
+        above = list(islice(part.iterancestors(), 2))
+        is_other = not any(map(product_visible_price.is_named_price, (part, *above)))
+        amounts = product_visible_price.read_element(part, is_price=not is_other)
+        for one in amounts if any(one.sign for one in amounts) else ():
+            role = max(one.role, *map(product_visible_price.role_of, above))
+            if (role, is_other) < best_rank:
+                best, best_rank = one.text, (role, is_other)
     return best
 
 
@@ -188,7 +177,7 @@ def _day(page: ElementTexts, parts: Sequence[Element]) -> str:
         if part.tag == "time" and page.has_text(part):
             return page.text(part)[:60]
     for part in parts:
-        if 3 < page.length(part) < _MAX_PRICE_TEXT and (day := value_formats.find_day(page.text(part))):
+        if 3 < page.length(part) < _MAX_PRICE_TEXT and (day := find_day(page.text(part))):
             return day
     return ""
 

@@ -14,8 +14,8 @@ from scraper.facts.fields.named_values import NamedValueFinder
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_columns import read_rows
 from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordFields
-from scraper.facts.fields.record_items import NamedItems
 from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
+from scraper.facts.fields.structured_values import NamedItems
 from scraper.facts.fields.text_leaves import ElementTexts
 from scraper.html.dom.xpath import element_selector, text_of
 from scraper.html.page.page_tree import PageTree

@@ -58,17 +58,6 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     return tuple(_to_jsonld(item) for item in _Extractor().extract_items(root, base))
 
 
-def find_loose_properties(root: Element, names: frozenset[str]) -> list[tuple[str, Element]]:
-    """Return the properties of these names that are outside of every item, in order."""
-    return [
-        (name, element)
-        for element in _PROPERTIES(root)
-        if element.get("itemscope") is None
-        for name in (element.get("itemprop") or "").split()
-        if name in names and all(around.get("itemscope") is None for around in element.iterancestors())
-    ]
-
-
 def _to_jsonld(value: Any) -> Any:
     """Return extruct's items with properties beside their type, and the vocabulary as context."""
     if isinstance(value, list):

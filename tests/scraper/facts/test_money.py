@@ -5,36 +5,58 @@ from __future__ import annotations
 import pytest
 
 from scraper.facts import money
-from scraper.facts.durations import parse_minutes
+from scraper.facts.recipe import parse_minutes
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("text", "value", "other"),
     [
-        ("49.90", 49.9), ("1299", 1299.0), ("1,299.00", 1299.0), ("1.299,00", 1299.0), ("71,91 €", 71.91),
-        ("499€ 499€", 499.0), ("24.990", 24990.0), ("24.990000", 24.99), ("Rs. 1,299", 1299.0),
+        ("49.90", 49.9, None), ("1299", 1299, None), ("1,299.00", 1299, None), ("1.299,00", 1299, None),
+        ("71,91 €", 71.91, None), ("499€ 499€", 499, None), ("24.990000", 24.99, None), ("Rs. 1,299", 1299, None),
+        ("24.990", 24.99, 24990), ("19.999", 19999, 19.999), ("1299.000", 1299, None), ("0.990", 0.99, None),
+        ("1.299.000", 1299000, None), ("10000.500", 10000.5, None), ("1,299.000", 1299, None),
     ],
 )  # fmt: skip
-def test_a_price_is_one_number(text: str, value: float) -> None:
-    assert money.parse_machine_price(text) == value
+def test_a_stated_price_is_one_number(text: str, value: float, other: float | None) -> None:
+    amount = money.read_stated(text)
+    assert amount and (amount.value, amount.other) == (value, other)
 
 
 def test_three_decimals_are_decimals_where_the_currency_has_them() -> None:
-    assert money.parse_machine_price("4.250", "KWD") == 4.25
+    amount = money.read_stated("4.250", "KWD")
+    assert amount and (amount.value, amount.other) == (4.25, None)
 
 
 @pytest.mark.parametrize("text", ["free", "", "call us", "9" * 70, "-"])
 def test_text_without_a_price_gives_none(text: str) -> None:
-    assert money.parse_machine_price(text) is None
+    assert money.read_stated(text) is None
 
 
 @pytest.mark.parametrize(
-    ("text", "sign"),
-    [("€ 12", "€"), ("270,00 Kn", "Kn"), ("44 890 тг.", "тг"), ("Legend 200", None), ("NT$ 390", "NT$")],
-)
-def test_currency_sign_must_be_a_separate_word(text: str, sign: str | None) -> None:
-    amount = money.parse_visible_price(text)
-    assert amount is not None and amount.sign == sign
+    ("text", "value", "sign"),
+    [
+        ("€ 12", 12, "€"), ("270,00 Kn", 270, "Kn"), ("44 890 тг.", 44890, "тг"), ("Legend 200", 200, None),
+        ("NT$ 390", 390, "NT$"),
+        # The number at the sign, not the first one.
+        ("Pack of 6 - £12.00", 12, "£"), ("64 GB €499", 499, "€"), ("12 x 33 cl 15,48 €", 15.48, "€"),
+        ("24/7 hotline. Price: $15", 15, "$"), ("Preis für 2 Personen: 1.180 €", 1180, "€"), ("6 - 12,00 €", 12, "€"),
+        ("Size 4 €12", 12, "€"), ("11,00 – 33,00 €", 11, "€"), ("$110.50 - $331.00", 110.5, "$"),
+        # Forms of numbers.
+        (",89 €", 0.89, "€"), ("₹1,49,990", 149990, "₹"), ("KWD 3.250", 3.25, "KWD"), ("JD 12.500", 12.5, "JD"),
+        ("£3.350 each", 3.35, "£"), ("1.327.99 €", 1327.99, "€"), ("₫1.250.000", 1250000, "₫"),
+        ("1'299.– CHF", 1299, "CHF"), ("1 299:-", 1299, ":-"), ("149,-", 149, ",-"), ("99p", 0.99, "£"),
+        # The price, not that of a unit or an installment, a saving or an old one.
+        ("($0.21/oz) $3.36", 3.36, "$"), ("1 kg = 18,00 € / 4,50 €", 4.5, "€"), ("100 ml: 3,20 € 16,00 €", 16, "€"),
+        ("2,90 € pro Stück", 2.9, "€"), ("4 payments of $24.99 or $99.96", 99.96, "$"), ("$25/month or $299", 299, "$"),
+        ("3 fois 33,00 € soit 99,00 €", 99, "€"), ("12x R$ 10,00 ou R$ 100,00", 100, "R$"),
+        ("Save $10: now $40", 40, "$"), ("Free delivery over $30, $12", 12, "$"), ("€12 (was €15)", 12, "€"),
+        ("Was € 29,99 Now € 17,50", 17.5, "€"), ("Statt 20 € nur 15 €", 15, "€"),
+        ("16,80 € HT 20,16 € TTC", 20.16, "€"),
+    ],
+)  # fmt: skip
+def test_a_visible_price_is_the_amount_at_the_sign_that_is_paid_now(text: str, value: float, sign: str | None) -> None:
+    amount = money.best_amount(money.read_amounts(text))
+    assert amount and (amount.value, amount.sign) == (value, sign)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +83,15 @@ def test_currency_code_of_a_sign_and_a_country(sign: str | None, country: str, c
 )  # fmt: skip
 def test_spans_are_minutes(text: str, span: int | None) -> None:
     assert parse_minutes(text) == span
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("now $12.50 each", "$12.50"), ("ab 85 Euro Bestellwert", "85 Euro"), ("129 ر.س", "129 ر.س"),
+        ("一罐 27元/罐", "27元"), ("1 200 р", "1 200 р"), ("S/ 25", "S/ 25"), ("4 990 Ft", "4 990 Ft"),
+        ("12 ft long", ""), ("uploads/2020/logo.png", ""), ("try 2 times", ""), ("149:-", ""),
+    ],
+)  # fmt: skip
+def test_an_amount_anywhere_has_a_sign_or_code_of_a_currency(text: str, written: str) -> None:
+    assert "".join(one.text for one in money.read_amounts(text, is_price=False)) == written

@@ -62,18 +62,6 @@ def test_a_list_of_other_products_makes_no_product() -> None:
     assert facts(html, "https://shop.example/pots") == {}
 
 
-def test_tags_and_fragments_add_facts_that_items_lack() -> None:
-    html = (
-        '<meta property="product:price:amount" content="12.50">'
-        '<meta property="product:price:currency" content="SEK">'
-        '<span itemprop="sku">AB-12</span><link itemprop="availability" href="https://schema.org/OutOfStock">'
-    )
-    found = told(html)
-    assert found["price"] == (12.5, "opengraph") and found["currency"] == ("SEK", "opengraph")
-    assert found["sku"] == ("AB-12", "microdata_fragment")
-    assert found["availability"] == ("OutOfStock", "microdata_fragment")
-
-
 def test_rdfa_states_a_product_too() -> None:
     html = (
         '<div vocab="https://schema.org/" typeof="Product"><h1 property="name">Kettle</h1>'
@@ -138,12 +126,6 @@ def test_a_shared_sign_that_is_stated_has_its_likely_code_too() -> None:
     item = product(offers={"price": "5", "priceCurrency": "$"})
     currency = facts(ld(item), "https://shop.com.au/product/kettle")["currency"]
     assert (currency["value"], currency["likely"], currency["source"]) == ("$", "AUD", "json_ld")
-
-
-def test_the_price_on_a_card_is_one() -> None:
-    card = "<meta name=twitter:label1 content=Price><meta name=twitter:data1 content='€19.99'>"
-    found = told(f"{card}<meta property=og:type content=product><h1>Copper kettle</h1>")
-    assert found["price"] == (19.99, "opengraph") and found["currency"] == ("EUR", "opengraph")
 
 
 @pytest.mark.parametrize(

@@ -44,19 +44,6 @@ OFFER = (
 )
 
 
-def test_an_offer_of_no_item_is_one_of_the_page_s_product() -> None:
-    html = f"<h1>Copper kettle</h1>{OFFER.format('SoldOut')}"
-    found = told(html)
-    assert found["price"] == (45, "microdata") and found["availability"] == ("OutOfStock", "microdata")
-    assert told(html + OFFER.format("InStock")).get("price", ("", ""))[1] != "microdata"
-
-
-def test_offer_may_contain_its_product() -> None:
-    car = {"@type": "Car", "name": "Volvo V60", "sku": "V-1"}
-    found = told(ld({"@type": "Offer", "price": 24_995, "itemOffered": car}) + "<h1>Volvo V60</h1>")
-    assert found["price"] == (24_995, "json_ld") and found["sku"] == ("V-1", "json_ld")
-
-
 @pytest.mark.parametrize(
     ("stated", "brand"),
     [
@@ -72,26 +59,6 @@ def test_offer_may_contain_its_product() -> None:
 )
 def test_a_brand_is_its_whole_name_without_its_label(stated: Any, brand: str) -> None:
     assert told(ld(product(brand=stated, manufacturer="Jones")))["brand"] == (brand, "json_ld")
-
-
-@pytest.mark.parametrize(
-    ("stated", "sku"), [("SKU: K-77", "K-77"), ("SKU 0077", "0077"), ("sku:0077", "0077"), ("SKU-77", "SKU-77")]
-)
-def test_product_number_has_no_label(stated: str, sku: str) -> None:
-    assert told(ld(product(sku=stated)))["sku"] == (sku, "json_ld")
-
-
-def test_a_number_of_another_kind_is_not_the_shop_s() -> None:
-    assert "sku" not in told(ld(product(sku=None, productID="mpn:925872")))
-
-
-def test_lone_properties_and_tags_have_labels_too() -> None:
-    html = (
-        '<meta property="product:sku" content="SKU: K-77"><h1>Copper kettle</h1>'
-        "<p itemprop=brand>Brand: The Body Shop</p><b itemprop=price>45</b>"
-    )
-    found = told(html)
-    assert found["sku"] == ("K-77", "opengraph") and found["brand"] == ("The Body Shop", "microdata_fragment")
 
 
 def test_a_brand_of_many_dashes_takes_no_quadratic_time() -> None:

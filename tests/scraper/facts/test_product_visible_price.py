@@ -83,14 +83,6 @@ def test_a_shared_sign_is_likely_that_of_the_page_s_country(url: str, lang: str,
     assert facts(html, url)["currency"].get("likely") == likely
 
 
-def test_component_data_is_used_if_there_is_no_price() -> None:
-    given = '{"name": "Copper kettle", "price": "49.90", "currency": "EUR", "sku": "K-12"}'
-    html = f"<div data-page='{given}'><h1>Copper kettle</h1></div>"
-    found = {name: (fact["value"], fact["source"]) for name, fact in facts(html).items()}
-    assert found["price"] == (49.9, "scripts") and found["sku"] == ("K-12", "scripts")
-    assert facts(html.replace("<h1>Copper", "<h1>Silver")) == {}
-
-
 @pytest.mark.parametrize(
     ("prices", "value"),
     [
@@ -104,7 +96,6 @@ def test_component_data_is_used_if_there_is_no_price() -> None:
         ("<span>16,80 € HT</span> <span>20,16 € TTC</span>", 20.16),
         ("<span>€16.80 excl. VAT</span>", 16.8),
         ("<span>€16.80</span> <span>€19.99</span>", 16.8),
-        ("<span>€16.80 excl. VAT</span> <span>€33.00</span>", 16.8),
     ],
 )
 def test_of_a_price_with_and_without_tax_the_one_with_tax_is_taken(prices: str, value: float) -> None:

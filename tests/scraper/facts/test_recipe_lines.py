@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scraper.facts import structured
-from scraper.facts.recipe_line_repair import complete_lines, complete_steps
+from scraper.facts.recipe import complete_lines
 from tests.scraper.extract.snapshots import page
 from tests.scraper.facts.products import ld
 
@@ -25,21 +25,12 @@ SHOWN = ["1.5 tsp salt", "2 cups flour", "3 eggs", "40 g butter"]
         (["salt"], ["1 tsp salt", "2 tsp salt"], ["salt"]),
         (["1 egg"], [], ["1 egg"]),
         (["salt"], ["a long remark about 2 kinds of sea salt"], ["salt"]),
-        (["7 dl red wine", "1 egg"], ["7.5 dl red wine (dry)", "1 egg"], ["7.5 dl red wine (dry)", "1 egg"]),
-        (["1 1/2 dl red wine", "1 egg"], ["1½ dl red wine (dry)", "1 egg"], ["1 1/2 dl red wine", "1 egg"]),
     ],
 )
 def test_the_visible_lines_are_used_where_they_hold_the_same_and_more(
     marked: list[str], visible: list[str], complete: list[str]
 ) -> None:
     assert complete_lines(marked, visible) == complete
-
-
-def test_visible_steps_replace_some_of_them() -> None:
-    steps = ["Mix.", "Wait.", "Knead.", "Bake.", "Eat."]
-    assert complete_steps(steps[1:3], steps) == steps
-    assert complete_steps(steps[:4], steps) == steps[:4]
-    assert complete_steps(["Boil.", "Eat."], steps) == ["Boil.", "Eat."]
 
 
 def test_names_of_sections_and_steps_are_lines_unless_the_text_repeats_them() -> None:
