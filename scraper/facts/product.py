@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scraper.facts import money, product_brand_and_availability, product_js_state, product_markup, product_visible_price
+from scraper.facts import money, product_availability, product_js_state, product_markup, product_visible_price
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.product_markup import is_gtin
@@ -81,6 +81,8 @@ class ProductDraft:
     facts: Facts
     has_markup: bool = False
     """True if markup or scripts state a price, availability or product number."""
+    is_sold_later: bool = False
+    """True if the page says that the product is sold only later or elsewhere."""
 
 
 def extract_product(
@@ -132,8 +134,9 @@ def note_markup(draft: ProductDraft) -> ProductDraft:
 def read_visible_availability(draft: ProductDraft) -> ProductDraft:
     """Read the availability from buy buttons and words for stock."""
     if "availability" not in draft.facts:
-        found = product_brand_and_availability.find_availability(draft.body, draft.heading)
+        found = product_availability.find_availability(draft.body, draft.heading)
         draft.facts.add("availability", found, FactSource.VISIBLE, confidence=0.9)
+        draft.is_sold_later = found == product_availability.UNCLEAR
     return draft
 
 
@@ -241,7 +244,7 @@ def use_page_title(draft: ProductDraft) -> ProductDraft:
 
 def assume_stock(draft: ProductDraft) -> ProductDraft:
     """Count a product with a price as available if the page does not say so."""
-    if "price" in draft.facts:
+    if "price" in draft.facts and not draft.is_sold_later:
         draft.facts.add("availability", "InStock", FactSource.SUM, confidence=_UNSTATED_STOCK)
     return draft
 

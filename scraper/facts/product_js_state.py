@@ -10,7 +10,8 @@ from typing import Any
 
 from scraper.facts import money
 from scraper.facts.model import Facts, FactSource
-from scraper.facts.product_markup import add_price, is_gtin, normalize_availability, resolve_price
+from scraper.facts.product_availability import normalize_availability
+from scraper.facts.product_markup import add_price, is_gtin, resolve_price
 from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.schema_graph import is_same_name, iterate_objects, plain_text
 from scraper.html.page.page_tree import ScriptElement

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from scraper.facts import money, product_brand_and_availability
+from scraper.facts import money
 from scraper.facts.model import Facts, FactSource
 from scraper.facts.money import Amount
+from scraper.facts.product_availability import normalize_availability
 from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.schema_graph import (
     OTHER_ITEM_PROPERTIES,
     SchemaGraph,
     has_type,
     is_same_name,
-    local_name,
     parse_count,
     parse_rating,
     plain_text,
@@ -21,6 +22,7 @@ from scraper.facts.schema_graph import (
 )
 from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.text.sanitize import name_key
+from scraper.words.matcher import WordPattern
 
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
@@ -129,11 +131,6 @@ _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "isbn")
 """Properties with a GTIN, in the order of preference."""
 _PRICES = ("price", "lowPrice", "minPrice")
 _OLD_PRICES = frozenset("listprice strikethroughprice msrp srp regularprice".split())
-_IN_STOCK = frozenset(
-    "instock limitedavailability instoreonly onlineonly preorder presale backorder available "
-    "availablefororder madetoorder reserved yes true 1 new".split()
-)
-_OUT_OF_STOCK = frozenset("outofstock outstock soldout discontinued unavailable notavailable oos no false 0".split())
 _MOST_NAMES = 2
 """Products with different names. With more, the page is a list, unless one has the title of the page."""
 _MAX_NAME = 200
@@ -163,14 +160,6 @@ def add_product_items(
         facts.add("gtin", _gtin(graph, (item, *offers)), source)
         _add_rating(facts, graph, item, source)
         facts.add("image", _limit_length(graph.picture(item), 2_000), source)
-
-
-def normalize_availability(value: str | None) -> str | None:
-    """Map an availability of schema.org or a similar word to `InStock` or `OutOfStock`, else None."""
-    word = name_key(local_name(value or ""))
-    if word in _IN_STOCK:
-        return "InStock"
-    return "OutOfStock" if word in _OUT_OF_STOCK else None
 
 
 def is_gtin(text: str) -> bool:
@@ -231,11 +220,24 @@ def _prices_of(graph: SchemaGraph, offer: JsonLdItem) -> Iterator[Amount]:
 
 def brand(text: str | None) -> str | None:
     """Return a brand without its label; None for a URL or a text over `_MAX_NAME` characters."""
-    return (
-        None
-        if not text or "://" in text
-        else _limit_length(product_brand_and_availability.strip_brand_label(text), _MAX_NAME)
-    )
+    return None if not text or "://" in text else _limit_length(_strip_brand_label(text), _MAX_NAME)
+
+
+_LABEL = WordPattern(r"^.{0,40}?(?<![^\W\d_]){shop.brand}\s*[:：]\s*")
+_STORE = re.compile(
+    r"^(?:visit the|besuchen? (?:sie )?den|visita lo store di|visita la tienda de|visitez la boutique|"
+    r"visiter la boutique(?: de)?|visite a loja)\s+(?P<name>.+?)(?:(?<![-\s])[-\s]++(?:store|shop))?$",
+    re.IGNORECASE,
+)
+_BY = re.compile(r"^by\s+")
+_EDGES = " :-–"
+
+
+def _strip_brand_label(text: str) -> str:
+    """Remove the label or link text of a brand; keep `Store`, `By` and `De`, which may be parts of a name."""
+    brand = _BY.sub("", _LABEL.sub("", text)).strip(_EDGES)
+    store = _STORE.match(brand)
+    return store["name"] if store else brand
 
 
 def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdItem], source: FactSource) -> None:
