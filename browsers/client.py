@@ -13,7 +13,7 @@ import tenacity
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.login_window import read_login_from_window
+from browsers.acting.logins import read_login_from_window
 from browsers.acting.sessions import ActingSessions
 from browsers.cdp.session import Event
 from browsers.egress import EgressProxy
@@ -169,7 +169,9 @@ class Browsers:
         Raises:
             BrowsersError: The browser does not start, or the page cannot be loaded.
         """
-        return await read_login_from_window(self._pool, url, hosts, limit_s=limit_s)
+        handle = await self._pool.get_handle(Tier.FULL)
+        async with handle.lease(Request(url, tier=Tier.FULL, mode=Mode.RENDER)) as lease:
+            return await read_login_from_window(lease.tab, url, hosts, limit_s=limit_s)
 
     async def visit(self, request: Request, enough: IsSufficient | None = None) -> Snapshot:
         """Visit one URL, with one retry after a temporary failure.

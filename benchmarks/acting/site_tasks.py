@@ -18,10 +18,10 @@ from benchmarks.acting.serving import served
 from benchmarks.common.command_line import Figures, print_table
 from browsers import Browsers, BrowserSettings
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.acting_request import ActingRequest
 from browsers.acting.outline import OutlineLine
 from browsers.acting.outline_text import write_outline
 from browsers.acting.request_guard import ActingMode
+from browsers.acting.sessions import ActingRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
 from browsers.errors import BrowsersError

@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 from cachetools import LRUCache
 
 from browsers import errors
-from browsers.acting.element_scripts import ElementGoneError
 from browsers.acting.elements import PageElement
-from browsers.acting.frame_processes import FrameProcesses
+from browsers.acting.frame_processes import ElementGoneError, FrameProcesses
 from browsers.acting.input import InputDevices
-from browsers.acting.login_restorer import LoginRestorer, asks_to_sign_in
+from browsers.acting.logins import LoginRestorer, asks_to_sign_in
 from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.popups import PopupHandler
 from browsers.acting.request_guard import ActingMode, AskUser, RequestGuard

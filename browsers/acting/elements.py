@@ -8,14 +8,13 @@ import mimetypes
 import time
 from typing import Any
 
-from browsers.acting.element_scripts import (
+from browsers.acting.frame_processes import (
+    OBJECT_GROUP,
     ElementActionError,
-    ElementCoveredError,
     ElementGoneError,
-    call_function,
-    resolve_node,
+    FrameProcess,
+    FrameProcesses,
 )
-from browsers.acting.frame_processes import OBJECT_GROUP, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.cdp.session import CommandFailedError, Session
 from browsers.scripts import ELEMENT_FUNCTIONS
@@ -28,6 +27,10 @@ _LIMIT_S = 3.0
 _PAUSE_S = 0.05
 _CHANGING = "something that changes"
 _MAX_COVER = 60
+
+
+class ElementCoveredError(ElementActionError):
+    """Something covers the element."""
 
 
 class PageElement:
@@ -73,7 +76,7 @@ class PageElement:
             ElementActionError: The function threw an exception.
         """
         values = [{"value": argument} for argument in arguments]
-        return await call_function(self._process, await self._resolve(), function, values)
+        return await self._process.call(await self._resolve(), function, values)
 
     async def click(self, *, count: int = 1, button: str = "left") -> bool:
         """Click the element `count` times. Return True if it is a link to a new window.
@@ -174,10 +177,10 @@ class PageElement:
             return []
         element, image = await self._resolve(), found[0]
         arguments = [{"objectId": image}]
-        place = await call_function(self._process, element, "placeInImage", arguments)
+        place = await self._process.call(element, "placeInImage", arguments)
         await session.send("DOM.scrollIntoViewIfNeeded", objectId=image, rect=place["rect"], limit_s=_LIMIT_S)
         # Only points in the window can be checked.
-        place = await call_function(self._process, element, "placeInImage", arguments)
+        place = await self._process.call(element, "placeInImage", arguments)
         quads = (await session.send("DOM.getContentQuads", objectId=image, limit_s=_LIMIT_S))["quads"]
         if not quads:
             return []
@@ -299,7 +302,7 @@ class PageElement:
 
     async def _resolve(self) -> str:
         if not self._object_id:
-            self._object_id = await resolve_node(self._process, self._node_id, self._frame_id, self.label)
+            self._object_id = await self._process.resolve(self._node_id, self._frame_id, self.label)
         return self._object_id
 
     async def _find_cover(self, point: tuple[float, float]) -> str:
@@ -341,13 +344,13 @@ class PageElement:
             return ""
         if hit["backendNodeId"] == node_id:
             return ""
-        here = await resolve_node(process, node_id, frame_id, self.label)
+        here = await process.resolve(node_id, frame_id, self.label)
         try:
-            other = await resolve_node(process, hit["backendNodeId"], frame_id, "the cover")
+            other = await process.resolve(hit["backendNodeId"], frame_id, "the cover")
         except ElementGoneError:
             return _CHANGING
         inside = [{"value": value} for value in self._inside]
-        cover = await call_function(process, here, "describeCover", [{"objectId": other}, *inside])
+        cover = await process.call(here, "describeCover", [{"objectId": other}, *inside])
         if not cover:
             return ""
         tag, _, words = (truncate(part, _MAX_COVER) for part in clean_text(str(cover)).partition(" "))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.errors import PageCrashedError
+from browsers.scripts import ELEMENT_FUNCTIONS
 
 _MAX_FRAME_PROCESSES = 50
 """Processes of cross-site frames of one page; further frames run, but are not in outlines."""
@@ -14,6 +16,14 @@ OBJECT_GROUP = "acting"
 """Group of the objects through which scripts get elements. They are released after each step."""
 _WORLD = "acting"
 _LIMIT_S = 3.0
+
+
+class ElementActionError(Exception):
+    """An action on an element failed. The message for the agent says why."""
+
+
+class ElementGoneError(ElementActionError):
+    """The element is no longer in the document."""
 
 
 @dataclass(eq=False)
@@ -34,6 +44,40 @@ class FrameProcess:
     def forget_world(self, frame_id: str) -> None:
         """Drop the world of a frame that has another document: its number may be that of another world now."""
         self.worlds.pop(frame_id, None)
+
+    async def resolve(self, node_id: int, frame_id: str, label: str) -> str:
+        """Return the id of an object for a node of a frame, in the isolated world of the frame.
+
+        Raises:
+            ElementGoneError: The node no longer exists. Its message says so of `label`.
+        """
+        try:
+            answer = await self.send_in_world(
+                "DOM.resolveNode", frame_id, "executionContextId", backendNodeId=node_id, objectGroup=OBJECT_GROUP
+            )
+        except (CommandFailedError, PageCrashedError):
+            raise ElementGoneError(f"{label} is gone") from None
+        return str(answer["object"]["objectId"])
+
+    async def call(self, object_id: str, function: str, arguments: list[Event]) -> Any:
+        """Call a function of `ELEMENT_FUNCTIONS` with an object as `this`, and return its result.
+
+        Raises:
+            ElementActionError: The function threw an exception.
+        """
+        self.has_objects = True
+        answer = await self.session.send(
+            "Runtime.callFunctionOn",
+            objectId=object_id,
+            functionDeclaration=ELEMENT_FUNCTIONS[function],
+            arguments=arguments,
+            returnByValue=True,
+            awaitPromise=True,
+            limit_s=_LIMIT_S,
+        )
+        if "exceptionDetails" in answer:
+            raise ElementActionError("the page's element cannot be used in this way")
+        return answer["result"].get("value")
 
     async def send_in_world(self, method: str, frame_id: str, key: str, **params: object) -> Event:
         """Send a command that takes the execution context of the isolated world of a frame as its parameter `key`."""

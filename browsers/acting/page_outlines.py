@@ -7,9 +7,8 @@ import time
 from html import escape
 
 from browsers.acting.dom_snapshot import STYLES, ProcessSnapshot
-from browsers.acting.element_scripts import ElementGoneError
 from browsers.acting.elements import PageElement
-from browsers.acting.frame_processes import FrameProcess, FrameProcesses
+from browsers.acting.frame_processes import ElementGoneError, FrameProcess, FrameProcesses
 from browsers.acting.input import InputDevices
 from browsers.acting.outline import DRAWN_BY_LABEL, Outline, OutlineLine, build_outline
 from browsers.cdp.session import CommandFailedError, Event

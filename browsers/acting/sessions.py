@@ -8,16 +8,15 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
-from browsers.acting.acting_request import ActingRequest, ActingResult
 from browsers.acting.popups import NewWindowBlocker
-from browsers.acting.request_guard import ActingMode
+from browsers.acting.request_guard import ActingMode, AskUser
 from browsers.acting.step_parser import PICTURE_VERB, WRITE_VERBS, Step
 from browsers.acting.step_runner import StepOutcome, StepRunner
 from browsers.cdp.session import CommandFailedError, Connection
@@ -45,6 +44,42 @@ CALL_S = 60.0
 """Seconds for all steps of one call."""
 _CHECK_S = 2.0
 _ID_BYTES = 16
+
+
+UrlPermission = Callable[[str], AbstractAsyncContextManager[tuple[str, ...]]]
+"""Return a context manager in which a URL may be requested.
+
+It yields warnings, and raises a BrowsersError if the URL is refused.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ActingRequest:
+    """Steps of one call, with the session, the caller and the permission to load URLs."""
+
+    steps: tuple[Step, ...]
+    session_id: str | None
+    principal: str
+    mode: ActingMode
+    permission: UrlPermission
+    language: str = "en-US"
+    deadline_s: float = 55.0
+    login: Login | None = None
+    """Login of a new session."""
+    follows_redirects: bool = False
+    """True if pages may be redirected to other hosts."""
+    ask: AskUser | None = None
+    """Question to the person before the first write on a site; None if the client cannot ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActingResult:
+    """Outcomes of the steps of one call."""
+
+    session_id: str
+    """Empty if the session has ended."""
+    is_new: bool
+    outcomes: tuple[StepOutcome, ...]
 
 
 @dataclass(eq=False)

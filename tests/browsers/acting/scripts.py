@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from browsers import Browsers
-from browsers.acting.acting_request import ActingRequest, ActingResult
 from browsers.acting.request_guard import ActingMode, AskUser
+from browsers.acting.sessions import ActingRequest, ActingResult
 from browsers.acting.step_parser import parse_steps
 from browsers.acting.step_runner import StepOutcome
 from tests.site.running import Site

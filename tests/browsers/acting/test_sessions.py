@@ -9,8 +9,8 @@ import pytest
 
 from browsers import Browsers, errors
 from browsers.acting import acting_page, sessions
-from browsers.acting.acting_request import ActingRequest
 from browsers.acting.request_guard import ActingMode
+from browsers.acting.sessions import ActingRequest
 from browsers.acting.step_parser import parse_steps
 from browsers.cdp.session import CommandFailedError
 from browsers.model import Tier

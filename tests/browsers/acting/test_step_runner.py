@@ -8,7 +8,7 @@ import re
 import pytest
 
 from browsers import Browsers
-from browsers.acting import page_outlines, sessions, step_runner
+from browsers.acting import page_outlines, sessions, step_actions
 from browsers.acting.outline import Outline
 from browsers.acting.page_outlines import PageOutlines
 from browsers.acting.request_guard import ActingMode
@@ -186,7 +186,7 @@ async def test_a_session_stays_on_its_hosts(actor: Actor, name: str) -> None:
 
 
 async def test_words_that_never_appear_are_named(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_runner, "WORDS_WAIT_S", 0.3)
+    monkeypatch.setattr(step_actions, "WORDS_WAIT_S", 0.3)
     assert '"zebra" did not appear' in (await actor("open @form", "wait zebra")).error
 
 

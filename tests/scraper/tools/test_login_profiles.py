@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from browsers import Browsers
-from browsers.acting import login_window
+from browsers.acting import logins
 from browsers.errors import DeadlineExceededError
 from scraper.services import Services
 from scraper.tools.browser_tools import browse_tool
@@ -114,6 +114,6 @@ async def test_a_person_signs_in_in_a_window(browsers: Browsers, site: Site) -> 
 async def test_a_site_that_does_not_answer_ends_the_login_with_an_error(
     browsers: Browsers, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(login_window, "_NAVIGATE_S", 0.5)
+    monkeypatch.setattr(logins, "_NAVIGATE_S", 0.5)
     with pytest.raises(DeadlineExceededError, match="did not answer within"):
         await browsers.sign_in(site.url("/api/hang"), ("site.example",), limit_s=3)

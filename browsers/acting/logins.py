@@ -1,15 +1,26 @@
-"""Restore a saved login in a tab, and read cookies and local storage of a tab in which a person signed in."""
+"""Restore a saved login in a tab, and let a person sign in, in a window of the browser behind the egress proxy."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+from collections.abc import Iterable
+from urllib.parse import urlsplit
 
+from browsers import errors
 from browsers.acting.dom_snapshot import PageNode, iter_subtree
-from browsers.cdp.session import Event, Session
+from browsers.cdp.session import CommandFailedError, Event, Session
 from browsers.login_state import COOKIE_FIELDS, Cookie, LoginState, identify
+from browsers.model import ThirdParties
+from browsers.navigation.error_mapping import map_net_error
 from browsers.navigation.tab import Tab
 
+_MAX_TRAFFIC_BYTES = 1024 * 1024 * 1024
+"""Network bytes of the window, in each direction."""
+_POLL_S = 0.5
+_NAVIGATE_S = 30.0
+_GONE = (CommandFailedError, TimeoutError, errors.BrowsersError)
 _LIMIT_S = 5.0
 _WORLD = "login"
 _RESTORE = """(() => {
@@ -85,7 +96,7 @@ def asks_to_sign_in(root: PageNode) -> bool:
     return len(passwords) == 1 and passwords[0].attributes.get("autocomplete") != "new-password"
 
 
-async def read_storage(session: Session) -> dict[str, dict[str, str]]:
+async def _read_storage(session: Session) -> dict[str, dict[str, str]]:
     """Return the local storage of the document in a tab by origin, or an empty dict if it cannot be read."""
     answer = await session.send("Runtime.evaluate", expression=_READ, returnByValue=True, limit_s=_LIMIT_S)
     value = answer.get("result", {}).get("value")
@@ -95,7 +106,7 @@ async def read_storage(session: Session) -> dict[str, dict[str, str]]:
     return {str(origin): {str(name): str(item) for name, item in items}}
 
 
-async def read_cookies(tab: Tab) -> list[Event]:
+async def _read_cookies(tab: Tab) -> list[Event]:
     """Return the cookies of the browser context of a tab, with the fields of `COOKIE_FIELDS`."""
     async with asyncio.timeout(_LIMIT_S):
         found = await tab.connection.call("Storage.getCookies", browserContextId=tab.context_id)
@@ -108,3 +119,42 @@ def _make_settable(cookie: Cookie) -> Event:
     if float(settable.get("expires", -1)) <= 0:
         settable.pop("expires", None)
     return settable
+
+
+async def read_login_from_window(tab: Tab, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
+    """Show a page until its window is closed, or for `limit_s` seconds; return the login of the hosts.
+
+    Raises:
+        BrowsersError: The page cannot be loaded.
+    """
+    tab.listener.begin_visit(_MAX_TRAFFIC_BYTES)
+    tab.listener.filter_third_parties(ThirdParties.ALL, (urlsplit(url).hostname or "",))
+    # Nothing pauses or counts the person's requests.
+    await tab.session.send("Fetch.disable")
+    try:
+        answer = await tab.session.send("Page.navigate", url=url, limit_s=_NAVIGATE_S)
+    except TimeoutError:
+        message = f"{url} did not answer within {_NAVIGATE_S:.0f} s."
+        raise errors.DeadlineExceededError(message, url=url) from None
+    if reason := answer.get("errorText"):
+        raise map_net_error(reason, url, url, tab.listener.traffic)
+    cookies: Iterable[Cookie] = ()
+    storage: dict[str, dict[str, str]] = {}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(limit_s):
+            while not tab.session.ended.is_set():
+                cookies = await _read(tab, storage) or cookies
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(tab.session.ended.wait(), _POLL_S)
+    # Once more: the context outlives its window, unless the whole browser was closed.
+    return LoginState.select(await _read(tab, storage) or cookies, storage, hosts)
+
+
+async def _read(tab: Tab, storage: dict[str, dict[str, str]]) -> Iterable[Cookie]:
+    """Return the cookies, and add the local storage of the visible page; return none if the browser is closed."""
+    cookies: Iterable[Cookie] = ()
+    with contextlib.suppress(*_GONE):
+        cookies = await _read_cookies(tab)
+        tab.session.begin_visit()
+        storage |= await _read_storage(tab.session)
+    return cookies

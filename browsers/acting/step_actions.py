@@ -1,0 +1,286 @@
+"""Do what a parsed step says on the page of a session: click, type, select, scroll and wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from browsers.acting.acting_page import ActingPage
+from browsers.acting.elements import ElementCoveredError, PageElement
+from browsers.acting.frame_processes import ElementActionError, ElementGoneError
+from browsers.acting.outline import OutlineLine
+from browsers.acting.page_outlines import WINDOW_SIZE
+from browsers.acting.repeated_actions import choose_option, press_for_more, scroll_to_end
+from browsers.acting.request_guard import ActingMode
+from browsers.acting.step_parser import LOCAL_FILE, PICTURE_VERB, Step, StepTarget
+from browsers.acting.step_targets import StepTargetError, find_same_control, find_target
+from browsers.cdp.session import CommandFailedError
+from browsers.text_quoting import clean_text, quote, truncate
+
+_TARGET_WAIT_S = 2.0
+"""Seconds to wait until a target is on the page."""
+WORDS_WAIT_S = 10.0
+"""Seconds to wait for the words of a `wait` step."""
+_POLL_S = 0.15
+_OPEN_LIMIT_S = 30.0
+_SCROLL_SHARE = 0.85
+"""Share of the window height that `scroll down` and `scroll up` scroll."""
+_SCROLL_IN_PX = 400.0
+"""CSS pixels that `scroll TARGET` scrolls by default."""
+_T = TypeVar("_T")
+
+
+class StepError(Exception):
+    """A step failed. The message for the agent says why."""
+
+    def __init__(self, message: str, *, shows_page: bool = False, refs: tuple[str, ...] = ()) -> None:
+        """Store the reason. `shows_page` adds the outline of the page to the outcome, with the lines of `refs`."""
+        super().__init__(message)
+        self.shows_page = shows_page
+        self.refs = refs
+
+
+class StepActions:
+    """Do the steps of one session on its page, one after the other."""
+
+    def __init__(self, page: ActingPage, mode: ActingMode) -> None:
+        """Use a prepared page."""
+        self.is_blocked = False
+        """True if the browser did not send a form in this step."""
+        self._may_follow = False
+        """True if a window that a script opens in this step may be opened in the tab."""
+        self._deadline_at = 0.0
+        self._page = page
+        self._mode = mode
+
+    async def do(self, step: Step, deadline_at: float) -> None:
+        """Do a step and wait until the page is idle.
+
+        Raises:
+            StepError: It cannot be done, or is refused.
+            BrowsersError: A URL cannot be opened.
+        """
+        page, verb = self._page, step.verb
+        self.is_blocked = self._may_follow = False
+        self._deadline_at = deadline_at
+        if step.way == "accept":
+            page.dialogs.accepts_dialogs, page.dialogs.answer = True, step.text if verb == "click" else ""
+        if verb in ("open", "wait", "back", "scroll", "more"):
+            await self._move(step)
+            return
+        if verb == "press":
+            await page.devices.press(step.text)
+        elif verb == "point":
+            x, y, *end = step.numbers
+            if end:
+                await page.devices.drag((x, y), (end[0], end[1]))
+            else:
+                await page.devices.click(x, y)
+        elif step.target is not None:
+            await self._act(step, step.target)
+        if verb in ("read", "look", PICTURE_VERB):
+            await page.wait_for_requests()
+        elif verb != "close":
+            await page.wait_until_idle()
+
+    async def _move(self, step: Step) -> None:
+        """Do a step that acts on no element by itself."""
+        page, left_s = self._page, self._deadline_at - time.monotonic()
+        if step.verb == "open":
+            await page.open(step.text, limit_s=max(1.0, min(_OPEN_LIMIT_S, left_s)))
+        elif step.verb == "wait":
+            await self._wait(step, min(WORDS_WAIT_S, left_s))
+        elif step.verb == "back":
+            if not await page.back():
+                raise StepError("there is no page before this one")
+        elif step.verb == "scroll":
+            await self._scroll(step)
+        elif step.target is not None:
+            _, line = await self._locate(step.target)
+            await press_for_more(page, line, times=int(step.numbers[0]), limit_s=left_s)
+
+    async def _act(self, step: Step, target: StepTarget) -> None:
+        """Run a step on its element. If the page replaced the element by a similar one, use that."""
+        element, line = await self._locate(target)
+        try:
+            await self._act_on(step, element, line)
+        except ElementGoneError:
+            same = find_same_control(await self._page.outlines.take(), line)
+            if same is None or same.ref == line.ref:
+                raise
+            self._page.notice(f"{line.ref} was replaced by {same.ref}")
+            await self._act_on(step, self._page.outlines.element(same.ref), same)
+        except ElementCoveredError:
+            # A consent banner may come after the page was idle.
+            if not await self._page.refuse_banners():
+                raise
+            await self._act_on(step, self._page.outlines.element(line.ref, element.label), line)
+
+    async def _act_on(self, step: Step, element: PageElement, line: OutlineLine) -> None:
+        page = self._page
+        if step.verb == "click":
+            # A frame must not replace the page around it.
+            self._may_follow = line.frame_id == page.processes.main.frame_id
+            count, button = 2 if step.way == "twice" else 1, "right" if step.way == "right" else "left"
+            click = element.click(count=count, button=button)
+            opens_window = await self._submit(element, click) if line.role == "button" else await click
+            if opens_window and button == "left":
+                await self._follow_window()
+        elif step.verb == "hover":
+            await element.hover()
+        elif step.verb == "type":
+            if page.outlines.is_secret(line.ref) and self._mode is ActingMode.READ:
+                raise StepError(
+                    "refused: SEARCH_MCP_ACTING=read types no passwords, cards or codes;"
+                    " the operator can set SEARCH_MCP_ACTING=act"
+                )
+            made = await element.type(step.text, slowly=step.way == "slowly")
+            if made is not None:
+                is_secret = page.outlines.is_secret(line.ref)
+                page.notice("the field holds another text" if is_secret else f"the field made {quote(made[:80])} of it")
+            if step.submits:
+                await self._submit(element, page.devices.press("Enter"), enters=True)
+        elif step.verb == "select":
+            if not await element.select(step.options):
+                for option in step.options:
+                    await choose_option(page, element, line, option)
+        elif step.verb == "upload":
+            await self._upload(step, element)
+        elif step.verb == "drag":
+            await self._drag(step, element)
+
+    async def _submit(self, element: PageElement, act: Awaitable[_T], *, enters: bool = False) -> _T:
+        """Run an act that may send a form; report the fields because of which the browser does not send it."""
+        before: Any = None
+        with contextlib.suppress(ElementActionError):
+            before = await element.call("invalidFields", enters)
+            self._may_follow &= not before["posts"]
+        result = await act
+        if before is None or (before["submits"] and not before["fields"]):
+            return result
+        with contextlib.suppress(ElementActionError, CommandFailedError, TimeoutError):
+            after = await element.call("invalidFields", enters)
+            is_blocked = after["submits"] == (after["fields"] == before["fields"])
+            if is_blocked and not self._page.has_new_document:
+                self.is_blocked = bool(after["fields"])
+                for label, message, value in after["fields"]:
+                    field = f"{quote(clean_text(label)[:40])}{f' = {quote(clean_text(value)[:40])}' if value else ''}"
+                    self._page.notice(f"the form was not sent: {field}: {quote(clean_text(message)[:120])}")
+        return result
+
+    async def _upload(self, step: Step, element: PageElement) -> None:
+        """Give a file to a file field, or to the one for which the page asks after a click on the element."""
+        dialogs = self._page.dialogs
+        if self._mode is ActingMode.READ:
+            raise StepError(
+                "refused: SEARCH_MCP_ACTING=read gives no files to pages; the operator can set SEARCH_MCP_ACTING=act"
+            )
+        if step.data is None:
+            raise StepError(f"{quote(step.text[:80])} was not read")
+        left_s, url = self._deadline_at - time.monotonic(), self._page.outlines.url
+        if step.way == LOCAL_FILE and not await self._page.guard.may_give(step.text, url, left_s):
+            raise StepError(f"refused: the person did not allow to give {quote(step.text[:80])} to the page")
+        if await element.give_file(step.text, step.data):
+            return
+        dialogs.expects_file = True
+        await element.click()
+        for _ in range(round(_TARGET_WAIT_S / _POLL_S)):
+            if dialogs.file_field is not None:
+                break
+            await asyncio.sleep(_POLL_S)
+        field = None if dialogs.file_field is None else element.find_beside(*dialogs.file_field)
+        if field is None or not await field.give_file(step.text, step.data):
+            raise StepError(f"{element.label} takes no file")
+
+    async def _drag(self, step: Step, element: PageElement) -> None:
+        if step.to is not None:
+            to, _ = await self._locate(step.to)
+            await to.find_point()
+            # Again, because the page may have scrolled to the other end.
+            start = await element.find_point()
+            end = await to.find_point()
+        else:
+            start = await element.find_point()
+            end = (start[0] + step.numbers[0], start[1] + step.numbers[1])
+        await self._page.devices.drag(start, end)
+
+    async def _follow_window(self) -> None:
+        """Load the URL of a link with a `target` attribute in this tab instead of a new window."""
+        page = self._page
+        for _ in range(5):
+            if page.dialogs.popup_url:
+                break
+            await asyncio.sleep(0.05)
+        if page.dialogs.popup_url.startswith(("http:", "https:")):
+            url = page.dialogs.take_window()
+            await page.open(url, limit_s=_OPEN_LIMIT_S)
+            page.notice("the link's new window was opened in this tab")
+
+    async def follow_script_window(self) -> bool:
+        """Load the URL of the only window that a script opened in this step; return True if it is loaded."""
+        page, parts = self._page, urlsplit(self._page.dialogs.popup_url)
+        if not self._may_follow or page.dialogs.popups > 1 or parts.scheme not in ("http", "https"):
+            return False
+        if not page.guard.is_allowed(parts.hostname or ""):
+            return False
+        await page.open(page.dialogs.take_window(), limit_s=_OPEN_LIMIT_S)
+        page.notice("the new window of the page was opened in this tab")
+        return True
+
+    async def _locate(self, target: StepTarget) -> tuple[PageElement, OutlineLine]:
+        """Wait until a target is on the page; return its element and line."""
+        page = self._page
+        if target.ref:
+            line = page.outlines.find_line(target.ref)
+            if line is None:
+                raise StepError(f"{target.ref} is not a reference of this page", shows_page=True)
+            return page.outlines.element(line.ref), line
+        end = time.monotonic() + _TARGET_WAIT_S
+        outline = page.outlines.latest if page.has_recent_outline else None
+        while True:
+            try:
+                line = find_target(outline or await page.outlines.take(), target)
+                return page.outlines.element(line.ref, f"{line.ref} {line.role} {quote(truncate(line.name, 40))}"), line
+            except StepTargetError:
+                if time.monotonic() > end:
+                    raise
+            if outline is None:
+                await asyncio.sleep(_POLL_S)
+            outline = None
+
+    async def _wait(self, step: Step, limit_s: float) -> None:
+        if step.numbers:
+            await self._page.wait_for_requests()
+            await asyncio.sleep(min(step.numbers[0], limit_s + 20.0))
+            return
+        words, end = clean_text(step.text).lower(), time.monotonic() + limit_s
+        while True:
+            outline = await self._page.outlines.take()
+            if any(words in piece.name.lower() for line in outline.lines for piece in (line, *line.pieces)):
+                return
+            if time.monotonic() > end:
+                raise StepError(
+                    f"{quote(truncate(step.text, 60))} did not appear within {limit_s:.0f} s", shows_page=True
+                )
+            await asyncio.sleep(_POLL_S)
+
+    async def _scroll(self, step: Step) -> None:
+        page = self._page
+        middle = (WINDOW_SIZE[0] / 2, WINDOW_SIZE[1] / 2)
+        if step.text == "end":
+            await scroll_to_end(page)
+            return
+        if step.target is not None:
+            element, _ = await self._locate(step.target)
+            point = await element.find_point()
+            await page.devices.scroll(*point, step.numbers[0] if step.numbers else _SCROLL_IN_PX)
+        else:
+            pixels = _SCROLL_SHARE * WINDOW_SIZE[1]
+            await page.devices.scroll(*middle, -pixels if step.text == "up" else pixels)
+        # The compositor scrolls in frames of its own.
+        await asyncio.sleep(0.1)
+        await page.wait_until_idle()
