@@ -131,10 +131,12 @@ class NewWindowBlocker:
     """Close the new windows of some tabs of one browser, and check their shared workers."""
 
     def __init__(self, connection: Connection) -> None:
-        """Use the connection of a browser, once for each browser; nothing is paused or observed outside of `block`."""
+        """Use the connection of a browser, once for each browser; nothing is paused until the first `block`."""
         self._connection = connection
         self._tabs: dict[str, tuple[Tab, OnWorker]] = {}
         """Tabs by browser context. Each has a context of its own, so another page there is a window of its page."""
+        # As long as the browser runs: a tab that is opened while the last block ends is paused, too.
+        connection.on("Target.attachedToTarget", self._on_attached)
 
     @contextlib.asynccontextmanager
     async def block(self, tab: Tab, on_worker: OnWorker) -> AsyncIterator[None]:
@@ -147,8 +149,6 @@ class NewWindowBlocker:
             TimeoutError: Chromium did not answer.
             BrowserGoneError: The browser has ended.
         """
-        if not self._tabs:
-            self._connection.on("Target.attachedToTarget", self._on_attached)
         self._tabs[tab.context_id] = tab, on_worker
         try:
             await self._connection.call("Target.setAutoAttach", **self._parameters(pauses=True))
@@ -156,7 +156,6 @@ class NewWindowBlocker:
         finally:
             del self._tabs[tab.context_id]
             if not self._tabs:
-                self._connection.remove_handler("Target.attachedToTarget", self._on_attached)
                 self._connection.post("Target.setAutoAttach", **self._parameters(pauses=False))
 
     def _parameters(self, *, pauses: bool) -> Event:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
-from weakref import WeakValueDictionary
 
 from browsers import errors
 from browsers.acting.acting_page import ActingPage
@@ -119,8 +118,8 @@ class ActingSessions:
         self._sessions: dict[str, _ActingSession] = {}
         self._opening: Counter[str] = Counter()
         """Number of sessions that each caller opens now."""
-        self._blockers: WeakValueDictionary[Connection, NewWindowBlocker] = WeakValueDictionary()
-        """Blockers in use: the sessions of a browser share one."""
+        self._blockers: dict[Connection, NewWindowBlocker] = {}
+        """One for each browser that runs."""
         self._reaper: asyncio.Task[None] | None = None
 
     @property
@@ -319,6 +318,7 @@ class ActingSessions:
             page.guard.follows_redirects = request.follows_redirects
             connection = handle.chromium.connection
             if (blocker := self._blockers.get(connection)) is None:
+                self._blockers = {one: of for one, of in self._blockers.items() if not one.closed.is_set()}
                 blocker = self._blockers[connection] = NewWindowBlocker(connection)
             try:
                 if handle.chromium.tier is Tier.FULL:

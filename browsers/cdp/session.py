@@ -229,10 +229,6 @@ class Connection:
         """Call `handler` with the parameters of each event of the browser itself, after its earlier handlers."""
         self._browser.on(event, handler)
 
-    def remove_handler(self, event: str, handler: EventHandler) -> None:
-        """Remove one handler of an event of the browser itself."""
-        self._browser.remove_handler(event, handler)
-
     def expect_crash(self) -> None:
         """Record that a renderer is about to be killed because of its memory. Any thread may call this."""
         self._kills.append(time.monotonic())
