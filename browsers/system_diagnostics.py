@@ -12,15 +12,18 @@ from dataclasses import dataclass
 
 from browsers.chromium import locate
 from browsers.chromium.install import InstallReport, install_chromium
+from browsers.chromium.socket_permissions import ALLOW_SOCKETS, are_sockets_forbidden
 from browsers.egress import is_fake_dns_suspected
 from browsers.egress.upstream_proxy import parse_proxy
 from browsers.model import Tier
 from browsers.settings import BrowserSettings
 
 __all__ = [
+    "ALLOW_SOCKETS",
     "FAKE_DNS_NETWORK",
     "InstallReport",
     "InstalledBrowser",
+    "are_sockets_forbidden",
     "find_fonts",
     "find_installed_browsers",
     "find_unusable_paths",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scraper.settings import Setting, setting_table
+from scraper.settings import FILE_ONLY, Setting, setting_table
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/configuration.md"
 BEGIN = "<!-- settings: made by `make docs` -->\n"
@@ -16,7 +16,7 @@ END = "<!-- end of settings -->\n"
 GROUPS = {
     "Cache and answers": (
         "config_file data_dir cache_ttl_h cache_mb tool_timeout_s max_answer_tokens batch_limit toolsets tools acting "
-        "profile_key output_schemas resources strict_clients"
+        "agent_flags profile_key output_schemas resources strict_clients"
     ),
     "Documents": "document_root document_mb",
     "Address and access": (
@@ -71,7 +71,8 @@ def with_table(page: str) -> str:
 
 def _row(setting: Setting) -> str:
     help_text = setting.help.replace("|", r"\|")
-    names = f"`{setting.variable}`, `{setting.flag}`"
+    is_file_only = setting.name in FILE_ONLY
+    names = f"`{setting.key}` in the file" if is_file_only else f"`{setting.variable}`, `{setting.flag}`"
     return f"| {names} | {_default(setting)} | {_values(setting)} | {help_text} |\n"
 
 

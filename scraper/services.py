@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from browsers import Browsers, BrowserSettings, system_diagnostics
 from browsers.errors import FilterListError
+from browsers.model import Tier
 from scraper.caching.page_cache import PageCache
 from scraper.coordination import open_shared_state
 from scraper.coordination.state import SharedState
@@ -82,6 +83,11 @@ class Services:
             shared = await open_shared_state(settings)
             stack.push_async_callback(shared.close)
             yield cls(settings, browsers, workers, store, shared, stack)
+
+    def start_soon(self) -> None:
+        """Start browser and workers in the background, if they do not run, for an expected call."""
+        self.browsers.start_soon(Tier.LIGHT)
+        self.workers.start_soon()
 
     def _close_later(self, service: _T) -> _T:
         self._closing.push_async_callback(service.close)

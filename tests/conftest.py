@@ -18,6 +18,7 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
+from scraper.cli.callers import AGENT_VARIABLES
 from tests.site.running import Site, running_site
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ def _no_settings_of_the_developer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(OUR_VARIABLES)]:
             patch.delenv(name)
+        # A coding agent may run the tests.
+        for name in AGENT_VARIABLES:
+            patch.delenv(name, raising=False)
         patch.setenv(f"{OUR_VARIABLES}CONFIG", os.devnull)
         # A fifth of the CPU time for a start of Playwright's driver is the compilation of its scripts.
         patch.setenv("NODE_COMPILE_CACHE", str(Path(tempfile.gettempdir(), "search-mcp-node-cache")))

@@ -15,6 +15,7 @@ from browsers.chromium import locate
 from browsers.chromium.playwright_driver import PlaywrightDriver
 from browsers.chromium.process import LaunchRequest, RunningChromium, launch_chromium
 from browsers.chromium.profile_dir import ProfileDir
+from browsers.chromium.socket_permissions import ALLOW_SOCKETS, are_sockets_forbidden
 from browsers.chromium.switches import plan_launch
 from browsers.egress import EgressProxy
 from browsers.identity.fingerprint import BrowserIdentity
@@ -207,11 +208,14 @@ class BrowserPool:
         except errors.NoBrowserError as error:
             self._raise_if_closing()
             self.last_error = str(error)
+            if are_sockets_forbidden():
+                error.next_step = ALLOW_SOCKETS
             raise
         except (OSError, RuntimeError) as error:  # RuntimeError is raised if no thread can be started
             reason = getattr(error, "strerror", None) or error
             self.last_error = f"Chromium at {request.executable} cannot be started: {reason}."
-            raise errors.NoBrowserError(self.last_error, next_step=_FREE_RESOURCES) from error
+            next_step = ALLOW_SOCKETS if are_sockets_forbidden() else _FREE_RESOURCES
+            raise errors.NoBrowserError(self.last_error, next_step=next_step) from error
         if self._closing:
             await chromium.close()
         self._raise_if_closing()

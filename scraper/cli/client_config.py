@@ -23,7 +23,7 @@ from urllib.parse import quote, urlencode
 import click
 
 from scraper.cli.files import write_file
-from scraper.cli.setting_options import Command
+from scraper.cli.setting_options import Command, FilePath
 
 SERVER_NAME = "search-mcp"
 
@@ -143,7 +143,7 @@ CLIENTS = _read_clients()
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(CLIENTS)))
 @click.option("--write", is_flag=True, help="Add the server to the client's configuration file, after a question.")
 @click.option("--yes", is_flag=True, help="Write without a question.")
-@click.option("--file", "path", type=click.Path(dir_okay=False, path_type=Path), help="Use another configuration file.")
+@click.option("--file", "path", type=FilePath(dir_okay=False, path_type=Path), help="Use another configuration file.")
 @click.option("--json", "as_json", is_flag=True, help="Print file, text and link as JSON.")
 def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool) -> int:
     """Print the configuration that lets an MCP client start this server."""

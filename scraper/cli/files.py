@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from scraper.cli.callers import check_path
+
 _ALL_MAY_READ = 0o666
 
 
@@ -63,6 +65,8 @@ def read_recipe(argument: str) -> str:
     from scraper.facts.fields import extraction_recipes
     from scraper.reading.fields import RECIPE_ID, id_of
 
+    if not argument.lstrip().startswith("{"):
+        check_path(argument)
     if RECIPE_ID.fullmatch(argument) and not Path(argument).exists():
         return json.dumps({"id": argument})
     try:

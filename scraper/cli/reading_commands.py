@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
@@ -203,6 +204,7 @@ def read_doc(**flags: Any) -> int:
         return _print_stdin(flags)
     file = Path(flags["document_root"] or "", flags["source"]).expanduser()
     if os.path.isfile(file):
+        check_path(file)
         if flags["document_root"] is None:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from scraper.cli.callers import check_flag, check_path
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
-from scraper.settings import Setting, Settings, SettingsError, setting_table, unknown_variables
+from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
 from scraper.values.types import ChoiceValue
 
@@ -45,6 +47,30 @@ READ_MANY = READ | _SLOTS | {"host_pages", "shared_url", "max_answer_tokens"}
 
 class _SettingOption(click.Option):
     """Option of a setting; the help lists these in a section of their own."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value of the flag; raise RefusedError if the caller may not use it."""
+        if ctx.get_parameter_source(str(self.name)) is ParameterSource.COMMANDLINE:
+            check_flag(str(self.name), self.opts[0])
+        return super().process_value(ctx, value)
+
+
+class FilePath(click.Path):
+    """Path of a file or folder that the caller may use."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or raise RefusedError."""
+        check_path(value)
+        return super().convert(value, param, ctx)
+
+
+class _InputFile(click.File):
+    """Open file that the caller may read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the file, or raise RefusedError."""
+        check_path(value)
+        return super().convert(value, param, ctx)
 
 
 class Command(click.Command):
@@ -86,7 +112,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 
     def decorate(command: F) -> F:
         for setting in reversed(setting_table()):
-            if setting.name not in without and (only is None or setting.name in only):
+            if setting.name not in FILE_ONLY.union(without) and (only is None or setting.name in only):
                 command = _option(setting)(command)
         return command
 
@@ -103,11 +129,11 @@ _TYPES: dict[str, Callable[..., Any]] = {
     "choice": lambda *words: click.Choice(_CHOICES.get(words[0], words)),
     "int": lambda *limits: click.IntRange(**_limits(limits)) if limits else int,
     "float": lambda *limits: click.FloatRange(**_limits(limits)) if limits else float,
-    "folder": lambda: click.Path(file_okay=False, path_type=Path),
-    "input": lambda: click.Path(dir_okay=False, exists=True, path_type=Path),
-    "lines": lambda: click.File("r", encoding="utf-8"),
-    "output": lambda: click.Path(dir_okay=False, writable=True, path_type=Path),
-    "texts": lambda: click.Path(allow_dash=True, dir_okay=False, exists=True),
+    "folder": lambda: FilePath(file_okay=False, path_type=Path),
+    "input": lambda: FilePath(dir_okay=False, exists=True, path_type=Path),
+    "lines": lambda: _InputFile("r", encoding="utf-8"),
+    "output": lambda: FilePath(dir_okay=False, writable=True, path_type=Path),
+    "texts": lambda: FilePath(allow_dash=True, dir_okay=False, exists=True),
 }
 """Types of parameters, by the first word of `type`; its other words are arguments."""
 

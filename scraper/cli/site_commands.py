@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scraper.background_tasks import run_in_background
+from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import READ_MANY, SERVER_ONLY, command, load_settings
@@ -57,6 +58,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")
+    check_path(urls)
     spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
     return run_job(spec, settings, cluster, as_json=as_json)
 

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 import signal
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,16 +19,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scraper.call_context import Deadline
+from scraper.cli.callers import RefusedError, current_caller
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import write_file
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
-from scraper.urls import guess_urls, parse_address
+from scraper.urls import guess_urls, parse_address, parse_target, request_key
 
 if TYPE_CHECKING:
     from scraper.call_context import ProgressCallback
     from scraper.facts.fields.model import PageFields
+    from scraper.services import Services
     from scraper.store.factory import Store
     from scraper.tools.model import Tool, ToolAnswer
 
@@ -52,6 +55,7 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
         finally:
             await store.close()
 
+    _check_event_loop()
     try:
         return asyncio.run(run())
     except RecordsUnavailableError:
@@ -83,6 +87,7 @@ def run_tool(
     # The info log of a server is too detailed for a terminal.
     level = "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    _check_event_loop()
     try:
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
@@ -123,12 +128,14 @@ async def _run(
     with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
-                is_lazy = not _needs_browser(tool, arguments)
-                services = await stack.enter_async_context(Services.open(settings, is_lazy=is_lazy))
+                services = await stack.enter_async_context(Services.open(settings, is_lazy=True))
             except ValueError as error:
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
+            if _needs_browser(tool, arguments) and not await _is_stored(services, tool.name, arguments):
+                _check_sockets()
+                services.start_soon()
             deadline = Deadline.within(settings.tool_timeout_s)
 
             async def run(others: Mapping[str, str]) -> ToolAnswer:
@@ -141,6 +148,42 @@ async def _run(
 def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Return False if a call reads only files and the store, as far as its arguments tell."""
     return tool.open_world and not (tool.name == "read_doc" and "://" not in arguments["source"])
+
+
+_PAGE_ARGUMENTS = {"fetch": "url", "fetch_batch": "urls", "compare": "urls", "read_doc": "source"}
+"""Arguments with the URLs of pages that may be stored, by tool."""
+_HOUR_S = 3_600.0
+
+
+async def _is_stored(services: Services, tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Return True if the store has all pages of a call, which then needs no browser."""
+    if tool not in _PAGE_ARGUMENTS or arguments.get("force_refresh") or arguments.get("profile"):
+        return False
+    value, hours = arguments[_PAGE_ARGUMENTS[tool]], arguments.get("max_age_hours")
+    methods, age_s = ("http", "browser", "document"), None if hours is None else hours * _HOUR_S
+    try:
+        keys = [request_key(parse_target(url)) for url in ([value] if isinstance(value, str) else value)]
+    except InvalidUrlError:
+        return False
+    found = [await services.page_cache.find(key, "local", methods=methods, max_age_s=age_s) for key in keys]
+    return all(page.fresh is not None for page in found)
+
+
+def _check_sockets() -> None:
+    """Raise RefusedError if a sandbox forbids the sockets that Chromium needs."""
+    from browsers.system_diagnostics import ALLOW_SOCKETS, are_sockets_forbidden
+
+    if are_sockets_forbidden():
+        raise RefusedError(ALLOW_SOCKETS)
+
+
+def _check_event_loop() -> None:
+    """Raise RefusedError if a sandbox forbids the pair of sockets with which an event loop wakes up."""
+    try:
+        for one in socket.socketpair():
+            one.close()
+    except PermissionError:
+        _check_sockets()
 
 
 def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> dict[str, Any]:
@@ -228,6 +271,7 @@ _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
 _ALLOW_NETWORKS_HERE = "To read pages of your own network, allow it, for example with `--allow-nets 127.0.0.0/8`."
+_ALLOW_NETWORKS_PERSON = "Only the person at this machine can allow private networks (docs/clients.md, Coding agents)."
 _USE_MEMORY = "Use an index with the backend memory."
 """Advice that is replaced: the command line has no indexes in memory, because they would end with the command."""
 _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
@@ -249,7 +293,8 @@ def rewrite_message(text: str) -> str:
     text = text.replace(
         _CONTINUE_WITH_FETCH, "To go on, run `search-mcp fetch URL --start N` with the start of a page."
     )
-    text = text.replace(_ALLOW_NETWORKS, _ALLOW_NETWORKS_HERE).replace(_USE_MEMORY, "See: search-mcp doctor")
+    allow_networks = _ALLOW_NETWORKS_PERSON if current_caller().is_agent else _ALLOW_NETWORKS_HERE
+    text = text.replace(_ALLOW_NETWORKS, allow_networks).replace(_USE_MEMORY, "See: search-mcp doctor")
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return text

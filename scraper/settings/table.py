@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from browsers.settings import BrowserSettings
 
 _PREFIX = "SEARCH_MCP_"
+COMMAND_VARIABLES = ("SEARCH_MCP_AGENT", "SEARCH_MCP_DAEMON")
+"""Variables of the command line that are no settings."""
+FILE_ONLY = frozenset({"agent_flags"})
+"""Settings without variable and flag, which a coding agent could set."""
 
 _CORES = os.cpu_count() or 2
 
@@ -144,6 +148,13 @@ class Settings:
         ChoiceValue(("read", "act")),
         "What browse may do: read sends no forms and no passwords; act does what its steps say.",
         "read",
+    )
+
+    agent_flags: bool = _setting(
+        "AGENT_FLAGS",
+        BooleanValue(),
+        "Let coding agents use all flags and files; only in config.toml in the user's configuration folder.",
+        False,
     )
 
     profile_key: str | None = _setting(
@@ -408,7 +419,7 @@ def setting_table() -> tuple[Setting, ...]:
 
 def unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for each variable with our prefix that is not a setting."""
-    known = [setting.variable for setting in setting_table()]
+    known = [setting.variable for setting in setting_table() if setting.name not in FILE_ONLY] + [*COMMAND_VARIABLES]
     known += [setting.file_variable for setting in setting_table() if setting.secret]
     return tuple(
         _explain_unknown(name, known) for name in sorted(environ) if name.startswith(_PREFIX) and name not in known
@@ -423,6 +434,8 @@ def _explain_unknown(name: str, known: list[str]) -> str:
 
 def _from_call(setting: Setting, environ: Mapping[str, str], flags: Mapping[str, object]) -> object:
     """Return the parsed value of a flag, variable or secret file; None if there is none."""
+    if setting.name in FILE_ONLY:
+        return None
     flag = flags.get(setting.name)
     variable = environ.get(setting.variable, "").strip()
     file = environ.get(setting.file_variable, "").strip() if setting.secret else ""

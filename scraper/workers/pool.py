@@ -112,6 +112,11 @@ class WorkerPool:
         if not self._is_lazy:
             self._start_workers()
 
+    def start_soon(self) -> None:
+        """Start the workers in the background if the pool is lazy and no call has started them."""
+        if self._is_lazy and self._is_open:
+            self._start_workers()
+
     async def run(
         self, function: Callable[[*Ts], T], *args: *Ts, limit_s: float = 5.0, deadline_s: float = math.inf
     ) -> T:
@@ -131,8 +136,7 @@ class WorkerPool:
         if wall_s <= 0:
             raise WorkerTimeoutError("no time was left for the call")
         request = dump_message((wall_s, function, args))
-        if self._is_lazy and self._is_open:
-            self._start_workers()
+        self.start_soon()
         for is_last_try in (False, True):
             worker = await self._take()
             try:

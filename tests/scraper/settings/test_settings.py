@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scraper.settings import Settings, SettingsError, setting_table, unknown_variables
+from scraper.settings import FILE_ONLY, Settings, SettingsError, setting_table, unknown_variables
 
 EXAMPLES = {
     "SEARCH_MCP_CONFIG": (os.devnull, Path(os.devnull)),
@@ -68,7 +68,7 @@ EXAMPLES = {
     "SEARCH_MCP_LOG_FORMAT": ("json", "json"),
     "SEARCH_MCP_TRACES": ("yes", True),
 }
-BY_VARIABLE = {setting.variable: setting for setting in setting_table()}
+BY_VARIABLE = {setting.variable: setting for setting in setting_table() if setting.name not in FILE_ONLY}
 
 
 def refusal(variable: str, value: str) -> str:

@@ -1,0 +1,89 @@
+"""The caller of a command: a person or a coding agent, and the rules for agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from scraper.cli.exit_codes import ExitCode
+from scraper.settings import Settings, SettingsError
+from scraper.settings.files import find_config_file
+
+AGENT_VARIABLES = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "SEARCH_MCP_AGENT",
+)
+"""Variables that coding agents set for their commands. Sources: the documentation of each agent, and the package
+detect-agent of Vercel, November 2026."""
+_HARMLESS = frozenset("language timezone tier log_level tool_timeout_s max_answer_tokens cache_ttl_h".split())
+"""Settings whose flags an agent may use. Every other one may open what a person closed, or name a file or program."""
+
+
+def runs_for_agent(environ: Mapping[str, str]) -> bool:
+    """Return True if the variables say that a coding agent runs the command."""
+    return any(environ.get(name, "").lower() not in ("", "0", "no", "false") for name in AGENT_VARIABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Caller of a command."""
+
+    is_agent: bool
+    folder: Path
+    """Working folder."""
+
+
+_CURRENT: ContextVar[Caller] = ContextVar("caller")
+
+
+def current_caller() -> Caller:
+    """Return the caller of the command that runs in this context; by default that of the process."""
+    found = _CURRENT.get(None)
+    return found or Caller(runs_for_agent(os.environ), Path.cwd())
+
+
+class RefusedError(click.ClickException):
+    """A rule of this machine forbids the command."""
+
+    exit_code = ExitCode.BLOCKED
+
+
+def check_flag(setting: str, flag: str) -> None:
+    """Raise RefusedError if the caller is an agent that must not use the flag of a setting."""
+    if setting in _HARMLESS or not current_caller().is_agent or _allows_flags():
+        return
+    raise RefusedError(
+        f"{flag} is for the person at this machine, not for agents. Leave it out, or ask the person to change the "
+        "configuration (docs/clients.md, Coding agents)."
+    )
+
+
+def check_path(path: str | Path) -> None:
+    """Raise RefusedError if the caller is an agent and the path leaves its working folder, also by a link."""
+    caller = current_caller()
+    if not caller.is_agent or str(path) == "-" or _allows_flags():
+        return
+    folder = caller.folder.resolve()
+    if not (folder / path).expanduser().resolve().is_relative_to(folder):
+        raise RefusedError(f"{path} is outside the working folder {folder}. Agents use only files below it.")
+
+
+def _allows_flags() -> bool:
+    """Return True if the person's own configuration file allows agents all flags and files.
+
+    Variables have no effect, because an agent could set them.
+    """
+    try:
+        return Settings.load({}, {}, find_config_file()).agent_flags
+    except SettingsError:
+        return False
