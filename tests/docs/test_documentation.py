@@ -14,6 +14,7 @@ import grimp
 from scraper.cli.main import group
 from scraper.errors import ScraperError
 from scraper.settings import Settings, setting_table
+from scraper.settings.table import COMMAND_VARIABLES
 from scraper.tools import registry
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +81,7 @@ def test_every_internal_link_has_a_target() -> None:
 
 
 def test_every_variable_that_is_named_exists() -> None:
-    known = {setting.variable for setting in setting_table()}
+    known = {*COMMAND_VARIABLES, *(setting.variable for setting in setting_table())}
     known |= {setting.file_variable for setting in setting_table() if setting.secret}
     pages = {named(page): re.findall(r"\bSEARCH_MCP_[A-Z_]*[A-Z]\b", text_of(page)) for page in [*PAGES, *OPERATED]}
     assert [(page, name) for page, names in pages.items() for name in names if name not in known] == []
