@@ -63,6 +63,12 @@ _TEASER_WORDS = (
 KINDS = ("content", "side", "comments", "teasers")
 """Kinds of class names. The index of each is its bit in `ClassNameFeatures.kinds`."""
 CONTENT, SIDE, COMMENTS, TEASERS = 1, 2, 4, 8
+NOTE, ADVERTISEMENT = 1, 2
+_NOTE = re.compile(r"[\s_-](?:note|tip|warning|caution|important|admonition|callout|infobox)s?[\s_-]")
+_ADVERTISEMENT = re.compile(
+    r"[\s_-](?:ads?|adverts?|advertis\w*|ad-?(?:slot|unit|box|container|wrapper)|sponsor\w*|promot\w*"
+    r"|share|sharing|social)[\s_-]"
+)
 
 _ALL_WORDS = (
     (CONTENT, _CONTENT_WORDS.split()),
@@ -103,6 +109,8 @@ class ClassNameFeatures(NamedTuple):
     """Hash of the tag alone, for paths."""
     tokens: tuple[int, ...]
     """Hashes of the tag, of each class and its parts, and of the roles."""
+    named_as: int = 0
+    """Bit mask of `NOTE` and `ADVERTISEMENT`. No feature, but a rule of selection."""
 
 
 def analyze_class_names(tag: str, names: str, roles: str) -> ClassNameFeatures:
@@ -134,7 +142,12 @@ def _analyze(tag: str, names: str, roles: str) -> ClassNameFeatures:
         crc32(classes.encode("utf-8", "replace"), tag_part) if classes else tag_part,
         tag_part,
         tuple(tokens),
+        _find_named_parts(f" {names.lower()} ") if names else 0,
     )
+
+
+def _find_named_parts(names: str) -> int:
+    return (NOTE if _NOTE.search(names) else 0) | (ADVERTISEMENT if _ADVERTISEMENT.search(names) else 0)
 
 
 @lru_cache(maxsize=256)

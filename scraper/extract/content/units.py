@@ -7,21 +7,18 @@ it is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from scraper.extract.content.class_name_features import COMMENTS, CONTENT, SIDE, TEASERS
+from scraper.extract.content.class_name_features import ADVERTISEMENT, COMMENTS, CONTENT, NOTE, SIDE, TAGS, TEASERS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
 from scraper.html.dom.tags import HEADINGS
 
 Unit = tuple[int, int]
 """First block, and the one after the last."""
 
-_WHOLE = frozenset({"figure", "blockquote", "details"})
-_NOTE = re.compile(r"(?:^|[\s_-])(?:note|tip|warning|caution|important|admonition|callout|infobox)s?(?:[\s_-]|$)")
+_WHOLE = (TAGS["figure"], TAGS["blockquote"], TAGS["details"])
 _MAX_BLOCKS, _MAX_WORDS = 16, 250
 """Larger quotations, collapsed parts and notes are judged block by block."""
 
@@ -31,34 +28,17 @@ _MAX_LISTS = 0.4
 _MAX_FORUM = 0.3
 """Probabilities of page types whose gaps are signatures and other goods."""
 _APART = frozenset({"nav", "aside", "footer", "form", "header", "dialog", "button"})
-_ADVERTISEMENT = re.compile(
-    r"(?:^|[\s_-])(?:ads?|adverts?|advertis\w*|ad-?(?:slot|unit|box|container|wrapper)|sponsor\w*|promot\w*"
-    r"|share|sharing|social)(?:[\s_-]|$)"
-)
 _MAX_ADVERTISEMENT = 40
 """Words. A larger part with such a name is judged by its text."""
 
 
 def find_units(page: PageStatistics) -> list[Unit]:
     """Return the units with several blocks, inner ones before those around them."""
-    elements = page.segments.elements
-    first, last = page.first.tolist(), page.last.tolist()
-    is_note = cache(lambda names: _NOTE.search(names.lower()) is not None)
-    units: list[Unit] = []
-    groups: dict[int, Unit] = {}
-    """The open group of terms and values of each list of terms."""
-    for number, tag in enumerate(elements.tags):
-        start, end = first[number], last[number]
-        parent = elements.parents[number]
-        if tag in ("dt", "dd") and elements.tags[parent] == "dl":
-            if parent in groups and (tag == "dd" or elements.tags[number - 1] == "dt"):
-                start = groups[parent][0]  # several terms may have the same value
-            elif parent in groups:
-                units.append(groups[parent])
-            groups[parent] = start, end
-        elif tag in _WHOLE or (tag == "div" and (elements.tags[parent] == "dl" or is_note(elements.names[number]))):
-            units.append((start, end))
-    units += groups.values()
+    in_terms = (page.element_tag == TAGS["dl"])[page.up]
+    is_term = in_terms & np.isin(page.element_tag, (TAGS["dt"], TAGS["dd"]))
+    is_whole = np.isin(page.element_tag, _WHOLE)
+    is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | page.find_named(NOTE))
+    units = [*_group_terms(page, np.flatnonzero(is_term).tolist()), *_ranges(page, is_whole)]
     lengths = compute_prefix_sums(page.lengths)
     sound = [
         (start, end)
@@ -68,15 +48,31 @@ def find_units(page: PageStatistics) -> list[Unit]:
     return sorted(sound, key=lambda unit: unit[1] - unit[0])
 
 
+def _group_terms(page: PageStatistics, numbers: Iterable[int]) -> Iterator[Unit]:
+    """Yield each group of terms and values, from the elements `dt` and `dd`; several terms may have the same value."""
+    tags, parents = page.segments.elements.tags, page.segments.elements.parents
+    groups: dict[int, Unit] = {}
+    for number in numbers:
+        start, end, parent = int(page.first[number]), int(page.last[number]), parents[number]
+        if parent in groups and (tags[number] == "dd" or tags[number - 1] == "dt"):
+            start = groups[parent][0]
+        elif parent in groups:
+            yield groups[parent]
+        groups[parent] = start, end
+    yield from groups.values()
+
+
+def _ranges(page: PageStatistics, elements: BlockMask) -> Iterable[Unit]:
+    """Return the blocks of each element of a mask."""
+    return zip(page.first[elements].tolist(), page.last[elements].tolist(), strict=True)
+
+
 def find_advertisements(page: PageStatistics) -> BlockMask:
     """Return the blocks of short parts that are named as advertisements or as links for sharing."""
     found = np.zeros(page.n, np.bool_)
-    names = page.segments.elements.names
-    matches = cache(lambda name: _ADVERTISEMENT.search(name.lower()) is not None)
     is_short = page.sum_inside(compute_prefix_sums(page.lengths)) <= _MAX_ADVERTISEMENT
-    for number in np.flatnonzero((page.blocks > 0) & is_short).tolist():
-        if names[number] and matches(names[number]):
-            found[page.first[number] : page.last[number]] = True
+    for start, end in _ranges(page, is_short & page.find_named(ADVERTISEMENT)):
+        found[start:end] = True
     return found
 
 
@@ -147,11 +143,11 @@ def _is_apart(page: PageStatistics, start: int, end: int, *, figures: bool) -> b
     for number in range(low, high):
         if page.last[number] > end or page.first[number] == page.last[number]:
             continue
-        kinds = page.name_features[int(page.name_ids[number])].kinds
+        features = page.name_features[int(page.name_ids[number])]
         if elements.tags[number] == "figure" and not figures:
             return True
-        if elements.tags[number] in _APART or (kinds & (SIDE | COMMENTS | TEASERS) and not kinds & CONTENT):
+        if elements.tags[number] in _APART or features.named_as & ADVERTISEMENT:
             return True
-        if _ADVERTISEMENT.search(elements.names[number].lower()):
+        if features.kinds & (SIDE | COMMENTS | TEASERS) and not features.kinds & CONTENT:
             return True
     return False

@@ -52,7 +52,7 @@ def apply_text_styles(body: Element) -> None:
 
 def rename_inline_elements(body: Element, tags: Set[str]) -> None:
     """Make unknown elements that stand amid text `span`, and `strike` elements `s`. `tags` are all of the tree."""
-    for element in body.iter("strike"):
+    for element in body.iter("strike") if "strike" in tags else ():
         element.tag = "s"
     unknown = tags - ALL_BLOCKS - INLINE
     _put_in_line(body, list(body.iter(*unknown)) if unknown else [])
@@ -63,8 +63,9 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
         for name in (element.get(STYLE_ATTRIBUTE) or "").split():
             yield element, name
     for element in _STYLED(body):
-        for name, pattern in _STYLES.items():
-            if pattern.search((element.get("style") or "").lower()):
+        style = (element.get("style") or "").lower()
+        for name, pattern in _STYLES.items() if "line" in style or "white-space" in style else ():
+            if pattern.search(style):
                 yield element, name
     root = body.getroottree().getroot()
     css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
@@ -86,7 +87,13 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
 
 def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
     """Make those elements `span` that hold no block and have text beside them; a button needs text on both sides."""
-    if not elements:
+    around = dict.fromkeys(element.getparent() for element in elements)
+    parents = [
+        parent
+        for parent in around
+        if parent is not None and "".join([parent.text or "", *(child.tail or "" for child in parent)]).strip()
+    ]
+    if not parents:
         return
     holders: set[Element] = set()
     for block in body.iter(*ALL_BLOCKS):
@@ -95,9 +102,8 @@ def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
             holders.add(around)
             around = around.getparent()
     chosen = set(elements) - holders
-    for parent in dict.fromkeys(element.getparent() for element in elements):
-        if parent is not None:
-            _put_children_in_line(parent, chosen, holders)
+    for parent in parents:
+        _put_children_in_line(parent, chosen, holders)
 
 
 def _put_children_in_line(parent: Element, chosen: Set[Element], holders: Set[Element]) -> None:
