@@ -10,6 +10,7 @@ from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.extract import plaintext, timeout_fallback
+from scraper.extract.code import line_elements
 from scraper.extract.content.block_classifier import BlockClassifier, load_bundled_classifier
 from scraper.extract.content.extraction import Content, extract_content
 from scraper.extract.discussion import thread_extraction
@@ -120,8 +121,9 @@ def extract_footnotes(draft: Draft) -> Draft:
     return replace(draft, notes=footnotes.extract_footnotes(draft.page.body, draft.page.classes))
 
 
-def convert_summary_tables(draft: Draft) -> Draft:
-    """Convert summaries of javadoc to tables, before their cells become blocks."""
+def join_rows(draft: Draft) -> Draft:
+    """Join the cells of javadoc summaries to tables, and the lines of code in editors, before they become blocks."""
+    line_elements.join_named_lines(draft.page.body, draft.page.classes)
     aria_widgets.convert_summary_tables(draft.page.body, draft.page.classes)
     return draft
 
@@ -222,7 +224,7 @@ STAGES: tuple[Stage[Draft], ...] = (
     Stage(read_metadata, 1.1, "wcxb.title"),
     Stage(judge, 1.3, "verdict.stopped_too_early"),
     Stage(extract_footnotes, 0.87, "hard.footnote_pages"),
-    Stage(convert_summary_tables, 0.01, "hard.cells"),
+    Stage(join_rows, 0.01, "hard.cells"),
     Stage(find_discussion, 6.0, "faithful.posts.text"),
     Stage(select_content, 13.4, "wcxb.f1"),
     Stage(read_key_facts, 1.9, "products.price"),

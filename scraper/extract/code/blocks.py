@@ -13,7 +13,8 @@ from scraper.html.dom.xpath import Element, classes_of, text_of
 
 NUMBERING = frozenset(
     "linenos lineno lnt ln gutter blob-num js-line-number line-numbers-rows rouge-gutter gl linenodiv "
-    "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num".split()
+    "line-numbers-wrapper react-syntax-highlighter-line-number crayon-nums crayon-num "
+    "ltx_tag codemirror-gutter-wrapper".split()
 )
 """Classes of elements that contain line numbers."""
 
@@ -232,7 +233,7 @@ def _holds_code_lines_only(block: Element) -> bool:
 
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "data-enlighter-language", "language")
 _LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
+    r"(?:^|\s)(?:ltx_lst_language|language|(?:mw-highlight-)?lang)[-_:]([^\s\"]+)|highlight-(?:source|text)-([^\s\"]+)"
     r"|brush:\s*([\w#+-]+)|(?:^|\s)hl-(ipython\d?)(?!\S)|(?:^|\s)highlight-(?!(?:source|text)-)([a-z0-9+#]+)\b",
     re.IGNORECASE,
 )

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from textwrap import dedent
 
-from lxml import etree
-
 from scraper.extract.code.blocks import NUMBERING, extract_code, is_bare_block, is_language_name, is_line_number_column
-from scraper.extract.code.line_lists import normalize_line_lists
+from scraper.extract.code.line_elements import join_code_lines, join_named_lines
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, classes_of, element_selector, text_of
@@ -27,20 +25,22 @@ _MAX_CLIMB = 6
 _BAR_CLASS = re.compile(r"(?:^|[-_\s])(?:lang|language|header|title|label|toolbar|bar|name)(?:$|[-_\s])")
 _BOX_CLASS = re.compile(r"(?:^|[-_\s])(?:code|codeblock|highlight|hljs|snippet)(?:$|[-_\s])")
 _BOXES = element_selector(".//div[@data-lang or @data-language or @data-code-language] | .//xmp | .//listing")
-_TEXT_OUTSIDE_CODE = element_selector(
-    ".//*[not(self::code or self::span)] | .//text()[normalize-space() and not(ancestor::code)]/.."
-)
 _NO_CODE = HEADINGS | LISTS | {"pre", "table", "p", "img", "blockquote", "form"}
 _BUTTON_TEXT = re.compile(
-    r"\b(?:select all|copy to clipboard|copy|copied|copy code|run|edit|download|wrap|expand)\b", re.IGNORECASE
+    r"\b(?:select all|copy to clipboard|copy|copied|copy code|run|edit|download|expand"
+    r"|(?:toggle )?(?:word )?(?:wrap|overflow))\b",
+    re.IGNORECASE,
 )
 
 
 def normalize_code_blocks(root: Element, class_names: str) -> None:
     """Turn every code block in a tree into a `pre`. `class_names` holds all class names, to skip needless searches."""
-    _normalize_generated(root, class_names)
+    for area in root.iter("textarea"):
+        if "\n" in (area.text or "").strip():  # an editor with an example; form fields are empty
+            area.tag = "pre"
     _add_diff_signs(root, class_names)
-    normalize_line_lists(root)
+    join_named_lines(root, class_names)
+    join_code_lines(root)
     for block in list(root.iter("pre")):
         for beside in (block.getprevious(), block.getnext()):
             if beside is not None and _is_numbering(beside, block):
@@ -51,7 +51,6 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
     for box in _BOXES(root):
         _normalize_box(box)
     _normalize_bare_code(root)
-    _normalize_token_lines(root)
 
 
 def _is_numbering(beside: Element, block: Element) -> bool:
@@ -93,41 +92,42 @@ def _is_number(element: Element) -> bool:
 
 
 def _remove_labels(block: Element) -> None:
-    """Remove the language label and the buttons beside the code inside its block."""
-    code = next(block.iterdescendants("code"), None)
-    if code is None or code.getparent() is block or len(list(islice(block.iter("code"), 2))) == 2:
+    """Remove the language label, the title bar and the buttons beside the sole code inside a block."""
+    codes = list(islice(block.iter("code"), 2))
+    place = codes[0] if len(codes) == 1 else block
+    beside: list[Element] = []
+    while place is not block and (around := place.getparent()) is not None:
+        beside += [one for one in around if one is not place and (one.tag == "div" or _has_button(one))]
+        place = around
+    if not beside or not all(map(_is_short, beside)):
         return
-    place: Element | None = code
-    while place is not None and place is not block:
-        for before in list(place.itersiblings(preceding=True)):
-            label = _read_label(before)
-            if before.tag == "div" and _is_short(before) and (not label or is_language_name(label)):
-                if label and not block.get("data-lang"):
-                    block.set("data-lang", label)
-                remove(before)
-        place = place.getparent()
+    label = " ".join(filter(None, map(_read_label, beside)))
+    if not label or is_language_name(label) or any(map(_has_button, beside)):
+        _store_language(block, label)
+        for one in beside:
+            remove(one)
+
+
+def _has_button(element: Element) -> bool:
+    return element.tag == "button" or next(element.iterdescendants("button"), None) is not None
+
+
+def _store_language(block: Element, label: str) -> None:
+    if is_language_name(label) and not block.get("data-lang"):
+        block.set("data-lang", label)
 
 
 def _remove_title_bar(block: Element) -> None:
-    """Remove the bar in, above or below a block, and store the language that it names."""
-    bars = (find(block) for find in (_bar_inside, _bar_above, _bar_below))
-    bar = next((one for one in bars if one is not None), None)
-    if bar is None:
-        return
-    label = _read_label(bar)
-    if is_language_name(label) and not block.get("data-lang"):
-        block.set("data-lang", label)
-    remove(bar)
-
-
-def _bar_inside(block: Element) -> Element | None:
-    """Return the largest part of a block that contains a button and one short line but no code."""
-    button = next(block.iterdescendants("button"), None)
-    bar: Element | None = None
-    place = button.getparent() if button is not None else None
-    while place is not None and place is not block and place.tag not in ("code", "span") and _is_short(place):
-        bar, place = place, place.getparent()
-    return bar
+    """Remove the bar above or below a block and the labels of its buttons, and store the language that it names."""
+    bar = _bar_above(block)
+    bar = _bar_below(block) if bar is None else bar
+    if bar is not None:
+        _store_language(block, _read_label(bar))
+        remove(bar)
+    for before in list(block.itersiblings("span", "a", preceding=True)):
+        if (before.tail or "").strip() or not text_of(before).strip() or not _is_short(before) or _read_label(before):
+            return
+        remove(before)
 
 
 def _is_short(element: Element) -> bool:
@@ -162,9 +162,7 @@ def _bar_below(block: Element) -> Element | None:
 def _names_language(bar: Element) -> bool:
     if bar.tag not in ("div", "span", "p", "figcaption", "header") or (bar.tail or "").strip() or not _is_short(bar):
         return False
-    has_button = next(bar.iterdescendants("button"), None) is not None or any(
-        link.get("href") == "#" for link in bar.iterdescendants("a")
-    )
+    has_button = _has_button(bar) or any(link.get("href") == "#" for link in bar.iterdescendants("a"))
     named = _BAR_CLASS.search((bar.get("class") or "").lower()) is not None
     return (has_button or named) and is_language_name(_read_label(bar))
 
@@ -220,120 +218,6 @@ def _extract_fragment(code: Element) -> str:
     text = extract_code(code)
     text = dedent(text) if code.tag == "code" else text
     return f"{text}\n" if raw.endswith("\n\n") else text
-
-
-def _normalize_token_lines(root: Element) -> None:
-    """Turn runs of line elements that contain one `code` per token into a `pre`."""
-    done: set[Element] = set()
-    for line in _find_token_lines(root):
-        if line in done:
-            continue
-        run = list(_find_adjacent_lines(line))
-        done.update(run)
-        if len(run) < 2 or max(len(list(one.iter("code"))) for one in run) < 2:
-            continue
-        text = "\n".join(text_of(one).replace("\u00a0", " ").strip("\n").rstrip() for one in run)
-        for extra in run[1:]:
-            remove(extra)
-        tail = line.tail
-        line.clear()
-        line.tag, line.text, line.tail = "pre", text, tail
-
-
-def _find_token_lines(root: Element) -> Iterator[Element]:
-    """Yield the first line, which may have only one token, of each run of lines with adjacent token elements."""
-    seen: set[Element] = set()
-    for code in list(root.iter("code")):
-        after = code.getnext()
-        if after is None or after.tag != "code":
-            continue
-        line = code.getparent()
-        while line is not None and line.tag == "span":
-            line = line.getparent()
-        if line is None or line.tag != "div" or line in seen:
-            continue
-        seen.add(line)
-        if not _is_line(line):
-            continue
-        before = line.getprevious()
-        while before is not None and not (before.tail or "").strip() and _is_line(before):
-            line, before = before, before.getprevious()
-        yield line
-
-
-def _find_adjacent_lines(line: Element) -> Iterator[Element]:
-    one: Element | None = line
-    while one is not None and _is_line(one):
-        yield one
-        if (one.tail or "").strip():
-            return
-        one = one.getnext()
-
-
-def _is_line(element: Element) -> bool:
-    """Return True if all text of an element is in `code` elements."""
-    return element.tag == "div" and not _TEXT_OUTSIDE_CODE(element) and next(element.iter("code"), None) is not None
-
-
-_DOXYGEN_BLOCKS = element_selector(".//div[contains(concat(' ', @class, ' '), ' fragment ')]")
-"""Code blocks of Doxygen."""
-_LATEXML_LISTINGS = element_selector(".//div[contains(@class, 'ltx_lstlisting')]")
-_LISTING_LANGUAGE = re.compile(r"ltx_lst_language_(\S+)")
-_SIGNATURES = element_selector(".//table[contains(concat(' ', @class, ' '), ' memname ')]")
-_SUPERFLUOUS_BLANK = re.compile(r"(?<=\() | (?=\))|(?<= ) ")
-
-
-def _normalize_generated(root: Element, class_names: str) -> None:
-    """Turn code that generators write without `pre` into `pre`."""
-    for box in _DOXYGEN_BLOCKS(root) if "fragment" in class_names else ():
-        _normalize_doxygen_block(box)
-    for box in _LATEXML_LISTINGS(root) if "ltx_lstlisting" in class_names else ():
-        _normalize_latexml_listing(box)
-    for area in root.iter("textarea"):
-        if "\n" in (area.text or "").strip():  # an editor with an example; form fields are empty
-            area.tag = "pre"
-    for table in _SIGNATURES(root) if "memname" in class_names else ():
-        _normalize_signature(table)
-
-
-def _normalize_doxygen_block(box: Element) -> None:
-    """Convert a box with one element per line, some of them perhaps in collapsible parts."""
-    lines: list[Element] = []
-    for part in box:
-        classes = classes_of(part)
-        if "line" in classes:
-            lines.append(part)
-        elif "foldopen" in classes:
-            lines += [line for line in part.iter("div") if "line" in classes_of(line)]
-        elif "ttc" not in classes:  # tooltips
-            return
-    if lines:
-        for line in lines:
-            line.tail = None
-        box.tag, box.text, box[:] = "pre", None, lines
-
-
-def _normalize_latexml_listing(box: Element) -> None:
-    """Convert a LaTeXML listing, whose lines are elements and whose language is a class."""
-    lines = [line for line in box if "ltx_listingline" in classes_of(line)]
-    if not lines or next(box.iterdescendants("math"), None) is not None:
-        return
-    language = _LISTING_LANGUAGE.search(box.get("class") or "")
-    for line in lines:
-        line.tail = None
-        for number in [one for one in line if "ltx_tag" in (one.get("class") or "")]:
-            remove(number)
-    box.tag, box.text, box[:] = "pre", None, lines
-    if language:
-        box.set("data-lang", language[1])
-
-
-def _normalize_signature(table: Element) -> None:
-    """Convert a Doxygen function signature, which is set in table cells, into one line of code."""
-    words = " ".join(" ".join(text_of(cell).split()) for cell in table.iter("td"))
-    code = etree.Element("code")
-    code.text = _SUPERFLUOUS_BLANK.sub("", " ".join(words.split()))
-    table.tag, table.text, table[:] = "p", None, [code]
 
 
 _CHANGED_LINES = element_selector(

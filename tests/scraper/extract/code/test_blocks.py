@@ -182,10 +182,6 @@ def test_the_language_that_a_site_notes_on_its_blocks(html: str, language: str) 
         ),
         ("<div class=fragment><div class=line>A poem</div><p>and more</p></div>", "A poem\n\nand more"),
         (
-            "<table class=memname><tr><td>int f<td>(<td>int <td>a,<tr><td><td><td>int <td>b<tr><td><td>)</table>",
-            "`int f (int a, int b)`",
-        ),
-        (
             "<table><tr><td class=blob-num>1<td><i data-code-marker='-'>a</i><tr><td class=blob-num>1<td>"
             "<i data-code-marker='+'>b</i></table>",
             "```diff\n-a\n+b\n```",

@@ -26,8 +26,6 @@ def _join(template: str) -> str:
         f"<div class=dp-highlighter><ol class=dp-py start=9>{_join('<li><span>{line} </span></li>')}</ol></div>",
         f"<div>{_join('<div><span class=ln>{number}</span><code>{line}</code></div>')}</div>",
         f"<div>{_join('<p><a href=#{number}>{number}</a> <code><b>{line}</b></code></p>')}</div>",
-        f"<div>{_join('<span>{number}</span><code>{line}</code><br>')}</div>",
-        f"<div>{_join('<span>{number}</span><code>{line}</code>')}</div>",
     ],
 )
 def test_lines_of_a_list_or_of_numbered_rows_are_one_block(html: str) -> None:
