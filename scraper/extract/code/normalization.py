@@ -92,20 +92,29 @@ def _is_number(element: Element) -> bool:
 
 
 def _remove_labels(block: Element) -> None:
-    """Remove the language label, the title bar and the buttons beside the sole code inside a block."""
+    """Remove the bar with buttons in a block, and the language label beside its sole code."""
+    bar = _bar_inside(block)
     codes = list(islice(block.iter("code"), 2))
+    beside = [] if bar is None else [bar]
     place = codes[0] if len(codes) == 1 else block
-    beside: list[Element] = []
     while place is not block and (around := place.getparent()) is not None:
-        beside += [one for one in around if one is not place and (one.tag == "div" or _has_button(one))]
+        beside += [one for one in around.iterchildren("div") if one is not place and one is not bar]
         place = around
-    if not beside or not all(map(_is_short, beside)):
-        return
-    label = " ".join(filter(None, map(_read_label, beside)))
-    if not label or is_language_name(label) or any(map(_has_button, beside)):
-        _store_language(block, label)
-        for one in beside:
+    for one in beside:
+        label = _read_label(one)
+        if one is bar or (_is_short(one) and (not label or is_language_name(label))):
+            _store_language(block, label)
             remove(one)
+
+
+def _bar_inside(block: Element) -> Element | None:
+    """Return the largest part of a block that contains a button and one short line but no code."""
+    button = next(block.iterdescendants("button"), None)
+    bar: Element | None = None
+    place = button.getparent() if button is not None else None
+    while place is not None and place is not block and place.tag not in ("code", "span") and _is_short(place):
+        bar, place = place, place.getparent()
+    return bar
 
 
 def _has_button(element: Element) -> bool:
