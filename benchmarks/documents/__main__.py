@@ -32,9 +32,9 @@ from benchmarks.peers.launch import peer_python
 from benchmarks.peers.runners import document_readers
 from scraper.documents.model import ParseRequest
 from scraper.errors import ScraperError
-from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.reading.documents.ocr import Tesseract
 from scraper.reading.documents.parser import DocumentParser
+from scraper.text.markdown_structure import strip_markdown
 from scraper.workers.single_use import ResourceLimits, SingleUseProcesses
 
 if TYPE_CHECKING:

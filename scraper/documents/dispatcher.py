@@ -18,8 +18,7 @@ from scraper.documents.model import (
     ParseRequest,
 )
 from scraper.documents.sniff import CONTAINER_FORMATS, DocumentKind, sniff_kind
-from scraper.extract.markdown.plain_text import strip_markdown
-from scraper.text.markdown_structure import clean_markdown
+from scraper.text.markdown_structure import clean_markdown, strip_markdown
 from scraper.text.sanitize import clean_line
 
 Reader = Callable[[bytes, ParseRequest], ParsedDocument]

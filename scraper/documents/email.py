@@ -18,7 +18,7 @@ from scraper.documents.html import find_saved_page, read_saved_page
 from scraper.documents.markdown_writing import join_pages
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
 from scraper.documents.office_markup import convert_html
-from scraper.extract.markdown.plain_text import strip_markdown
+from scraper.text.markdown_structure import strip_markdown
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _SENT = ("MIME-Version", "Message-ID", "Received", "Content-Type")

@@ -16,7 +16,7 @@ from scraper.extract.content.extraction import Content, extract_content
 from scraper.extract.discussion import thread_extraction
 from scraper.extract.discussion.thread_extraction import Discussion
 from scraper.extract.markdown import converter
-from scraper.extract.normalize import aria_widgets, footnotes, inline_text
+from scraper.extract.normalize import aria_widgets, footnotes
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.facts import key_facts
 from scraper.facts.key_facts import PageFacts
@@ -34,9 +34,6 @@ MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""
 
 _WARM_UP_PAGE = "<title>Any page</title><h1>Any page</h1>" + "<p>A passage of it, told in some words.</p>" * 20
-_SHOP_PAGE_TYPES = frozenset({"product", "collection", "listing", "service"})
-"""Types of pages that sell. Their footnotes are small print, so that marks and notes are removed."""
-
 _LIST_PAGE_TYPES = frozenset({"collection", "listing"})
 
 
@@ -100,12 +97,6 @@ def build_page_tree(draft: Draft) -> Draft:
     return replace(draft, page=page, root=page.body, content=Content("", lambda: page.body))
 
 
-def separate_kickers(draft: Draft) -> Draft:
-    """Insert a space after kickers, before the title is read from the heading."""
-    inline_text.separate_kickers(draft.page.body, draft.page.classes)
-    return draft
-
-
 def read_metadata(draft: Draft) -> Draft:
     """Read title, author, date, site name, language and description from head and body."""
     return replace(draft, about=metadata.read(draft.page))
@@ -149,23 +140,14 @@ def prune_tree(draft: Draft) -> Draft:
     return replace(draft, root=draft.content.build_tree())
 
 
-def remove_edit_links(draft: Draft) -> Draft:
-    """Remove links for editors from the headings of the content."""
-    inline_text.remove_edit_links(draft.root)
-    return draft
-
-
 def place_thread(draft: Draft) -> Draft:
     """Replace the posts in the content by the thread with its headings."""
     return replace(draft, is_thread=thread_extraction.place_thread(draft.root, draft.thread))
 
 
 def attach_footnotes(draft: Draft) -> Draft:
-    """Attach the notes whose marks are in the content; remove marks on pages of shops."""
-    if draft.content.page_type in _SHOP_PAGE_TYPES:
-        footnotes.remove_footnote_marks(draft.root)
-    else:
-        footnotes.attach_footnotes(draft.root, draft.notes)
+    """Attach the notes whose marks are in the content."""
+    footnotes.attach_footnotes(draft.root, draft.notes)
     return draft
 
 
@@ -220,7 +202,6 @@ def clean(draft: Draft) -> Draft:
 
 STAGES: tuple[Stage[Draft], ...] = (
     Stage(build_page_tree, 5.7, "hidden_text.through"),
-    Stage(separate_kickers, 0.13, "wcxb.title"),
     Stage(read_metadata, 1.1, "wcxb.title"),
     Stage(judge, 1.3, "verdict.stopped_too_early"),
     Stage(extract_footnotes, 0.87, "hard.footnote_pages"),
@@ -229,7 +210,6 @@ STAGES: tuple[Stage[Draft], ...] = (
     Stage(select_content, 13.4, "wcxb.f1"),
     Stage(read_key_facts, 1.9, "products.price"),
     Stage(prune_tree, 0.46, "wcxb.document_f1"),
-    Stage(remove_edit_links, 0.13, "hard.edit"),
     Stage(place_thread, 0.06, "faithful.posts.text"),
     Stage(attach_footnotes, 0.03, "hard.footnote_pages"),
     Stage(convert, 3.6, "hard.edit"),

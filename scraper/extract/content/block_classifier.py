@@ -10,8 +10,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scraper.extract.content.calibration import estimate_f1, select_by_expected_f1
 from scraper.extract.content.decision_forest import DecisionForest, TreeNodes
-from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_f1
 from scraper.extract.content.feature_matrix import FeatureMatrix, compute_columns, compute_score_columns, stack_columns
 from scraper.extract.content.hashed_features import compute_scores, hash_features
 from scraper.extract.content.neural_net import ContextLayerWeights, NeuralNet, NeuralNetWeights

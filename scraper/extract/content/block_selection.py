@@ -8,12 +8,10 @@ from itertools import chain
 import numpy as np
 
 from scraper.extract.content import units
-from scraper.extract.content.calibration import calibrate
-from scraper.extract.content.class_name_features import AREAS, COMMENTS, TEASERS
-from scraper.extract.content.data_sections import select_data
-from scraper.extract.content.expected_f1 import select_by_expected_f1
+from scraper.extract.content.calibration import calibrate, select_by_expected_f1
+from scraper.extract.content.class_name_features import COMMENTS, TEASERS
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, IntArray, PageStatistics, compute_prefix_sums
-from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
+from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_data, select_headings
 from scraper.text.terms import split_words
 from scraper.words.matcher import WordPattern
 
@@ -27,7 +25,7 @@ _MIN_COPIED, _MIN_COPIED_BLOCKS = 80, 2
 def select_blocks(page: PageStatistics, probabilities: FloatArray, types: Mapping[str, float]) -> BlockMask:
     """Return a mask of the content blocks of a page, from the probabilities of its blocks and of each page type."""
     found = units.find_units(page)
-    p = units.pool(page, suppress_footers(page, calibrate(page, probabilities, types)), found)
+    p = units.pool(page, calibrate(page, probabilities, types), found)
     chosen = equalize_cards(page, select_by_expected_f1(p, page.lengths), types)
     chosen = drop_side_content(page, chosen, p, types) & ~units.find_advertisements(page)
     chosen, cells = complete_tables(page, chosen, p)
@@ -132,13 +130,6 @@ other products may be."""
 _COMMENTS_ARE_CONTENT, _TEASERS_ARE_CONTENT = 0.9, 0.3
 """Shares of the selected words. Comments or teasers with a larger share are content."""
 
-_FOOTER = 1 << AREAS.index("footer")
-_OWN_FOOTERS = 1 << AREAS.index("main") | 1 << AREAS.index("article")
-"""Areas that may have a footer of their own."""
-
-_LIKELY = 0.3
-"""Probability. If no block outside the footer reaches it, the footer may contain the content."""
-
 _MIN_CARDS = 4
 _MIN_LISTED = 8
 """Cards of a list whose items may repeat a text, such as the title of a job. Shorter lists are often sliders."""
@@ -173,16 +164,6 @@ repeats it."""
 
 _MAX_TABLE_SHARE = 0.5
 """Share of the page's words. A larger table is a layout table."""
-
-
-def suppress_footers(page: PageStatistics, p: FloatArray) -> FloatArray:
-    """Set the probability of blocks in the page's footer to zero, if another block is likely to be content.
-
-    Long footers outweigh short content.
-    F1 of collections is .701, and .693 without it; of 1,358 pages 13 change, and 3 of these lose .003 to .07.
-    """
-    inside = ((page.areas & _FOOTER) > 0) & ((page.areas & _OWN_FOOTERS) == 0)
-    return np.where(inside, 0.0, p) if (p[~inside] >= _LIKELY).any() else p
 
 
 def drop_side_content(page: PageStatistics, chosen: BlockMask, p: FloatArray, types: Mapping[str, float]) -> BlockMask:

@@ -1,23 +1,26 @@
 """Build the matrix of all feature columns of a page, the input of the forest and the net.
 
-The columns of the page as a whole are computed here.
+The columns of the page as a whole are computed here, and those of a block's position and of the blocks, headings and
+topics around it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scraper.extract.content.class_name_features import AREAS
-from scraper.extract.content.context_features import compute_context_columns
 from scraper.extract.content.hashed_features import SCORE_NAMES
 from scraper.extract.content.page_statistics import Columns, FloatArray, PageStatistics
 from scraper.extract.content.text_features import compute_text_columns
 from scraper.extract.content.tree_features import compute_repetition_columns, compute_tree_columns
+from scraper.words.matcher import WordPattern, Words
 
 FeatureMatrix: TypeAlias = NDArray[np.float32]
 
@@ -109,3 +112,133 @@ def _summarize_url(url: str) -> dict[str, float]:
         "root": len(path) < 2,
     } | {f"word_{word}": word in lowered for word in _URL_WORDS}
     return {URL_PREFIX + name: float(value) if url else -1.0 for name, value in facts.items()}
+
+
+_MAX_INDEX = 500
+_FAR = 99
+_NEAR_TITLE = (-200, 400)
+_PLAIN_WORDS = 20
+_PLAIN_LINKS = 0.35
+_STEPS, _SHORT_STEPS = (1, 2, 3, -1, -2, -3), (1, 2, -1, -2)
+"""Distances to neighbors; negative ones are after the block. `neural_net.NEIGHBOR_STEPS` has the opposite sign."""
+_RADII = (4, 10, 25)
+
+
+def compute_context_columns(page: PageStatistics) -> Columns:
+    """Return the columns of position, headings, plain text, neighbors and topics for each block."""
+    position: Columns = {
+        "place": page.index / (page.n + 1),
+        "text_before": page.character_sums[:-1] / page.total,
+        "index": np.minimum(page.index, _MAX_INDEX),
+        "index_from_end": np.minimum(page.n - page.index, _MAX_INDEX),
+    }
+    return position | _headings(page) | _plain(page) | _neighbors(page) | compute_topic_columns(page)
+
+
+def _headings(page: PageStatistics) -> Columns:
+    index = page.index
+    last = np.maximum.accumulate(np.where(page.heading, index, -1))
+    titles = np.flatnonzero(page.tag == 1)
+    closest = int(page.title_cover.argmax())
+    title = int(titles[page.title_cover[titles].argmax()]) if len(titles) else closest
+    return {
+        "since_heading": np.where(last >= 0, index - last, _FAR),
+        "heading_level": np.where(last >= 0, page.tag[last], 0),
+        "from_title": np.clip(index - title, *_NEAR_TITLE),
+        "from_closest": np.clip(index - closest, *_NEAR_TITLE),
+        "page_titles": np.full(page.n, len(titles)),
+    }
+
+
+def _plain(page: PageStatistics) -> Columns:
+    plain = (page.lengths >= _PLAIN_WORDS) & (page.link_share < _PLAIN_LINKS)
+    page.plain = plain
+    index, n = page.index, page.n
+    before = np.maximum.accumulate(np.where(plain, index, -10 * _FAR))
+    after = np.minimum.accumulate(np.where(plain, index, n + 10 * _FAR)[::-1])[::-1]
+    long = page.long_sums
+    return {
+        "since_plain": np.minimum(index - before, _FAR),
+        "until_plain": np.minimum(after - index, _FAR),
+        "long_before": long[:-1] / (long[-1] + 1),
+    }
+
+
+def _neighbors(page: PageStatistics) -> Columns:
+    words = np.log1p(page.lengths)
+    columns: Columns = {}
+    for name, values, steps, fill in (
+        ("words", words, _STEPS, 0),
+        ("link_share", page.link_share, _STEPS, 1),
+        ("tag", page.tag, _SHORT_STEPS, -1),
+        ("sentences", page.sentences, _SHORT_STEPS, -1),
+    ):
+        reach = max(steps)
+        # The model is trained with these values cut to whole numbers.
+        padded = np.pad(values.astype(np.int64), reach, constant_values=fill)
+        for step in steps:
+            columns[f"{name}{step:+}"] = padded[reach - step : reach - step + page.n]
+    same = np.concatenate(([False], page.above[1:] == page.above[:-1], [False]))
+    depth = page.depth[page.owner]
+    change = np.concatenate(([0], np.abs(np.diff(depth)), [0]))
+    columns |= {
+        "same_parent_before": same[:-1],
+        "same_parent_after": same[1:],
+        "depth_step_before": change[:-1],
+        "depth_step_after": change[1:],
+    }
+    characters, links, long = page.character_sums, page.link_sums, page.long_sums
+    for radius in _RADII:
+        start, end = np.maximum(page.index - radius, 0), np.minimum(page.index + radius + 1, page.n)
+        around = characters[end] - characters[start]
+        columns[f"window{radius}_characters"] = np.log1p(around)
+        columns[f"window{radius}_links"] = (links[end] - links[start]) / (around + 1)
+        columns[f"window{radius}_long"] = long[end] - long[start]
+    return columns
+
+
+_TOPICS = {name: WordPattern(rf"\b{{headings.{name}}}\b") for name in ("comments", "others", "reviews", "actions")}
+_TOPIC_WORDS = Words(*(f"headings.{name}" for name in _TOPICS))
+_ANY = "|".join(pattern.template for pattern in _TOPICS.values())
+_ANY_CASE, _LOWER_CASE = WordPattern(_ANY), WordPattern(_ANY, re.NOFLAG)
+"""Matches any topic. One line in ten matches. The lines are searched together in lower case, which takes a third of
+the time."""
+
+_MAX_WORDS = 9
+_MAX_CHARACTERS = 80
+_MAX_TOPIC_DISTANCE = 300
+
+
+def compute_topic_columns(page: PageStatistics) -> Columns:
+    """Return for each topic in `_TOPICS` the distance in blocks to the last line that mentions it, such as "comments".
+
+    That line may be the block itself, with the distance 0; the maximum is 300. The columns `under_` contain True if no
+    heading stands between that line and the block.
+    """
+    lines = [
+        (number, text)
+        for number, (text, words) in enumerate(zip(page.texts, page.words, strict=True))
+        if len(text) <= _MAX_CHARACTERS
+        and len(words) <= _MAX_WORDS
+        and not (text.isascii() and _TOPIC_WORDS.keys.isdisjoint(words))
+    ]
+    matches = _find_topic_lines(lines)
+    last_heading = np.maximum.accumulate(np.where(page.heading, page.index, -1))
+    columns: Columns = {}
+    for topic, expression in _TOPICS.items():
+        places = np.full(page.n, -_MAX_TOPIC_DISTANCE)
+        hits = [number for number, text in matches if expression.search(text)]
+        places[hits] = hits
+        last = np.maximum.accumulate(places)
+        columns[f"since_{topic}"] = np.minimum(page.index - last, _MAX_TOPIC_DISTANCE)
+        columns[f"under_{topic}"] = (last >= 0) & (last_heading <= last)
+    return columns
+
+
+def _find_topic_lines(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the lines that match any topic. No expression matches across a line end."""
+    joined = "\n".join(text for _, text in lines)
+    starts = list(accumulate((len(text) + 1 for _, text in lines), initial=0))
+    lowered = joined.lower()
+    found = _LOWER_CASE.finditer(lowered) if len(lowered) == len(joined) else _ANY_CASE.finditer(joined)
+    return [lines[place] for place in dict.fromkeys(bisect(starts, match.start()) - 1 for match in found)]

@@ -102,6 +102,7 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     for typed in root.iter("tt"):
         typed.tag = "samp"  # `tt` is the name before HTML 5
     footnotes.normalize_footnotes(root, class_names)
+    inline_text.remove_edit_links(root)
     inline_text.insert_spaces(root)
     inline_text.join_emphasis(root)
     converter = _PageConverter(base)

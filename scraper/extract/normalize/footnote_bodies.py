@@ -9,16 +9,14 @@ from itertools import islice, takewhile
 from lxml import etree
 
 from scraper.html.dom.parsing import remove
-from scraper.html.dom.tags import HEADINGS, LISTS
+from scraper.html.dom.tags import LISTS
 from scraper.html.dom.xpath import Element, element_selector, text_of
-from scraper.words.matcher import WordPattern
 
 _INLINE = frozenset("a abbr b em i input label small span strong sub sup font u".split())
 _BLOCKS = frozenset("aside dd div dt li p section td tr".split())
 _CONTINUATION_TAGS = LISTS | {"p", "blockquote", "pre", "table"}
 _BACK_LINK_CLASS = re.compile(r"back-?(?:link|ref)|footnote-back|to-top|footnote-return|reversefootnote", re.IGNORECASE)
 _ARROWS = re.compile(r"[\s\[\]()^↩↑↵⏎⤴↺⬆↖⇑\ufe0e\ufe0f]*+(?:back|return|jump up)?[\s\]^↩↑↵⏎]*+", re.IGNORECASE)
-_TRAILING = re.compile(r"(?<![\s,])[\s,]*+[↩↑↵⏎^]\ufe0e?[\s\d]*$")
 _MARKS = "[]().:^ \u00a0\n\t"
 _REMAINING_MARK = re.compile(r"\A[.:)]\s+")
 """Punctuation after a number that was a link and was removed."""
@@ -82,7 +80,6 @@ def build_definition(body: Element, label: str, own: str, back: set[str]) -> Ele
         description.tag = "div"
         body.append(description)
     strip_label(body, own)
-    _strip_end(body)
     note = etree.Element("fndef", label=label)
     note.text = body.text
     note.extend(list(body))
@@ -124,27 +121,10 @@ def strip_label(body: Element, label: str) -> None:
             place = first
 
 
-def _strip_end(body: Element) -> None:
-    """Remove trailing arrows that are not links."""
-    last = body
-    while len(last) and not (last[-1].tail or "").strip():
-        if last[-1].tag == "br" or not text_of(last[-1]).strip():
-            remove(last[-1])
-            continue
-        last = last[-1]
-    if len(last):
-        last[-1].tail = _TRAILING.sub("", last[-1].tail or "")
-    elif last.text:
-        last.text = _TRAILING.sub("", last.text)
-
-
 _LABEL = re.compile(r"\d{1,3}|[*†‡]")
 _NUMBERED_ID = re.compile(r"(?:user-content-)?_?(?:fn|footnote|note|ftn)[-_:.]?(\d{1,3})", re.IGNORECASE)
 _NOTE_CLASSES = element_selector(".//*[contains(@class, 'footnote') or contains(@class, 'footdef')]")
 _MAX_MARKS = 2_000
-_HEADING_TAGS = HEADINGS | {"p", "strong", "b", "div"}
-_NOTES = WordPattern(r"{headings.notes}")
-_NOTES_NAME = re.compile(r"foot-?notes|end-?notes|doc-endnotes", re.IGNORECASE)
 _LAST_RULES = 5
 """Horizontal rules at the end of a page after one of which notes are searched."""
 
@@ -179,7 +159,7 @@ def _find_notes(root: Element, labels: set[str], has_note_classes: bool) -> Iter
                 yield label, block
     yield from _find_after_rules(root, labels)
     for listing in root.iter("ol"):
-        yield from _find_in_list(listing, labels)
+        yield from _find_in_list(listing)
 
 
 def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
@@ -188,36 +168,16 @@ def _leading_number(block: Element, tags: tuple[str, ...]) -> str:
     return text_of(block[0]).strip(" .\n[]")
 
 
-def _find_in_list(listing: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:
-    """Yield the items whose ids are those of notes, or all items of a list alone in an aside or named as notes."""
+def _find_in_list(listing: Element) -> Iterator[tuple[str, Element]]:
+    """Yield the items whose ids are those of notes, or all items of a list alone in an aside."""
     around = listing.getparent()
     is_alone = around is not None and around.tag == "aside" and len(around) == 1
     start = listing.get("start") or "1"
     first = int(start) if start.isdigit() and len(start) < 4 else 1
-    # Each item has a mark: a raised number alone may be an exponent.
-    numbers = {str(number) for number in range(first, first + len(listing))}
-    heading = _find_notes_heading(listing)
-    is_named = numbers <= labels and (heading is not None or _is_named_as_notes(listing))
-    if is_named and heading is not None:
-        remove(heading)
     for number, item in enumerate(listing.iterchildren("li"), first):
         note_id = _NUMBERED_ID.fullmatch(item.get("id") or "")
-        if note_id or is_alone or is_named:
+        if note_id or is_alone:
             yield (note_id.group(1) if note_id else str(number)), item
-
-
-def _find_notes_heading(listing: Element) -> Element | None:
-    """Return the heading such as "Footnotes" before a list, or None."""
-    before = listing.getprevious()
-    is_heading = before is not None and before.tag in _HEADING_TAGS and not (before.tail or "").strip()
-    return before if is_heading and before is not None and _NOTES.fullmatch(text_of(before).strip(_MARKS)) else None
-
-
-def _is_named_as_notes(listing: Element) -> bool:
-    """Return True if the element around a list is declared as notes."""
-    around = listing.getparent()
-    names = (around.get(name) or "" for name in ("class", "role", "aria-label")) if around is not None else ()
-    return _NOTES_NAME.search(" ".join(names)) is not None
 
 
 def _find_after_rules(root: Element, labels: set[str]) -> Iterator[tuple[str, Element]]:

@@ -7,38 +7,19 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from scraper.facts.metadata.title import KICKER_CLASS
 from scraper.html.dom.parsing import remove
-from scraper.html.dom.tags import CELLS, EMPHASIS, HEADINGS
-from scraper.html.dom.xpath import Element, find_by_class, pad_names, text_of
+from scraper.html.dom.tags import EMPHASIS, HEADINGS
+from scraper.html.dom.xpath import Element, text_of
 from scraper.words.matcher import WordPattern
 
-_NUMBER = re.compile(
-    r"\s*(?:[(\[]?(?:\d{1,4}(?:\.\d{1,3})*|[a-z]{1,4})[)\]]|\d{1,4}(?:\.\d{1,3})*\.?|.{1,80}\(\d{4}[a-z]?\))"
-)
-"""Label before a passage: `(1)`, `a)`, `172`, `2.1.`, or the key of a reference, `Doe (2020)`."""
-
-_PASSAGE_START = re.compile(r"[^\W\d_a-z]|[(\"“«]|[a-z]{3}")
-_PASSAGE_INLINE_TAGS = EMPHASIS | {"span", "a", "bdi"}
-_PASSAGES = HEADINGS | CELLS | {"p", "li", "div", "dt", "dd"}
 _FORM_FIELDS = frozenset({"input", "select", "textarea"})
-_MAX_NUMBER = 100
-_INLINE_TAGS = _PASSAGE_INLINE_TAGS | {"small", "time"}
+_INLINE_TAGS = EMPHASIS | {"span", "a", "bdi", "small", "time"}
 _LAST_WORD = re.compile(r"[^\W_]+\Z")
 _FIRST_WORD = re.compile(r"[^\W_]+")
 _LABEL = re.compile(r"[^\W\d_]:\Z")
 _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
 """Letters before a number: `unit` and `802.758` are two words, `x` and `1` may be one."""
-
-
-def separate_kickers(root: Element, class_names: str) -> None:
-    """Insert a space after kickers, which style sheets display as lines of their own."""
-    if not KICKER_CLASS.search(pad_names(class_names)):
-        return
-    for kicker, _ in find_by_class(root, KICKER_CLASS.compiled):
-        if kicker.tag in _INLINE_TAGS and (kicker.tail or "x")[0].isalnum():
-            kicker.tail = f" {kicker.tail or ''}"
 
 
 _EDIT_LINK = WordPattern(r"\s*\[\s*{headings.edit}\s*\]\s*\Z")
@@ -61,9 +42,6 @@ def remove_edit_links(root: Element) -> None:
 
 def insert_spaces(root: Element) -> None:
     """Insert the spaces that style sheets create between elements, and make a leading `cite` of a quotation a block."""
-    for passage in root.iter(*_PASSAGES):
-        if len(passage) > 1 and passage[0].tag == "span" and not (passage.text or "").strip():
-            _separate_number(passage[0])
     _separate_neighbors(root)
     for label in root.iter("label"):
         before, behind = label.getprevious(), label.getnext()
@@ -83,17 +61,6 @@ def _leads_quotation(source: Element) -> bool:
         return False
     quote = around.getparent() if around.tag in ("div", "p") else around
     return quote is not None and quote.tag == "blockquote" and bool((source.tail or "").strip())
-
-
-def _separate_number(number: Element) -> None:
-    behind = number.getnext()
-    if behind is None or number.tail or behind.tag not in _PASSAGE_INLINE_TAGS:
-        return
-    label = text_of(number)
-    if len(label) > _MAX_NUMBER or not _NUMBER.fullmatch(label) or not _PASSAGE_START.match(text_of(behind)):
-        return
-    if not _is_code(number):
-        number.tail = " "
 
 
 def _separate_neighbors(root: Element) -> None:
@@ -135,6 +102,8 @@ def _are_separate_words(left: str, right: str) -> bool:
     """
     if _LABEL.search(left[-_WORD_WINDOW:]):
         return right[:1].isupper() or (right[:1].isdigit() and left.lstrip()[0].isupper())
+    if left[-1:] in (")", "]"):  # the number of a passage
+        return right[:1].isupper()
     last, first = _LAST_WORD.search(left[-_WORD_WINDOW:]), _FIRST_WORD.match(right)
     if last is None or first is None:
         return False

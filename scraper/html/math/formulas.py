@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, classes_of, collect_names, text_of
-from scraper.html.math import asciimath, katex, mathjax, mathml
+from scraper.html.math import katex, mathjax, mathml
 from scraper.html.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
@@ -112,7 +112,7 @@ def _read_formula(element: Element) -> tuple[str, bool] | None:
         return (tex, False) if tex else None
     classes = classes_of(element)
     if (tag == "asciimath" or "asciimath" in classes) and not len(element):
-        tex = _clean_tex(asciimath.convert_to_tex(element.text or ""))
+        tex = _clean_tex((element.text or "").strip("`"))
         return (tex, _is_display(element, classes)) if tex else None
     if tag not in ("math", "mjx-container") and not _is_rendering(element, classes):
         return _read_attributes(element)
@@ -132,7 +132,7 @@ def _is_rendering(element: Element, classes: list[str]) -> bool:
 def _read_script(script: Element) -> tuple[str, bool] | None:
     kind = (script.get("type") or "").lower()
     if kind.startswith("math/asciimath"):
-        return _clean_tex(asciimath.convert_to_tex(script.text or "")), "display" in kind
+        return _clean_tex(script.text or ""), "display" in kind
     if not kind.startswith(("math/tex", "math/latex")):
         return None
     return _clean_tex(script.text or ""), "display" in kind

@@ -113,31 +113,7 @@ def _find_video_page(frame: Element, base: str) -> str | None:
     return None
 
 
-_MAX_FRAME_TITLE, _MAX_FRAME_WRAPPERS = 100, 4
-_SENTENCE_TAGS = frozenset({"p", "div", "span", "li", "dd"})
-
-
-def link_unread_examples(body: Element, base: str) -> None:
-    """Add a link to each sentence that ends in a colon before a frame whose content is not in the page."""
-    for frame in list(islice(body.iter("iframe"), _MAX_MEDIA)):
-        address = (frame.get("src") or frame.get("data-src") or "").strip()[:_MAX_ADDRESS]
-        url = join_url(base, address)
-        if not address or not url.startswith(("http://", "https://")):
-            continue
-        link = etree.Element("a", href=url)
-        title = " ".join((frame.get("title") or "example").split())[:_MAX_FRAME_TITLE]
-        link.text = f"{title} (frame, not loaded)"
-        before, text = _find_text_before(frame, body)
-        if not text.rstrip().endswith((":", "：")):
-            continue
-        if before is None:
-            frame.addprevious(link)
-        else:
-            if len(before):
-                before[-1].tail = f"{(before[-1].tail or '').rstrip()} "
-            else:
-                before.text = f"{(before.text or '').rstrip()} "
-            before.append(link)
+_MAX_FRAME_TITLE = 100
 
 
 def link_embedded_documents(body: Element, base: str) -> None:
@@ -154,19 +130,3 @@ def link_embedded_documents(body: Element, base: str) -> None:
         link = etree.SubElement(paragraph, "a", href=url)
         link.text = " ".join((frame.get("title") or name or "document").split())[:_MAX_FRAME_TITLE] + " (embedded PDF)"
         frame.addprevious(paragraph)
-
-
-def _find_text_before(frame: Element, body: Element) -> tuple[Element | None, str]:
-    """Return the block before a frame and its text, or None and the text directly before the frame."""
-    place = frame
-    for _ in range(_MAX_FRAME_WRAPPERS):
-        before, around = place.getprevious(), place.getparent()
-        direct = (before.tail if before is not None else around.text if around is not None else "") or ""
-        if direct.strip():
-            return None, direct if place is frame else ""
-        if before is not None:
-            return before, text_of(before) if before.tag in _SENTENCE_TAGS else ""
-        if around is None or around is body:
-            break
-        place = around
-    return None, ""

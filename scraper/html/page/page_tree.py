@@ -17,7 +17,7 @@ from browsers.model import Frame, Snapshot
 from scraper.html.dom import parsing
 from scraper.html.dom.tags import UNREADABLE
 from scraper.html.dom.xpath import Element, attribute_selector, collect_names, element_selector, text_of
-from scraper.html.math import asciimath, formulas
+from scraper.html.math import formulas
 from scraper.html.page import hidden_elements, media_placeholders, text_styles
 from scraper.text.terms import count_words
 from scraper.urls import join_url
@@ -109,8 +109,6 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     head = _head(root)
     base = find_base_url(root, snapshot.url)
     inline_shadow_roots(root)
-    if any(asciimath.is_loaded(script.source) for script in head.scripts if script.source):
-        asciimath.mark_typed_formulas(root)
     tags, classes = collect_names(root)
     may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
     media_placeholders.resolve_lazy_media(root, base)
@@ -127,7 +125,6 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
     media_placeholders.link_embedded_documents(body, base)
-    media_placeholders.link_unread_examples(body, base)
     text_styles.apply_text_styles(body)
     _remove_unreadable(body, rendered=snapshot.rendered)
     text_styles.rename_inline_elements(body, tags)

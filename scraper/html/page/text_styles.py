@@ -87,10 +87,9 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
 
 def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
     """Make those elements `span` that hold no block and have text beside them; a button needs text on both sides."""
-    around = dict.fromkeys(element.getparent() for element in elements)
     parents = [
         parent
-        for parent in around
+        for parent in dict.fromkeys(element.getparent() for element in elements)
         if parent is not None and "".join([parent.text or "", *(child.tail or "" for child in parent)]).strip()
     ]
     if not parents:

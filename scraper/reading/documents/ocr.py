@@ -24,8 +24,8 @@ from typing import Any
 from scraper.documents.markdown_writing import escape_text, join_pages
 from scraper.documents.model import ParsedDocument
 from scraper.documents.pdf.text_assembly import join_lines
-from scraper.extract.markdown.plain_text import strip_markdown
 from scraper.text.language import detect_language
+from scraper.text.markdown_structure import strip_markdown
 from scraper.text.sanitize import clean
 
 _TESSERACT_COMMAND = "tesseract"

@@ -8,13 +8,13 @@ from lxml import etree
 from benchmarks.ablation.items import Answer, Item, add, figures
 from benchmarks.ablation.switches import NEUTRAL, Memo, Rule, Tracer, load_rules, switched_off, unruled_modules
 from scraper.extract.discussion import author_date_labels
-from scraper.extract.normalize import inline_text
 from scraper.facts import money
+from scraper.html.page import media_placeholders
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("extract/content", "extract/discussion", "extract/code", "extract/normalize", "facts", "documents", "site")
 DECIMALS = Rule("facts", "scraper.facts.money:guess_currency", "none")
-EDIT_LINKS = Rule("normalize", "scraper.extract.normalize.inline_text:remove_edit_links", "none")
+MEDIA = Rule("html", "scraper.html.page.media_placeholders:resolve_lazy_media", "none")
 
 
 def test_each_rule_is_a_function_that_can_be_replaced() -> None:
@@ -54,15 +54,15 @@ def test_results_in_caches_follow_the_rules() -> None:
 
 
 def trace(markup: str) -> set[str]:
-    tracer = Tracer([DECIMALS, EDIT_LINKS])
+    tracer = Tracer([DECIMALS, MEDIA])
     with tracer.tracing():
-        inline_text.remove_edit_links(etree.fromstring(markup))
+        media_placeholders.resolve_lazy_media(etree.fromstring(markup), "http://a.example/")
     return tracer.effective
 
 
 def test_a_rule_has_an_effect_where_it_changes_the_tree() -> None:
-    assert trace("<div><h2>Kettles [edit]</h2></div>") == {EDIT_LINKS.name}
-    assert trace("<div><h2>Kettles</h2></div>") == set()
+    assert trace("<div><amp-img src='a.png'/></div>") == {MEDIA.name}
+    assert trace("<div><img src='a.png'/></div>") == set()
 
 
 def test_a_rule_has_an_effect_where_its_result_is_not_neutral() -> None:
@@ -81,9 +81,9 @@ def test_a_result_is_computed_again_without_a_rule_that_had_an_effect() -> None:
         calls.append(money.guess_currency("$", "ca"))
         return len(calls)
 
-    with Tracer([DECIMALS, EDIT_LINKS]).tracing():
+    with Tracer([DECIMALS, MEDIA]).tracing():
         assert memo.get(1, compute) == 1
-    with switched_off([EDIT_LINKS]):
+    with switched_off([MEDIA]):
         assert memo.get(1, compute) == 1
     with switched_off([DECIMALS]):
         assert memo.get(1, compute) == 2

@@ -59,7 +59,6 @@ def test_a_page_is_read_without_one_stage(name: str) -> None:
     ("first", "second", "html"),
     [
         ("build_page_tree", "read_metadata", ARTICLE),
-        ("separate_kickers", "convert", ARTICLE.replace("<p>1. ", "<p><span class=kicker>Kitchen</span>Words ")),
         ("extract_footnotes", "attach_footnotes", ARTICLE),
         ("find_discussion", "select_content", SMALL_FORUM),
         ("select_content", "prune_tree", ARTICLE),

@@ -16,10 +16,9 @@ from scraper.extract.content.block_selection import (
     equalize_cards,
     find_teasers,
     select_blocks,
-    suppress_footers,
 )
+from scraper.extract.content.calibration import estimate_f1, select_by_expected_f1
 from scraper.extract.content.class_name_features import TEASERS
-from scraper.extract.content.expected_f1 import estimate_f1, select_by_expected_f1
 from scraper.extract.content.feature_matrix import compute_columns
 from tests.scraper.extract.content.trees import build_statistics
 
@@ -218,21 +217,6 @@ _PAGE = (
     "<body><div><p>Said above</p></div><article><p>Told</p><footer><p>Its own</p></footer></article>"
     "<footer><p>Of the page</p></footer><div role='contentinfo'><p>Of the page too</p></div></body>"
 )
-
-
-def _suppress(probabilities: list[float]) -> list[float]:
-    page = build_statistics(_PAGE)
-    compute_columns(page)
-    assert page.texts == ["Said above", "Told", "Its own", "Of the page", "Of the page too"]
-    return list(map(float, suppress_footers(page, np.array(probabilities))))
-
-
-def test_only_the_footer_of_the_page_is_suppressed() -> None:
-    assert _suppress([0.5, 0.9, 0.6, 0.9, 0.8]) == [0.5, 0.9, 0.6, 0.0, 0.0]
-
-
-def test_a_footer_with_all_content_stays() -> None:
-    assert _suppress([0.1, 0.2, 0.1, 0.9, 0.8]) == [0.1, 0.2, 0.1, 0.9, 0.8]
 
 
 _ROWS = (("Boat", "Sloop"), ("x", "y"), ("z", "w"))

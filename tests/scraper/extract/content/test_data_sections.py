@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scraper.extract.content.block_selection import find_listed
-from scraper.extract.content.data_sections import select_data
+from scraper.extract.content.section_rules import select_data
 from tests.scraper.extract.content.test_section_rules import LIST, TEXT, TYPES, build, kept
 
 ITEMS = "<ul><li>2 cups of flour</li><li>1 egg</li><li>salt</li></ul>"

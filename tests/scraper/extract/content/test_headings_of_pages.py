@@ -13,7 +13,7 @@ import pytest
 from benchmarks.common.corpora import corpus_folder
 from scraper.extract import reader
 from scraper.extract.content.block_classifier import load_bundled_classifier
-from scraper.extract.content.block_selection import select_blocks, suppress_footers
+from scraper.extract.content.block_selection import select_blocks
 from scraper.extract.content.calibration import calibrate
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.extract.content.section_rules import drop_empty_headings, find_headings, select_headings
@@ -63,7 +63,7 @@ def _check_selection(page: PageStatistics) -> None:
     prediction = load_bundled_classifier().predict(page)
     types = prediction.page_types
     chosen = select_blocks(page, prediction.probabilities, types)
-    p = suppress_footers(page, calibrate(page, prediction.probabilities, types))
+    p = calibrate(page, prediction.probabilities, types)
     assert not (chosen & ~drop_empty_headings(page, chosen, p, types)).any()
     for heading in find_headings(page):
         following = chosen[heading.end :]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.extract.content.context_features import compute_topic_columns
+from scraper.extract.content.feature_matrix import compute_topic_columns
 from scraper.extract.content.page_statistics import PageStatistics
 from scraper.text.terms import split_words
 from tests.scraper.extract.content.trees import build_statistics

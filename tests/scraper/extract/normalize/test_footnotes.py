@@ -47,16 +47,6 @@ EXPECTED = "One.[^1] Two.[^2]\n\n[^1]: First *note*.\n\n[^2]: Second note."
             id="a list alone in an aside",
         ),
         pytest.param(
-            "<p>One.<sup>1</sup> Two.<sup>2</sup></p><h2>Notes</h2><ol><li>First <em>note</em>.</li>"
-            "<li>Second note.</li></ol>",
-            id="a list below a heading",
-        ),
-        pytest.param(
-            "<p>One.<sup>1</sup> Two.<sup>2</sup></p><section aria-label=Footnotes><ol><li>First <em>note</em>.</li>"
-            "<li>Second note.</li></ol></section>",
-            id="a list in a section with a label",
-        ),
-        pytest.param(
             "<p>One.<sup class=footnoteref><a id='footnoteref-1' href='javascript:;'>1</a></sup> "
             "Two.<sup class=footnoteref><a id='footnoteref-2' href='javascript:;'>2</a></sup></p>"
             "<div id='footnote-1'><a href='javascript:;'>1</a>. First <em>note</em>.</div>"
@@ -205,28 +195,3 @@ def test_text_before_its_mark_is_not_a_note() -> None:
 def test_a_section_with_headings_is_not_a_note() -> None:
     html = "<p>See<sup><a href='#note1'>1</a></sup></p><div id=note1><h3>Part</h3><p>One.</p></div>"
     assert "[^1]" not in markdown_of(html)
-
-
-def test_footnote_marks_of_products_are_removed() -> None:
-    cards = "".join(
-        f"<div class=product-card><a href=/products/k{n}>Kettle {n}</a><span class=price>${n}9</span>"
-        "<button>Add to cart</button></div>"
-        for n in range(9)
-    )
-    found = read(
-        "<title>Kettle 5 - Shop</title><meta property=og:type content=product>"
-        "<nav><a href=/>Home</a><a href=/k>Kettles</a><a href=/cart>Cart</a></nav><main class=product>"
-        "<h1>Kettle 5</h1><div class=price>$49.00</div><button>Add to cart</button>"
-        "<div class=product-description><p>Boils a litre in three minutes.<sup><a href='#n1'>1</a></sup> "
-        "Keeps it warm for two hours.<sup><a href='#n2'>2</a></sup> Made of steel.</p><ul><li>1.7 litres</li>"
-        f"<li>2200 watts</li></ul></div><div class=related><h2>You may also like</h2>{cards}</div></main>"
-        "<footer><ol><li id=n1>Measured at sea level.</li><li id=n2>At 20 degrees.</li></ol></footer>",
-        url="https://shop.example/products/kettle-5",
-    )
-    assert found.page_type == "product"
-    assert "in three minutes. Keeps it warm for two hours. Made of steel." in found.markdown
-
-
-def test_brackets_around_a_mark_are_removed() -> None:
-    html = "<p>One [<a href='#note1'>1</a>]. Two.</p><p><a name=note1></a>[1] First note.</p>"
-    assert markdown_of(html) == "One [^1]. Two.\n\n[^1]: First note."

@@ -10,7 +10,6 @@ from tests.scraper.extract.conversion import markdown_of
     [
         ("<p><span>(1)</span><span>A director must act.</span></p>", "(1) A director must act."),
         ("<h2><span>172</span><span>Duty</span></h2>", "## 172 Duty"),
-        ("<li><span>Doe (2020)</span><span>J. Doe. Kettles.</span></li>", "Doe (2020) J. Doe. Kettles."),
         ("<p><span>T</span><span>he story</span></p>", "The story"),
         ("<p><span>1</span><span>st</span></p>", "1st"),
         ("<p>In <span>2020</span><span>Europe</span></p>", "In 2020 Europe"),

@@ -84,33 +84,6 @@ def test_a_long_noscript_text_is_not_a_note() -> None:
     assert "about JavaScript" in text_of(built.body) and not built.asks_for_scripts
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<p>Try this example:</p><iframe src=/demo.html title='Live  demo'></iframe>",
-        "<p>Try this <b>example</b>: </p><div class=ratio><div><iframe data-src=/demo.html title='Live demo'></iframe>"
-        "</div></div>",
-        "<div>Try this example: <iframe src='https://example.com/demo.html' title='Live demo'></iframe></div>",
-    ],
-)
-def test_an_example_in_a_frame_that_is_not_loaded_is_linked_behind_its_sentence(html: str) -> None:
-    markdown = read(f"<main>{html}<p>{WORDS}</p></main>").markdown.replace("**", "")
-    assert "Try this example: [Live demo (frame, not loaded)](https://example.com/demo.html)" in markdown
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<p>A sentence.</p><iframe src=/demo.html></iframe>",
-        "<p>An example:</p><p>text</p><iframe src=/demo.html></iframe>",
-        "<p>An example:</p><iframe></iframe><iframe src='javascript:x'></iframe>",
-        "<h2>Links:</h2><iframe src=/demo.html></iframe>",
-    ],
-)
-def test_other_frames_are_not_mentioned(html: str) -> None:
-    assert "frame" not in read(f"<main>{html}<p>{WORDS}</p></main>").markdown
-
-
 def test_an_example_in_a_loaded_frame_is_included() -> None:
     frames = (Frame("1", "https://example.com/demo.html", "<body><p>the example</p></body>"),)
     html = f"<main><p>Try this:</p><iframe src=/demo.html data-x-frame=1></iframe><p>{WORDS}</p></main>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.markdown.plain_text import strip_markdown
+from scraper.text.markdown_structure import strip_markdown
 from tests.scraper.soon import soon
 
 
