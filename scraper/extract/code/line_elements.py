@@ -31,6 +31,7 @@ _TOP = re.compile(r"\btop:\s*(\d+)px")
 _INDENT = re.compile(r"[ \xa0\t]{2,}")
 _NO_CODE = re.compile(r"[\d\s\u2b07]*")
 """Texts beside the lines: their numbers, and the arrow of a download."""
+_LINE_TAGS = frozenset({"div", "p", "li"})
 _MAX_DEPTH = 4
 _MIN_NUMBERED, _MAX_DIGITS = 3, 6
 """Minimum lines with consecutive numbers, and digits of a number."""
@@ -127,25 +128,27 @@ def join_code_lines(root: Element) -> None:
     they have consecutive numbers, or several `code`, one for each token.
     """
     for ordered in list(root.iter("ol")):
-        items, around = list(ordered.iterchildren("li")), ordered.getparent()
-        outer = around.get("class") if around is not None and len(around) == 1 else ""
-        is_named = _LIST.search(pad_names(f"{ordered.get('class') or ''} {outer or ''}"))
-        are_lines = len(items) > 1 and not any(
-            next(item.iterdescendants(*_NOT_IN_LINES), None) is not None for item in items
-        )
-        if is_named and are_lines and not _is_in_code(ordered):
-            _replace(ordered, [_clean_line(text_of(item)) for item in items])
+        if _is_named_list(ordered):
+            _replace(ordered, [_clean_line(text_of(item)) for item in ordered.iterchildren("li")])
     done: set[Element] = set()
     for code in list(root.iter("code", "pre")):
-        line = code.getparent()
-        while line is not None and line.tag == "span":
-            line = line.getparent()
-        if line is None or line.tag not in ("div", "p", "li") or line in done or _is_in_code(line):
+        line = next(code.iterancestors("div", "p", "li", "td", "pre", "body"), None)
+        if line is None or line.tag not in _LINE_TAGS or line in done or _is_in_code(line):
             continue
         run = dict(_find_run(line))
         done.update(run or (line,))
         if _are_lines(list(run), list(run.values())):
             _replace_run(list(run), [text for _, text in run.values()])
+
+
+def _is_named_list(ordered: Element) -> bool:
+    items, around = list(ordered.iterchildren("li")), ordered.getparent()
+    outer = around.get("class") if around is not None and len(around) == 1 else ""
+    if len(items) < 2 or not _LIST.search(pad_names(f"{ordered.get('class') or ''} {outer or ''}")):
+        return False
+    return not _is_in_code(ordered) and not any(
+        next(item.iterdescendants(*_NOT_IN_LINES), None) is not None for item in items
+    )
 
 
 _Row = tuple[int | None, str]

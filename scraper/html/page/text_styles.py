@@ -67,22 +67,26 @@ def _find_styles(body: Element) -> Iterator[tuple[Element, str]]:
         for name, pattern in _STYLES.items() if "line" in style or "white-space" in style else ():
             if pattern.search(style):
                 yield element, name
-    root = body.getroottree().getroot()
-    css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
-    if not _HINT.search(css):
-        return
-    by_class: dict[str, str] = {}
-    for rule in parse_rules(clear_comments(css)):
-        for selector in rule.selector.split(",") if rule.applies else ():
-            simple = _SIMPLE.fullmatch(selector.strip())
-            name = next((name for name, pattern in _STYLES.items() if simple and pattern.search(rule.body)), "")
-            if simple and name:
-                by_class[simple[1]] = name
+    by_class = _read_class_styles(body)
     if by_class:
         pattern = re.compile(rf" (?:{'|'.join(map(re.escape, by_class))}) ")
         for element, classes in find_by_class(body, pattern):
-            for style in {by_class[one.lower()] for one in classes if one.lower() in by_class}:
-                yield element, style
+            for one in dict.fromkeys(by_class[name.lower()] for name in classes if name.lower() in by_class):
+                yield element, one
+
+
+def _read_class_styles(body: Element) -> dict[str, str]:
+    """Return the style of each class for which an inline style sheet has a rule."""
+    root = body.getroottree().getroot()
+    css = "\n}}\n".join(sheet.text or "" for sheet in root.iter("style"))[:MAX_CSS].lower()
+    by_class: dict[str, str] = {}
+    for rule in parse_rules(clear_comments(css)) if _HINT.search(css) else ():
+        name = next((name for name, pattern in _STYLES.items() if pattern.search(rule.body)), "")
+        for selector in rule.selector.split(",") if name and rule.applies else ():
+            simple = _SIMPLE.fullmatch(selector.strip())
+            if simple:
+                by_class[simple[1]] = name
+    return by_class
 
 
 def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
