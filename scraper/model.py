@@ -95,11 +95,10 @@ class Post:
         return answer | {name: value for name, value in optional.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """Content of one snapshot. None means unknown; empty means known to be empty."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageMetadata:
+    """What a page states about itself. None means unknown."""
 
-    url: str
     title: str | None = None
     author: str | None = None
     published: datetime | None = None
@@ -109,6 +108,13 @@ class Document:
     site_name: str | None = None
     language: str | None = None
     description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document(PageMetadata):
+    """Content of one snapshot. None means unknown; empty means known to be empty."""
+
+    url: str
     page_type: str | None = None
     text: str = ""
     markdown: str = ""

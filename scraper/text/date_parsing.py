@@ -101,6 +101,14 @@ _URL_DATE = re.compile(
 _EPOCH_DIGITS = (10, 13)
 """Digits of seconds or milliseconds of the years 2001 to 2033, which begin with 1; a year begins with 20."""
 _COMPACT = re.compile(r"(20\d\d)(\d\d)(\d\d)(?:\d{2}){0,3}", re.ASCII)
+_YEAR_MONTH = re.compile(r"((?:19|20)\d\d)[-/.](0?[1-9]|1[0-2])", re.ASCII)
+_DAY_BESIDE = re.compile(r"([^\W\d_]{2,})(?:-feira)?\W{0,3}\Z|\A\s*[(,]\s*([^\W\d_]{2,})\b")
+"""A word at the end of the text before a date, or in brackets or after a comma at the start of the text behind it."""
+_UNITED_STATES = re.compile(r"[1-9]\d?/[1-9]/\d{4},?\s\d{1,2}:\d\d(?::\d\d)?\s?[AaPp]\.?[Mm]\b")
+"""Numbers as programs write them in the United States. Of the countries that write hours with AM or PM, only these
+write months without a leading zero."""
+_DRUPAL = re.compile(r"\d\d/\d\d/\d{4} - \d\d:\d\d")
+"""The default format of Drupal behind a day of the week. Its month comes first."""
 _ZONE_NAME = re.compile(r"\b(?:GMT|UTC)(?=[+-]\d)")
 _MIN_BUDDHIST_YEAR, _BUDDHIST_OFFSET = 2400, 543
 """Years. Years above this are of the Buddhist era, which is ahead by the offset."""
@@ -130,7 +138,7 @@ def parse_date(text: str, *, earliest: int = _EARLIEST) -> datetime | None:
 
 
 def find_date(text: str) -> datetime | None:
-    """Return a date in a short text, or None. Ambiguous numbers such as 3/4/2024 are ignored."""
+    """Return a date in a short text, or None. Numbers such as 3/4/2024 are ignored if nothing tells their order."""
     found = match_date(text)
     return _check_year(found[1]) if found else None
 
@@ -175,7 +183,9 @@ def _parse_rfc5322(text: str) -> datetime | None:
 
 
 def _parse_digits(text: str) -> datetime | None:
-    """Parse digits only: seconds or milliseconds since 1970, or year, month and day without separators."""
+    """Parse digits only: seconds or milliseconds since 1970, a year with a month, or also a day without separators."""
+    if match := _YEAR_MONTH.fullmatch(text):
+        return _make_date(match[1], match[2], 1)
     if text.startswith("1") and len(text) in _EPOCH_DIGITS and text.isascii() and text.isdecimal():
         return datetime.fromtimestamp(int(text[:10]), UTC)
     match = _COMPACT.fullmatch(text)
@@ -185,17 +195,32 @@ def _parse_digits(text: str) -> datetime | None:
 def _build_date(match: re.Match[str], order: str, *, day_first: bool = False) -> datetime | None:
     """Return the date of a match of one of `DATE_FORMS`, or None; `order` is the order of its groups.
 
-    With `day_first`, 3/4/2024 is in April; otherwise it is ambiguous. 12/25/2024 and 25/12/2024 are never ambiguous.
+    With `day_first`, 3/4/2024 is in April; otherwise the text beside it decides. 12/25/2024 and 25/12/2024 are never
+    ambiguous.
     """
     parts = dict(zip(order.replace("??", "dm"), match.groups(), strict=True))
     name, day, year = parts["m"], int(parts["d"]), int(parts["y"])
     month = int(name) if name.isdecimal() else find_month(name) or 0
     month = 10 if _CROATIAN_OCTOBER.search(match[0]) else month
     if order == "??y" and not day_first and month != day and max(month, day) <= 12:
-        return None
+        return _resolve_order(match, _make_date(year, month, day), _make_date(year, day, month))
     if (order == "??y" or day_first) and month > 12 >= day:
         month, day = day, month
     return _make_date(year - _BUDDHIST_OFFSET if year > _MIN_BUDDHIST_YEAR else year, month, day)
+
+
+def _resolve_order(match: re.Match[str], day_first: datetime | None, month_first: datetime | None) -> datetime | None:
+    """Return the one of two readings of a date that the day of the week beside it or its format confirms, or None."""
+    beside = [_DAY_BESIDE.search(part) for part in (match.string[: match.start()], match.string[match.end() :])]
+    words = [(found[1] or found[2]).lower() for found in beside if found]
+    weeks = read_topic("calendar")["weekdays"].values()
+    named = {number for week in weeks for number, day in enumerate(week) for word in words if day.startswith(word)}
+    fitting = [moment for moment in (day_first, month_first) if moment and moment.weekday() in named]
+    if len(fitting) == 1:
+        return fitting[0]
+    if named and not fitting:
+        return None
+    return month_first if (_DRUPAL if fitting else _UNITED_STATES).match(match.string, match.start()) else None
 
 
 def _make_date(year: str | int, month: str | int, day: str | int) -> datetime | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice, product
 from typing import Any
 
 from scraper.facts.metadata import author_and_date
@@ -17,8 +17,11 @@ from scraper.facts.syntaxes import jsonld
 from scraper.html.dom.xpath import Element
 from scraper.html.page import page_tree
 from scraper.html.page.page_tree import PageHead, PageTree
+from scraper.model import PageMetadata
 from scraper.text import date_parsing
-from scraper.text.sanitize import clean_line
+from scraper.text.sanitize import clean_line, name_key
+from scraper.text.terms import split_words
+from scraper.urls import host_key, join_url, result_key
 from scraper.words.matcher import WordPattern, Words
 
 _MAX_NAME = 120
@@ -46,23 +49,19 @@ _GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
 """Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
 
 _DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
+_NAME_SEPARATOR = re.compile(r"[,;&/]| - ")
+_URL_PROPERTIES = ("url", "mainEntityOfPage", "@id")
+_MEDIA = re.compile(r"(?:Image|Video|Audio|Media|3DModel)(?:Object)?\b|Clip\b|Photograph\b")
+_OWN_PROPERTIES = frozenset({"author", *_DATE_PROPERTIES})
 _ORGANIZATION = re.compile(r"Organization|Corporation|LocalBusiness|Brand\b")
 _NAME_BESIDE_MAIL = re.compile(r"\A\S+@\S+\s+\((.+)\)\Z|\A(.+?)\s+<?\S+@\S+>?\Z")
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """Metadata of a page. None means unknown."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata(PageMetadata):
+    """Metadata of a page, with its article."""
 
-    title: str | None = None
-    author: str | None = None
-    published: datetime | None = None
-    published_source: str | None = None
-    """`structured`, `meta`, `url` or `text`."""
-    site_name: str | None = None
-    language: str | None = None
-    description: str | None = None
     article: JsonLdArticle | None = None
     """Text of the article in the page's data."""
 
@@ -77,11 +76,13 @@ def read(page: PageTree) -> Metadata:
         page.head.jsonld_scripts, without=page_tree.THIRD_PARTY_PROPERTIES, single=page_tree.THIRD_PARTY_LISTS
     )
     site = _find_site_name(metas, items)
+    title = titles.read(page, metas, site)
+    own = _select_own_items(items, title or "", page.url)
     near = find_near_headline(page.body)
-    published, source = _find_published(page, near, metas, items)
+    published, source = _find_published(page, near, metas, own)
     return Metadata(
-        title=titles.read(page, metas, site),
-        author=_find_author(near or first_elements(page.body), metas, items, site),
+        title=title,
+        author=_find_author(near or first_elements(page.body), metas, _read_item_authors(own, items), site, page.url),
         published=published,
         published_source=source,
         site_name=site,
@@ -107,20 +108,77 @@ def _join_scholarly_authors(metas: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: ", ".join(dict.fromkeys(names[:_MAX_AUTHORS])) for name, names in found.items()}
 
 
+def _select_own_items(items: list[jsonld.JsonLdItem], title: str, url: str) -> list[jsonld.JsonLdItem]:
+    """Return the items that may describe the page, first those with its URL or headline.
+
+    Left out are pictures and clips, which describe only themselves, and items with another headline: those that also
+    have another URL, and all if one item has the headline of the page. A clip with the title of the page comes last.
+    """
+    ranked: list[tuple[float, jsonld.JsonLdItem]] = []
+    page = result_key(url)
+    for item in items:
+        if _OWN_PROPERTIES.isdisjoint(item):
+            continue
+        headlines = jsonld.read_names([item.get("headline"), item.get("name")])
+        likeness = max((titles.agreement(headline, title) for headline in headlines), default=0.0)
+        addresses = [address for name in _URL_PROPERTIES for address in _read_addresses(item.get(name))]
+        has_url = page in (result_key(join_url(url, address)) for address in addresses)
+        is_own = has_url or likeness >= titles.MIN_AGREEMENT
+        types = " ".join(jsonld.type_names(item))
+        if _MEDIA.search(types) is None and (is_own or not (headlines and title and addresses)):
+            ranked.append((2.0 if has_url else likeness, item))
+        elif is_own and "Image" not in types:
+            ranked.append((-1.0, item))
+    ranked.sort(key=lambda pair: pair[0], reverse=True)
+    if any(rank >= titles.MIN_AGREEMENT and "headline" in item for rank, item in ranked):
+        ranked = [(rank, item) for rank, item in ranked if rank >= titles.MIN_AGREEMENT or "headline" not in item]
+    return [item for _, item in ranked]
+
+
+def _read_addresses(value: Any) -> list[str]:
+    """Return the URLs in a value that is a URL, an object with one, or a list of these."""
+    listed = value if isinstance(value, list) else [value]
+    stated = [one.get("@id") or one.get("url") if isinstance(one, dict) else one for one in listed]
+    return [one for one in stated if isinstance(one, str)]
+
+
 def _find_author(
-    near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem], site: str | None
+    near: list[Element], metas: dict[str, str], stated: tuple[list[str], list[str]], site: str | None, url: str
 ) -> str | None:
-    people, organizations = _read_item_authors(items)
+    """Return the first declared author that is shown near the headline, else a byline, else the declared author.
+
+    Names of the site come last.
+    """
+    people, organizations = stated
     candidates = [*people, *(metas.get(name, "") for name in _AUTHOR_METAS)]
     if "written" in metas.get("twitter:label1", "").lower():
         candidates.append(metas.get("twitter:data1", ""))
-    names = chain(candidates, author_and_date.find_author_names(near), organizations)
-    return next(filter(None, (_parse_person(name, site) for name in names)), None)
+    declared, bylines, others = (
+        [name for text in texts if (name := _parse_person(text, site))]
+        for texts in (candidates, author_and_date.find_author_names(near), organizations)
+    )
+    visible = name_key(" ".join([*bylines, *(f"{element.text or ''} {element.tail or ''}" for element in near)]))
+    shown = [name for name in declared if name_key(_NAME_SEPARATOR.split(name, maxsplit=1)[0]) in visible]
+    names = [*shown, *bylines, *declared, *others]
+    host = host_key(url)
+    sites = {name_key(text) for text in (site, host, *host.split(".")[:-1]) if text}
+    return min(names, key=lambda name: _is_site(name, sites), default=None)
 
 
-def _read_item_authors(items: list[jsonld.JsonLdItem]) -> tuple[list[str], list[str]]:
-    """Return for each item the people among its authors, and in a second list all its authors, also organizations."""
-    by_id = {str(item["@id"]): item for item in items if "@id" in item and item.get("name")}
+def _is_site(name: str, sites: Collection[str]) -> bool:
+    """Return True for the name of the site or its staff in any spelling."""
+    words = [word for word in split_words(name.lower()) if word not in _PLACEHOLDER_NAMES.all]
+    return "".join(words) in sites or "".join(words[:-1]) in sites
+
+
+def _read_item_authors(
+    items: list[jsonld.JsonLdItem], referenced: list[jsonld.JsonLdItem]
+) -> tuple[list[str], list[str]]:
+    """Return for each item the people among its authors, and in a second list all its authors, also organizations.
+
+    `referenced` are the items that the authors may refer to by their `@id`.
+    """
+    by_id = {str(item["@id"]): item for item in referenced if "@id" in item and jsonld.read_names(item)}
     people: list[str] = []
     organizations: list[str] = []
     for item in items:
@@ -135,9 +193,7 @@ def _read_item_authors(items: list[jsonld.JsonLdItem]) -> tuple[list[str], list[
 
 
 def _resolve_reference(value: Any, by_id: dict[str, jsonld.JsonLdItem]) -> Any:
-    if isinstance(value, dict) and "name" not in value:
-        return by_id.get(str(value.get("@id")), value)
-    return value
+    return value if not isinstance(value, dict) or jsonld.read_names(value) else by_id.get(str(value.get("@id")), value)
 
 
 def _is_organization(value: Any) -> bool:
@@ -152,7 +208,8 @@ def _parse_person(text: str, site: str | None) -> str | None:
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
     refused = (
-        not 2 < len(name) <= _MAX_NAME
+        not (len(name) > 2 or (name.isalpha() and not name.isupper()) or not name.isascii())
+        or len(name) > _MAX_NAME
         or "://" in name
         or name.lower() in _PLACEHOLDER_NAMES.all
         or name.lower().rstrip(".") in _DATE_NAMES.all
@@ -166,13 +223,12 @@ def _parse_person(text: str, site: str | None) -> str | None:
 def _find_published(
     page: PageTree, near: list[Element], metas: dict[str, str], items: list[jsonld.JsonLdItem]
 ) -> tuple[datetime | None, str | None]:
-    for name in _DATE_PROPERTIES:
-        for item in items:
-            stated = item.get(name)
-            first = next(iter(stated), None) if isinstance(stated, list) else stated
-            moment = date_parsing.parse_date(first) if isinstance(first, str) else None
-            if moment:
-                return moment, "structured"
+    for item, name in product(items, _DATE_PROPERTIES):
+        stated = item.get(name)
+        first = next(iter(stated), None) if isinstance(stated, list) else stated
+        moment = date_parsing.parse_date(first) if isinstance(first, str) else None
+        if moment:
+            return moment, "structured"
     for name in _DATE_METAS:
         moment = date_parsing.parse_date(metas.get(name, ""))
         if moment:

@@ -23,7 +23,7 @@ _MAX_TITLE = 300
 KICKER_CLASS = WordPattern(r"[\s_-]{headings.kicker_class}[\s_-]", re.NOFLAG, required=Words("headings.kicker_class"))
 """Classes of the topic above a headline or before a lead."""
 
-_MIN_AGREEMENT = 0.4
+MIN_AGREEMENT = 0.4
 """Word F1. A heading with at least this agreement with the head's title is the title."""
 
 _MIN_REST_AGREEMENT = 0.75
@@ -61,8 +61,8 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
     headings = list(filter(None, map(_read_heading, islice(_iterate_document(page.body, "h1"), _MAX_HEADINGS))))
     head_title = _read_head_title(page, metas, site, () if is_front else headings)
     if headings and head_title:
-        best = max(headings, key=lambda heading: _agreement(heading, head_title))
-        if _agreement(best, head_title) >= _MIN_AGREEMENT:
+        best = max(headings, key=lambda heading: agreement(heading, head_title))
+        if agreement(best, head_title) >= MIN_AGREEMENT:
             # Text before it in another element is a label: `Title:` on a paper.
             label_gone = head_title if best.endswith(f":{head_title}") else best
             return label_gone if is_front else _find_below_site_name(page.body, label_gone, head_title, site)
@@ -91,8 +91,8 @@ def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: 
     names = {(site or "").lower(), *(address.hostname or "").split(".")}
     if head_title.lower() in names:
         return next((heading for heading in headings if len(heading.split()) >= _MIN_TITLE_WORDS), None)
-    best = max(headings, key=lambda heading: _agreement(heading, part), default="")
-    return best if _agreement(best, part) >= _MIN_URL_AGREEMENT and not _agreement(head_title, part) else None
+    best = max(headings, key=lambda heading: agreement(heading, part), default="")
+    return best if agreement(best, part) >= _MIN_URL_AGREEMENT and not agreement(head_title, part) else None
 
 
 def _complete_title(title: str, headings: Sequence[str]) -> str:
@@ -136,7 +136,7 @@ def _is_site_wide(card: str, title: str, url: str, site: str | None, headings: S
     return (
         card.lower() not in title.lower()
         and any(heading.lower() == first for heading in headings)
-        and max(_agreement(heading, card) for heading in headings) < _MIN_AGREEMENT
+        and max(agreement(heading, card) for heading in headings) < MIN_AGREEMENT
     )
 
 
@@ -160,7 +160,7 @@ def _find_below_site_name(body: Element, best: str, head_title: str, site: str |
         return best
     subheadings = map(_read_heading, islice(_iterate_document(body, "h1", "h2"), _MAX_SUBHEADINGS))
     below = dropwhile(lambda heading: heading != best, subheadings)
-    return next((heading for heading in below if _agreement(heading, rest) >= _MIN_REST_AGREEMENT), best)
+    return next((heading for heading in below if agreement(heading, rest) >= _MIN_REST_AGREEMENT), best)
 
 
 def _read_heading(heading: Element) -> str:
@@ -214,6 +214,6 @@ def _strip_site_suffix(title: str, site: str | None) -> str:
     return title[: last.start()] if is_site or is_short else title
 
 
-def _agreement(one: str, other: str) -> float:
+def agreement(one: str, other: str) -> float:
     """Return the F1 score of the words of two texts."""
     return dice(*(set(split_words(text.replace("_", " "))) for text in (one, other)))

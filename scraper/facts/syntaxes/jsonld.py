@@ -104,14 +104,31 @@ def type_names(item: JsonLdItem) -> list[str]:
 
 def read_names(value: Any) -> list[str]:
     """Return the names in a value that is a text, an object with a name, or a list of these."""
-    found: list[str] = []
-    for part in value if isinstance(value, list) else [value]:
-        name = part.get("name") if isinstance(part, dict) else part
-        if isinstance(name, list):
-            name = next((text for text in name if isinstance(text, str)), None)
-        if isinstance(name, str) and name.strip():
-            found.append(name.strip())
-    return found
+    return [
+        name for part in _listed(value) for name in (_object_names(part) if isinstance(part, dict) else _text(part))
+    ]
+
+
+def _object_names(item: JsonLdItem) -> list[str]:
+    """Return the names of an object, else the parts of its name in one text, else another name."""
+    stated = _listed(item.get("name"))
+    if any(isinstance(one, dict) and "@language" in one for one in stated):
+        stated = stated[:1]  # the others are the same name in other languages
+    if names := [text for one in stated for text in _text(one)]:
+        return names
+    parts = [text for name in ("givenName", "familyName") for text in _text(item.get(name))]
+    return [" ".join(parts)] if parts else _text(item.get("alternateName"))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: Any) -> list[str]:
+    """Return a text, or that of an object or list with one, as a list of one, or [] if there is none."""
+    value = value[0] if isinstance(value, list) and value else value
+    text = value.get("@value", value.get("name")) if isinstance(value, dict) else value
+    return [text.strip()] if isinstance(text, str) and text.strip() else []
 
 
 def _read_with_first(readings: Iterable[Callable[[str], list[Any]]], block: str) -> list[Any] | None:

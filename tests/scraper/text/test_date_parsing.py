@@ -171,3 +171,28 @@ def test_ambiguous_or_invalid_dates_are_none(text: str) -> None:
 def test_publications_may_be_older_than_the_web() -> None:
     assert date_parsing.parse_date("1965-04-19") is None
     assert date_parsing.parse_date("1965-04-19", earliest=1) == _day(1965, 4, 19)
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("Mon, 03/04/2024 - 09:15", _day(2024, 3, 4)),
+        ("Mon, 04/03/2024 - 09:15", _day(2024, 3, 4)),
+        ("lun., 04/03/2024", _day(2024, 3, 4)),
+        ("segunda-feira, 04/03/2024", _day(2024, 3, 4)),
+        ("03/04/2024 (Monday)", _day(2024, 3, 4)),
+        ("Tue, 07/11/2023 - 17:57", _day(2023, 7, 11)),  # also a Tuesday with the day first, but the default of Drupal
+        ("Tue, 07/11/2023", None),
+        ("Fri, 03/04/2024 - 09:15", None),
+        ("3/4/2024 9:15:00 AM", _day(2024, 3, 4)),
+        ("12/3/2024, 1:00 pm", _day(2024, 12, 3)),
+        ("3/12/2024 9:15:00 AM", None),
+        ("03/04/2024 9:15:00 AM", None),
+        ("3/4/2024 9:15", None),
+        ("2024/03", _day(2024, 3, 1)),
+        ("2024-3", _day(2024, 3, 1)),
+        ("2024/13", None),
+    ],
+)
+def test_the_day_of_the_week_or_the_format_decides_between_day_and_month(text: str, date: datetime | None) -> None:
+    assert date_parsing.parse_date(text) == date

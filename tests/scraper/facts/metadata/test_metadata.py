@@ -154,6 +154,72 @@ def test_author_and_date_are_of_the_page_s_own_work(block: str, author: str | No
     assert (found.published.date().isoformat() if found.published else None) == day
 
 
+@pytest.mark.parametrize(
+    ("block", "author", "day"),
+    [
+        (
+            '[{"@type": "NewsArticle", "headline": "Gulls", "author": "Cy Other", "datePublished": "2019-01-01"}, '
+            '{"@type": "NewsArticle", "headline": "Crane repaired", "author": "Ann", "datePublished": "2024-03-04"}]',
+            "Ann",
+            "2024-03-04",
+        ),
+        (
+            '[{"@type": "Article", "headline": "Gulls", "author": "Cy Other", "datePublished": "2019-01-01"}, '
+            '{"@type": "Article", "url": "page", "author": "Ann", "datePublished": "2024-03-04"}]',
+            "Ann",
+            "2024-03-04",
+        ),
+        (
+            '{"@type": "Article", "name": "Gulls", "url": "/g", "author": "Cy Other", "dateCreated": "2019-01-01"}',
+            "Bea Byline",
+            None,
+        ),
+        (
+            '{"@type": "Article", "image": {"@type": "ImageObject", "name": "Crane repaired", "author": "Cy Other", '
+            '"datePublished": "2011-01-01"}}',
+            "Bea Byline",
+            None,
+        ),
+        ('{"@type": "VideoObject", "name": "A harbour", "uploadDate": "2011-01-01"}', "Bea Byline", None),
+        ('{"@type": "VideoObject", "name": "Crane repaired", "uploadDate": "2011-01-01"}', "Bea Byline", "2011-01-01"),
+    ],
+)
+def test_other_works_in_the_data_of_a_page_have_their_own_author_and_date(
+    block: str, author: str, day: str | None
+) -> None:
+    head = f'<title>Crane repaired</title><script type="application/ld+json">{block}</script>'
+    found = read(f"{head}<main><h1>Crane repaired</h1><p>By Bea Byline</p><p>{WORDS}</p><p>Ann</p></main>")
+    assert (found.author, found.published and found.published.date().isoformat()) == (author, day)
+
+
+@pytest.mark.parametrize(
+    ("person", "author"),
+    [
+        ('{"givenName": "Ada", "familyName": "Lovelace"}', "Ada Lovelace"),
+        ('{"name": {"@value": "Ada Lovelace"}}', "Ada Lovelace"),
+        ('{"name": [{"@value": "Ada", "@language": "en"}, {"@value": "Ade", "@language": "de"}]}', "Ada"),
+        ('[{"name": ["Ada Lovelace", "Bo"]}]', "Ada Lovelace, Bo"),
+        ('{"alternateName": "Ada Lovelace"}', "Ada Lovelace"),
+        ('{"name": 7}', None),
+        ('"Bo"', "Bo"),
+        ('"林晓"', "林晓"),
+        ('"X1"', None),
+    ],
+)
+def test_names_of_authors_have_several_forms(person: str, author: str | None) -> None:
+    assert _stated(f'{{"@type": "Article", "author": {person}}}').author == author
+
+
+@pytest.mark.parametrize("name", ["QuayPost", "Quay Post Staff", "quaypost.example", "Quaypost net", "Photo Feed"])
+@pytest.mark.parametrize(("byline", "author"), [("<p>By Ada Lovelace</p>", "Ada Lovelace"), ("", None)])
+def test_a_byline_precedes_a_declared_author_that_is_the_site_or_not_displayed(
+    name: str, byline: str, author: str | None
+) -> None:
+    site = "<meta property=og:site_name content='Quay Post'>"
+    found = read(f"{site}<meta name=author content='{name}'><main><h1>T</h1>{byline}<p>{WORDS}</p></main>")
+    assert found.author == (author or name)
+
+
 def test_each_author_of_a_paper_has_a_meta_of_their_own() -> None:
     metas = "".join(f'<meta name="citation_author" content="{name}">' for name in ("Lovelace, Ada", "Ben Oyelaran"))
     assert read(f"<head>{metas}</head><body><h1>T</h1><p>{WORDS}</p></body>").author == "Ada Lovelace, Ben Oyelaran"
