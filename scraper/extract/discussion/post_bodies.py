@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from scraper.extract.discussion.author_date_labels import is_quote
 from scraper.extract.discussion.post_containers import PostContainer
+from scraper.facts.metadata.author_date_labels import is_quote, strip_digits
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element, classes_of, text_of
@@ -130,9 +130,9 @@ def _is_body_name(name: str) -> bool:
 
 def _key(element: Element) -> str:
     around = element.getparent()
-    name = re.sub(r"\d+", "", " ".join(classes_of(element)[:2]))
+    name = strip_digits(" ".join(classes_of(element)[:2]))
     outer = "" if around is None or name else " ".join((around.get("class") or around.tag).split()[:1])
-    identity = re.sub(r"\d+", "", element.get("id") or "") if not name else ""
+    identity = strip_digits(element.get("id") or "") if not name else ""
     return f"{outer}>{element.tag}.{name}#{identity}"
 
 

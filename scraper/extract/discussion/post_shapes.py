@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scraper.extract.discussion.author_date_labels import AuthorDateLabel
+from scraper.facts.metadata.author_date_labels import AuthorDateLabel, strip_digits
 from scraper.html.dom.xpath import Element
 from scraper.words.matcher import WordPattern
 
@@ -17,7 +17,6 @@ _MAX_WIDE = 150
 _MAX_TOKENS = 8
 _MAX_ANCESTORS = 60
 
-_DIGITS = re.compile(r"\d+")
 _POST_NAME = WordPattern(
     r"post(?!er)|comment|message|reply|answer|question|review|note|(?:^|[\s_#@-])(?:msg|email|mail|thread|topic|thing|"
     r"discussion|{posts.class})"
@@ -94,10 +93,10 @@ def group_by_shape(labels: Sequence[AuthorDateLabel]) -> list[Shape]:
 def _tokens(element: Element) -> list[str]:
     """Return the shapes of an element."""
     tag: str = element.tag
-    names = [f"{tag}.{_DIGITS.sub('', name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
+    names = [f"{tag}.{strip_digits(name)}" for name in (element.get("class") or "")[:300].split()[:_MAX_TOKENS]]
     identity = element.get("id")
     if identity and any(map(str.isdigit, identity)):
-        names.append(f"{tag}#{_DIGITS.sub('', identity)[:40]}")
+        names.append(f"{tag}#{strip_digits(identity)[:40]}")
     kind = type_of(element)
     if kind:
         names += (kind, TYPED_POST) if kind in _POST_TYPES else (kind,)

@@ -12,10 +12,9 @@ from itertools import islice
 
 from lxml import etree
 
-from scraper.extract.discussion.author_date_labels import find_labels
-from scraper.extract.discussion.opening_post import find_opening_post
 from scraper.extract.discussion.post_bodies import copy_body, find_bodies, read_texts
-from scraper.extract.discussion.post_containers import PostContainer, find_containers
+from scraper.extract.discussion.post_containers import PostContainer, find_containers, find_opening_post
+from scraper.facts.metadata.author_date_labels import find_labels
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.xpath import Element, text_of, text_selector
 from scraper.html.page.page_tree import PageTree
@@ -63,7 +62,7 @@ class Discussion:
 
 def find_discussion(page: PageTree) -> Discussion:
     """Return the posts of a page; the tree is not changed."""
-    labels = find_labels(page.body, page.classes, page.tags)
+    labels = find_labels(page.body, page.classes)
     containers = find_containers(labels, page.url)
     if not containers:
         return Discussion()

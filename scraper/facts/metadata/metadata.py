@@ -9,9 +9,10 @@ from datetime import datetime
 from itertools import islice, product
 from typing import Any
 
-from scraper.facts.metadata import author_and_date
+from scraper.facts.metadata import author_date_labels
 from scraper.facts.metadata import title as titles
-from scraper.facts.metadata.author_and_date import find_near_headline, first_elements
+from scraper.facts.metadata.author_date_labels import find_near_headline, first_elements
+from scraper.facts.metadata.author_names import strip_byline
 from scraper.facts.metadata.jsonld_article import JsonLdArticle, find_jsonld_article
 from scraper.facts.syntaxes import jsonld
 from scraper.html.dom.xpath import Element
@@ -22,7 +23,7 @@ from scraper.text import date_parsing
 from scraper.text.sanitize import clean_line, name_key
 from scraper.text.terms import split_words
 from scraper.urls import host_key, join_url, result_key
-from scraper.words.matcher import WordPattern, Words
+from scraper.words.matcher import Words
 
 _MAX_NAME = 120
 """Characters of the name of an author or site."""
@@ -45,9 +46,6 @@ _MAX_DESCRIPTION = 500
 _PLACEHOLDER_NAMES = Words("byline.no_author")
 _DATE_NAMES = Words(*date_parsing.MONTHS_AND_DAYS, language="en")
 """Months and days of the week, which begin a date in the place of a name."""
-_GIVEN_NAME_BY = WordPattern(r"{byline.given_name}\s[^\s,]+(?:,|\Z)", re.NOFLAG)
-"""Words for "by" that are also names of people if one word follows: `Di Wang` is not by Wang."""
-
 _DATE_PROPERTIES = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _NAME_SEPARATOR = re.compile(r"[,;&/]| - ")
 _URL_PROPERTIES = ("url", "mainEntityOfPage", "@id")
@@ -114,25 +112,24 @@ def _select_own_items(items: list[jsonld.JsonLdItem], title: str, url: str) -> l
     Left out are pictures and clips, which describe only themselves, and items with another headline: those that also
     have another URL, and all if one item has the headline of the page. A clip with the title of the page comes last.
     """
-    ranked: list[tuple[float, jsonld.JsonLdItem]] = []
-    page = result_key(url)
-    for item in items:
-        if _OWN_PROPERTIES.isdisjoint(item):
-            continue
-        headlines = jsonld.read_names([item.get("headline"), item.get("name")])
-        likeness = max((titles.agreement(headline, title) for headline in headlines), default=0.0)
-        addresses = [address for name in _URL_PROPERTIES for address in _read_addresses(item.get(name))]
-        has_url = page in (result_key(join_url(url, address)) for address in addresses)
-        is_own = has_url or likeness >= titles.MIN_AGREEMENT
-        types = " ".join(jsonld.type_names(item))
-        if _MEDIA.search(types) is None and (is_own or not (headlines and title and addresses)):
-            ranked.append((2.0 if has_url else likeness, item))
-        elif is_own and "Image" not in types:
-            ranked.append((-1.0, item))
+    dated = (item for item in items if not _OWN_PROPERTIES.isdisjoint(item))
+    ranked = [(rank, item) for item in dated if (rank := _rank_item(item, title, url)) is not None]
     ranked.sort(key=lambda pair: pair[0], reverse=True)
-    if any(rank >= titles.MIN_AGREEMENT and "headline" in item for rank, item in ranked):
-        ranked = [(rank, item) for rank, item in ranked if rank >= titles.MIN_AGREEMENT or "headline" not in item]
-    return [item for _, item in ranked]
+    has_own = any(rank >= titles.MIN_AGREEMENT and "headline" in item for rank, item in ranked)
+    return [item for rank, item in ranked if rank >= titles.MIN_AGREEMENT or not (has_own and "headline" in item)]
+
+
+def _rank_item(item: jsonld.JsonLdItem, title: str, url: str) -> float | None:
+    """Return the likeness of the headlines of an item and a page, 2 if the URL is the same, -1 for a clip, or None."""
+    headlines = jsonld.read_names([item.get("headline"), item.get("name")])
+    likeness = max((titles.agreement(headline, title) for headline in headlines), default=0.0)
+    addresses = [address for name in _URL_PROPERTIES for address in _read_addresses(item.get(name))]
+    if addresses and result_key(url) in (result_key(join_url(url, address)) for address in addresses):
+        likeness = 2.0
+    is_own, types = likeness >= titles.MIN_AGREEMENT, " ".join(jsonld.type_names(item))
+    if _MEDIA.search(types):
+        return -1.0 if is_own and "Image" not in types else None
+    return likeness if is_own or not (headlines and title and addresses) else None
 
 
 def _read_addresses(value: Any) -> list[str]:
@@ -155,7 +152,7 @@ def _find_author(
         candidates.append(metas.get("twitter:data1", ""))
     declared, bylines, others = (
         [name for text in texts if (name := _parse_person(text, site))]
-        for texts in (candidates, author_and_date.find_author_names(near), organizations)
+        for texts in (candidates, author_date_labels.find_author_names(near), organizations)
     )
     visible = name_key(" ".join([*bylines, *(f"{element.text or ''} {element.tail or ''}" for element in near)]))
     shown = [name for name in declared if name_key(_NAME_SEPARATOR.split(name, maxsplit=1)[0]) in visible]
@@ -201,23 +198,17 @@ def _is_organization(value: Any) -> bool:
 
 
 def _parse_person(text: str, site: str | None) -> str | None:
-    name = titles.unescape_twice(clean_line(text, _MAX_NAME * 2)).lstrip(" ,;|")
-    if not _GIVEN_NAME_BY.match(name):
-        name = author_and_date.BYLINE_PREFIX.sub("", name)
+    name = strip_byline(titles.unescape_twice(clean_line(text, _MAX_NAME * 2)).lstrip(" ,;|"))
     beside = _NAME_BESIDE_MAIL.match(name)
     if beside:
         name = (beside.group(1) or beside.group(2)).strip(" -–,|")
-    refused = (
-        not (len(name) > 2 or (name.isalpha() and not name.isupper()) or not name.isascii())
-        or len(name) > _MAX_NAME
-        or "://" in name
-        or name.lower() in _PLACEHOLDER_NAMES.all
-        or name.lower().rstrip(".") in _DATE_NAMES.all
-        or name.lower() == (site or "").lower()
-        or not any(character.isalpha() for character in name)
-        or name.endswith(("*", "()"))  # a form field, a function call
+    lowered = name.lower().rstrip(".")
+    is_name = lowered not in _PLACEHOLDER_NAMES.all | _DATE_NAMES.all and name.lower() != (site or "").lower()
+    is_long = len(name) > 2 or (name.isalpha() and not name.isupper())
+    is_code = "://" in name or name.endswith(("*", "()"))  # a form field, a function call
+    return (
+        name if is_name and is_long and not is_code and len(name) <= _MAX_NAME and any(map(str.isalpha, name)) else None
     )
-    return None if refused else name
 
 
 def _find_published(
@@ -236,7 +227,7 @@ def _find_published(
     moment = date_parsing.find_url_date(page.url)
     if moment:
         return moment, "url"
-    moment = _find_time_element(page.body) or author_and_date.find_visible_date(near)
+    moment = _find_time_element(page.body) or author_date_labels.find_publication_date(near)
     return moment, "text" if moment else None
 
 

@@ -7,8 +7,8 @@ from lxml import etree
 
 from benchmarks.ablation.items import Answer, Item, add, figures
 from benchmarks.ablation.switches import NEUTRAL, Memo, Rule, Tracer, load_rules, switched_off, unruled_modules
-from scraper.extract.discussion import author_date_labels
 from scraper.facts import money
+from scraper.facts.metadata import author_date_labels
 from scraper.html.page import media_placeholders
 
 ROOT = Path(__file__).parents[3]
@@ -45,7 +45,7 @@ def test_a_rule_is_neutral_only_inside_of_the_block() -> None:
 
 
 def test_results_in_caches_follow_the_rules() -> None:
-    names = Rule("discussion", "scraper.extract.discussion.author_date_labels:_is_quote_class", "true")
+    names = Rule("discussion", "scraper.facts.metadata.author_date_labels:_is_quote_class", "true")
     element = etree.fromstring("<div class='plain'>x</div>")
     assert not author_date_labels.is_quote(element)
     with switched_off([names]):

@@ -57,7 +57,7 @@ def test_words_of_one_language_can_be_selected() -> None:
     assert Words("dates.yesterday", language="en").all == {"yesterday"}
 
 
-@pytest.mark.parametrize("name", ["dates.after_age", "date_labels.edited", "headings.kicker_class", "headings.others"])
+@pytest.mark.parametrize("name", ["dates.after_age", "date_labels.joined", "headings.kicker_class", "headings.others"])
 def test_a_prefilter_accepts_a_text_with_any_of_the_words(name: str) -> None:
     words = Words(name)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.discussion.post_dates import find_post_date
 from scraper.extract.discussion.thread_extraction import find_discussion
+from scraper.facts.metadata.written_dates import find_written_date
 from scraper.html.page.page_tree import build_page_tree
 from scraper.model import Post
 from tests.scraper.extract.snapshots import page
@@ -39,9 +39,6 @@ def _posts(template: str) -> tuple[Post, ...]:
         '<div class="msg"><table><tr><th>From:</th><td>NAME (x at example.org)</td></tr>'
         "<tr><th>Date:</th><td>NUMBER May 2021</td></tr></table><pre>TEXT</pre></div>",
         "<section><dl><dt>Von</dt><dd>NAME</dd><dt>Datum</dt><dd>0NUMBER.05.2021</dd></dl><p>TEXT</p></section>",
-        '<div class="item"><a data-hovercard-url="/users/x/hovercard" href="/x">NAME</a> '
-        '<relative-time datetime="2021-05-0NUMBERT00:00:00Z">last year</relative-time><div class="b"><p>TEXT</p></div>'
-        "</div>",
     ],
 )
 def test_lines_of_name_and_date_and_headers_of_mails_are_read(template: str) -> None:
@@ -83,7 +80,7 @@ def test_a_relative_date_has_the_time_that_its_title_states(date: str) -> None:
     ],
 )
 def test_only_days_of_the_week_belong_to_a_date(text: str, written: str) -> None:
-    found = find_post_date(text)
+    found = find_written_date(text)
     assert found is not None
     assert found[0] == written
 

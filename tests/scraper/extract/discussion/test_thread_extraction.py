@@ -297,9 +297,12 @@ def test_a_declared_question_without_answers_is_a_post() -> None:
 
 def test_answers_signed_without_a_date_are_posts() -> None:
     answers = "".join(
-        f"<div class=answer><p>Answered by Bob {number}</p><p>{SENTENCE.format(n=number)}</p></div>"
-        for number in range(4)
+        f"<div class=answer><p>Answered by Bob {name}</p><p>{SENTENCE.format(n=name)}</p></div>"
+        for name in ("Lee", "May", "Oak", "Ray")
     )
     assert [post.author for post in read_posts(f"<body><h1>Why?</h1>{answers}</body>")] == [
-        f"Bob {n}" for n in range(4)
+        "Bob Lee",
+        "Bob May",
+        "Bob Oak",
+        "Bob Ray",
     ]

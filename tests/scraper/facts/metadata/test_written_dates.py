@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.extract.discussion.post_dates import find_post_date, may_hold_date
+from scraper.facts.metadata.written_dates import find_written_date, may_hold_date
 from tests.scraper.extract.discussion.forum_pages import forum_page, forum_post, read_posts
 
 
@@ -56,7 +56,7 @@ from tests.scraper.extract.discussion.forum_pages import forum_page, forum_post,
     ],
 )
 def test_dates_are_read_in_many_languages(written: str) -> None:
-    found = find_post_date(f"{written}")
+    found = find_written_date(f"{written}")
     assert found is not None
     assert may_hold_date(f"\n  {written}\n")
     assert found[1] is not None
@@ -88,7 +88,7 @@ def test_dates_are_read_in_many_languages(written: str) -> None:
     ],
 )
 def test_months_of_further_languages(written: str, date: str) -> None:
-    found = find_post_date(written)
+    found = find_written_date(written)
     assert found is not None
     assert found[1] is not None
     assert found[1].date().isoformat() == date
@@ -112,7 +112,7 @@ def test_months_of_further_languages(written: str, date: str) -> None:
     ],
 )
 def test_relative_dates_stay_as_written(written: str) -> None:
-    found = find_post_date(written)
+    found = find_written_date(written)
     assert found is not None
     assert written.endswith(found[0])
     assert found[1] is None
@@ -135,4 +135,4 @@ def test_the_date_behind_a_label_in_the_same_element_is_not_that_of_the_post() -
 
 @pytest.mark.parametrize("text", ["VLC media player", "Do plates make me healthier?", "A layer of tea"])
 def test_parts_of_words_are_no_dates(text: str) -> None:
-    assert find_post_date(text) is None
+    assert find_written_date(text) is None

@@ -1,0 +1,347 @@
+"""Find authors and dates in a page: those of its posts, and those near its headline, which are the page's own."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import compress, islice
+from typing import Any, cast
+
+from lxml import etree
+
+from scraper.facts.metadata.author_names import (
+    clean_person,
+    clean_user,
+    may_sign_post,
+    read_names,
+    read_signed_name,
+)  # fmt: skip
+from scraper.facts.metadata.written_dates import (
+    DATE_ROLES,
+    DATE_TAGS,
+    DateKind,
+    may_hold_date,
+    names_date,
+    read_date,
+)  # fmt: skip
+from scraper.html.dom.xpath import Element, attribute_selector, classes_of, text_of
+from scraper.words.matcher import WordPattern
+
+_MAX_LABELS = 100_000
+"""Maximum number of labels. A thread of 10,000 posts has four per post."""
+
+_MAX_CLASSES = 120
+_MAX_URL = 200
+"""Characters at the end of a URL that are searched for the profile of a user."""
+_MAX_PARTS = 12
+"""Elements in an element with a name."""
+_MIN_AUTHORS = 2
+_OPENING_TYPES = frozenset({"DiscussionForumPosting", "Question", "SocialMediaPosting"})
+"""Types of posts that may have no reply, so that the page has one author."""
+_MAX_TYPED_LEVELS = 6
+
+# Patterns without `IGNORECASE` are for text in lower case: a search takes a fraction of the time.
+_AUTHOR_CLASS = WordPattern(r"author(?!i[sz]|ity)|by-?line|writer|[\s_-]{byline.class}", re.NOFLAG)
+_USER_CLASS = WordPattern(
+    r"(?:author|user-?name|user|profile-?link)[\s_-]|[\s_-](?:by-?line|writer|{byline.class}|poster|nick(?:name)?|commenter|fn|name|creator|person|reviewer|"
+    r"member|sender|from|submitter|owner|display-?name|cite|hide-from-print)[\s_-]",
+    re.NOFLAG,
+)
+"""Classes of the authors of posts, which elsewhere name other things."""
+_NOT_AUTHOR = re.compile(
+    r"avatar|[\s_-](?:bio|image|img|photo|rank|title|role|badge|stats?|posts?-?count|count|descr\w*|social|date|time|"
+    r"(?<!text-)info|details-?list|signature|"
+    r"sig|mention|menu|nav|login|reputation|flair|group|location|joined|extras?|banner|icon|actions?|controls?|online|"
+    r"offline|status|is-author|by-author|byuser|comment-author-\w+|quote\w*|reply-?to|last-?post\w*|edit\w*)[\s_-]"
+)
+_USER_URL = re.compile(
+    r"(?:^|[/?&;=.])(?:(?<![^/])(?:u|users?|members?|profiles?|people|person|account|contributors?)/[^/?#]|"
+    r"(?<=/)(?:[@~][\w.-]+/?$|user[-_]|space-uid-\d)|(?<![^/])user\?id=|(?<=[?&])user=|"
+    r"memberlist\.php\?.*u=|(?<=member\.)php|(?<=profile\.)php|action=profile|viewprofile|"
+    r"mod=space&(?:amp;)?uid=)|^mailto:"
+)
+"""Profile of a user, in URLs in lower case. It begins with one of some signs, which makes a search fast."""
+_AUTHOR_ATTRIBUTES = {
+    "data-author": "+",
+    "author": "+",
+    "data-author-name": "+",
+    "data-username": "3",
+    "data-user-name": "3",
+}
+"""Attributes with the name of an author, and their ranks among the kinds of labels; some have only the account name."""
+_STATING_ATTRIBUTES = frozenset({"rel", *_AUTHOR_ATTRIBUTES})
+_SKIPPED = frozenset("nav option select textarea button code script style".split())
+_QUOTE_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:bb-?code-?)?(?:block)?quot(?:e|ed|es)(?:$|[\s_-])|quoteheader|bbcode_quote", re.IGNORECASE
+)
+_QUOTE_TAGS = frozenset({"div", "aside", "table", "fieldset", "section"})
+_AUTHOR_ROLES = frozenset({"author", "creator"})
+_STATING_TAGS = frozenset({"article", "div", "li"})
+_STRONG_NAMES = re.compile("post(?:body|msg|left|text)|blockpost")
+"""Classes of boards that write the name of an author in bold, without a class, in lower case."""
+_DECLARED = etree.XPath(
+    "descendant-or-self::*/@itemprop[. = 'author' or . = 'creator'] | descendant-or-self::*/@rel[. = 'author'] | "
+    + " | ".join(f"descendant-or-self::*/@{name}" for name in _AUTHOR_ATTRIBUTES)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorDateLabel:
+    """A name or a date in a page."""
+
+    element: Element
+    key: tuple[str, ...]
+    """Key that labels of one template share: tag and classes of the element and its parent.
+
+    Keys of authors begin with a rank; the most certain one sorts first.
+    """
+    text: str
+    is_date: bool
+    moment: datetime | None = None
+
+
+def is_quote(element: Element) -> bool:
+    """Return True for an element that holds a quotation of another post."""
+    if element.tag not in _QUOTE_TAGS:
+        return element.tag == "blockquote"
+    name = element.get("class")
+    return bool(name) and _is_quote_class(name or "")
+
+
+@lru_cache(maxsize=4_096)
+def _is_quote_class(name: str) -> bool:
+    # Names such as js-quote-selection mark what a script works on: often the whole thread.
+    return any(_QUOTE_CLASS.search(part) for part in name[:_MAX_CLASSES].split() if not part.startswith("js-"))
+
+
+@lru_cache(maxsize=4_096)
+def _names_author(classes: str) -> bool:
+    """Return True if a value of `class` has a name of authors, and no name of other things."""
+    padded = f" {classes[:_MAX_CLASSES].lower()} "
+    return _AUTHOR_CLASS.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
+
+
+@lru_cache(maxsize=4_096)
+def _names_user(classes: str) -> bool:
+    padded = f" {classes[:_MAX_CLASSES].lower()} "
+    return _USER_CLASS.search(padded) is not None and _NOT_AUTHOR.search(padded) is None
+
+
+def find_labels(body: Element, classes: str) -> list[AuthorDateLabel]:
+    """Return the names and dates outside of quotations in document order, or nothing if the page has one name only.
+
+    The author of a declared question or opening post may be the only one. `classes` are the values of `class` in the
+    page, one per line.
+    """
+    elements = _Elements(body)
+    outside = {body: False}
+    authors: dict[Element, AuthorDateLabel] = {}
+    for element, kind in elements.find_authors(with_strong=_STRONG_NAMES.search(classes.lower()) is not None):
+        author = _read_author(element, kind)
+        if author is not None and not _is_outside(element, outside):
+            authors[element] = author
+    if len(authors) < _MIN_AUTHORS and not any(map(_is_in_declared_post, authors)):
+        return []
+    labels: list[AuthorDateLabel] = []
+    for element, is_dated in elements.find_dates(authors):
+        if element in authors:
+            labels.append(authors[element])
+        date = read_date(element, is_dated=is_dated)
+        if date is not None and date.kind is DateKind.PUBLISHED and not _is_outside(element, outside):
+            labels.append(AuthorDateLabel(element, _label_key(element), date.text, is_date=True, moment=date.moment))
+        if len(labels) >= _MAX_LABELS:
+            break
+    return labels
+
+
+class _Elements:
+    """Elements of a page that may be labels. Each test runs once for each distinct value, not for each element."""
+
+    def __init__(self, body: Element) -> None:
+        self._all = list(body.iter())
+        self._texts = [element.text for element in self._all]
+        self._classes = [element.get("class") for element in self._all]
+        self._names = set(filter(None, self._classes))
+        self._declared = [value.getparent() for value in cast("list[Any]", _DECLARED(body))]
+
+    def _with(self, values: Sequence[str | None], accept: Callable[[str], bool]) -> Iterator[Element]:
+        """Return the elements whose value is accepted."""
+        accepted = set(filter(accept, filter(None, set(values))))
+        return compress(self._all, map(accepted.__contains__, values)) if accepted else iter(())
+
+    def find_authors(self, *, with_strong: bool) -> Iterator[tuple[Element, str]]:
+        """Yield the elements that may name an author, each with the kind of its declaration."""
+        found = dict.fromkeys(self._with(self._texts, may_sign_post), "3")
+        hrefs = [element.get("href") for element in self._all]
+        found |= dict.fromkeys(self._with(hrefs, _leads_to_user), "")
+        found |= dict.fromkeys(self._with(self._classes, _names_user), "")
+        found |= dict.fromkeys(self._declared, "")
+        if with_strong:
+            found |= dict.fromkeys((one for one in self._all if one.tag == "strong"), "")
+        return ((element, kind) for element, other in found.items() if (kind := _author_kind(element) or other))
+
+    def find_dates(self, authors: Collection[Element]) -> Iterator[tuple[Element, bool]]:
+        """Yield the elements of authors and those that may hold a date, and if they declare one, in document order."""
+        tails = [element.tail for element in self._all]
+        found = {*authors, *self._with(self._texts, may_hold_date)}
+        found.update(cast("Element", element.getparent()) for element in self._with(tails, may_hold_date))
+        names = set(filter(names_date, self._names))
+        for element, classes in zip(self._all, self._classes, strict=True):
+            is_dated = classes in names or element.tag in DATE_TAGS or element.get("itemprop") in DATE_ROLES
+            if is_dated or element in found:
+                yield element, is_dated
+
+
+def _leads_to_user(url: str) -> bool:
+    """Return True if a URL is the profile of a user."""
+    return _USER_URL.search(url[-_MAX_URL:].lower()) is not None
+
+
+def _is_in_declared_post(author: Element) -> bool:
+    """Return True if markup declares the author of a post that opens a discussion."""
+    typed = (one.get("itemtype") or "" for one in islice(author.iterancestors(), _MAX_TYPED_LEVELS))
+    kind = next(filter(None, typed), "") if author.get("itemprop") in _AUTHOR_ROLES else ""
+    return kind.rpartition("/")[2] in _OPENING_TYPES
+
+
+def _author_kind(element: Element) -> str:
+    """Return how an element declares the author of a post, or "". The surest kind is the first in sorted order."""
+    tag: str = element.tag
+    if ("-" in tag or tag in _STATING_TAGS) and any(map(element.get, _AUTHOR_ATTRIBUTES)):
+        return "+"
+    if _is_declared(element):
+        return "0"
+    classes = element.get("class") or ""
+    is_named = bool(classes) and _names_user(classes)
+    may_be_link = is_named or not _NOT_AUTHOR.search(f" {classes[:_MAX_CLASSES].lower()} ")
+    if tag == "a" and may_be_link and _leads_to_user(element.get("href") or ""):
+        return "1"
+    if is_named:
+        return "2"
+    around = element.getparent()
+    return "3" if tag == "strong" and around is not None and around.tag == "dt" else ""
+
+
+def _is_declared(element: Element) -> bool:
+    return element.get("itemprop") in _AUTHOR_ROLES or element.get("rel") == "author"
+
+
+def _read_author(element: Element, kind: str) -> AuthorDateLabel | None:
+    """Return the name that an element of a kind displays or states, or None."""
+    if kind == "+":
+        for attribute, rank in _AUTHOR_ATTRIBUTES.items():
+            if name := clean_user(element.get(attribute) or ""):
+                return AuthorDateLabel(element, (rank, attribute), name, is_date=False)
+    if len(element) > _MAX_PARTS:
+        return None
+    names = [] if kind == "3" and element.tag != "strong" else read_names(element, clean_user)
+    name = names[0] if names else read_signed_name(element)
+    return AuthorDateLabel(element, (kind, *_label_key(element)), name, is_date=False) if name else None
+
+
+def _is_outside(element: Element, known: dict[Element, bool]) -> bool:
+    """Return True if an element is a quotation, a control or navigation, or inside of one."""
+    climbed = []
+    around: Element | None = element
+    while around is not None and around not in known:
+        climbed.append(around)
+        around = around.getparent()
+    outside = around is not None and known[around]
+    for one in reversed(climbed):
+        outside = outside or one.tag in _SKIPPED or is_quote(one)
+        known[one] = outside
+    return outside
+
+
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+
+
+def strip_digits(name: str) -> str:
+    """Return a class or id without digits, which often number the posts of a page."""
+    return name.translate(_NO_DIGITS)
+
+
+def _label_key(element: Element) -> tuple[str, ...]:
+    """Return tag and classes of an element and its parent, without numbers."""
+    around = element.getparent()
+    outer = "" if around is None else f"{around.tag} {_first_class(around)}"
+    return (element.tag, _first_class(element), outer)
+
+
+def _first_class(element: Element) -> str:
+    names = classes_of(element)
+    return strip_digits(names[0]) if names else ""
+
+
+def find_author_names(near: Sequence[Element]) -> Iterator[str]:
+    """Yield possible authors of a page: first from elements marked as author, then from texts such as "By ..."."""
+    for element in near:
+        is_named = _is_declared(element) or _names_author(element.get("class") or "")
+        if is_named and (names := read_names(element, clean_person)):
+            yield ", ".join(names)
+    for element in near:
+        if name := read_signed_name(element):
+            yield name
+
+
+def find_publication_date(near: Sequence[Element]) -> datetime | None:
+    """Return the first publication date, else the first date of a change, else None; ignore dates of memberships."""
+    changed: datetime | None = None
+    for element in near:
+        is_dated = element.tag in DATE_TAGS or names_date(element.get("class") or "")
+        date = read_date(element, is_dated=is_dated or element.get("itemprop") in DATE_ROLES)
+        if date is not None and date.moment is not None and date.kind is not DateKind.JOINED:
+            if date.kind is DateKind.PUBLISHED:
+                return date.moment
+            changed = changed or date.moment
+    return changed
+
+
+_MAX_ELEMENTS = 20_000
+"""Elements of a page that are searched for the headline."""
+_ELEMENTS_BEFORE, _ELEMENTS_AFTER = 40, 90
+"""Elements before and after the headline. Bylines and dates are above or below it."""
+
+_SIDE_TAGS = frozenset({"nav", "footer", "aside", "blockquote"})
+_WITH_ITEMPROP = attribute_selector("itemprop")
+
+
+def find_near_headline(body: Element) -> list[Element]:
+    """Return the elements near the headline in document order, or [] without a headline.
+
+    Elements in navigation, footers, asides and quotations are left out.
+    """
+    headline = _find_headline(body)
+    if headline is None:
+        return []
+    every = islice(body.iter("*"), _MAX_ELEMENTS)
+    before: deque[Element] = deque(maxlen=_ELEMENTS_BEFORE)
+    for one in every:
+        if one is headline:
+            return _exclude_side_matter([*before, one, *islice(every, _ELEMENTS_AFTER - 1)])
+        before.append(one)
+    return []
+
+
+def first_elements(body: Element) -> list[Element]:
+    """Return the first elements of a page, for pages without a headline; navigation and side matter are left out."""
+    return _exclude_side_matter(list(islice(body.iter("*"), _ELEMENTS_BEFORE + _ELEMENTS_AFTER)))
+
+
+def _exclude_side_matter(near: list[Element]) -> list[Element]:
+    parents = {element.getparent(): element for element in near}  # most elements share a parent
+    outside = {
+        parent for parent, one in parents.items() if _SIDE_TAGS.isdisjoint(around.tag for around in one.iterancestors())
+    }
+    return [element for element in near if element.getparent() in outside]
+
+
+def _find_headline(body: Element) -> Element | None:
+    for element in _WITH_ITEMPROP(body):
+        if element.get("itemprop") == "headline" and element.tag in ("h1", "h2"):
+            return element
+    return next((heading for heading in body.iter("h1") if text_of(heading).strip()), None)
