@@ -41,6 +41,8 @@ class ParseRequest:
     """Number of files that surround this one."""
     more_care: bool = False
     """Also use the result of the fallback reader where it is better; costs more time."""
+    time_s: float = 0
+    """Seconds after which the reader of a PDF begins no further pages; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,20 @@
-"""Remove running headers and footers: repeated lines in the margins stay once, and page numbers go."""
+"""Remove running headers and footers: repeated lines in the margins stay once, and page numbers go.
+
+Only a number that counts with the pages may differ between lines that repeat: the numbers of invoices, dates and
+sections stay on each page.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from scraper.documents.pdf.layout_model import LayoutPage, LayoutRow, TextRun
 from scraper.documents.pdf.text_assembly import group_rows, text_of_row
+from scraper.text.numerals import format_numeral
 
 _MARGIN = 0.1
 """Ratio to the page height: area of headers and footers."""
@@ -18,10 +24,19 @@ _FEW_PAGES = 3
 """Pages. In a document of at most this length, a line must repeat on every page, at the same place."""
 _SAME_HEIGHT = 6.0
 _SAME_PLACE = 1.0
-_NUMBERS = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
+_NUMBER = re.compile(r"\d[\d.,:/\u2013-]*|\b[ivxlc]{1,7}\b")
+"""A number with its decimals, a date, a time, a Roman numeral."""
+_COUNTER = re.compile(r"(\d{1,4}|[ivxlc]{1,7})(/\d{1,4}|)")
+"""A number that may be that of a page, also with the number of all pages."""
+_MAX_COUNTERS = 3
+"""Numbers of one line that may count the pages. In a line with more, none does."""
+_MAX_OFFSET = 40
+"""Pages by which a number within a line differs from the page's own at most. A number in a run of its own may be far
+from it: a page of a journal."""
+_ROMAN = {format_numeral(count, "lowerRoman"): count for count in range(1, 400)}
 _BARE_NUMBER = re.compile(r"[-–—\s]*(?:\d{1,4}|[ivxlc]{1,6})[-–—\s]*", re.I)
 _PAGE_NUMBER = re.compile(
-    r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(?:\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
+    r"(?:page|seite|p\.)?\s*+[-–—]?\s*+(\d{1,4}|[ivxlc]{1,6})\s*+[-–—]?(?:\s*(?:of|/|von)\s*\d{1,4})?", re.I
 )
 
 _Key = tuple[str, int]
@@ -35,7 +50,7 @@ def remove_headers_and_footers(
     No page loses its only text. The first line of each gets the font size of the body, because it is not a heading.
     Returns the pages, and the removed text by page.
     """
-    running = _find_running_keys(pages)
+    running, offsets = _find_running_keys(pages), _find_offsets(pages)
     shown: set[_Key] = set()
     cleaned: list[LayoutPage] = []
     removed: dict[int, str] = {}
@@ -43,8 +58,8 @@ def remove_headers_and_footers(
         dropped: set[TextRun] = set()
         first: set[TextRun] = set()
         for row in _marginal_rows(page):
-            keys = running.intersection(_row_keys(row))
-            if _is_page_number(row, page, len(pages)) or not keys.isdisjoint(shown):
+            keys = running.intersection(_row_keys(row, page.number))
+            if _is_page_number(row, page, offsets) or not keys.isdisjoint(shown):
                 dropped.update(row.runs)
             elif keys:
                 first.update(row.runs)
@@ -70,7 +85,7 @@ def _find_running_keys(pages: Sequence[LayoutPage]) -> set[_Key]:
     places: Mapping[_Key, dict[int, float]] = defaultdict(dict)
     for page in pages:
         for row in _marginal_rows(page):
-            for key in _row_keys(row):
+            for key in _row_keys(row, page.number):
                 places[key][page.number] = row.y0
     if len(pages) <= _FEW_PAGES:
         return {
@@ -86,15 +101,57 @@ def _marginal_rows(page: LayoutPage) -> list[LayoutRow]:
     return group_rows(run for run in page.runs if run.y1 < top or run.y0 > bottom)
 
 
-def _row_keys(row: LayoutRow) -> tuple[_Key, _Key]:
-    """Return a line's text without numbers, and its position; two keys, so that near positions match."""
-    text = _NUMBERS.sub("#", text_of_row(row).lower())
-    position = row.y0 / _SAME_HEIGHT
-    return (text, int(position)), (text, -int(position + 0.5) - 1)
+def _row_keys(row: LayoutRow, page_number: int) -> set[_Key]:
+    """Return a line's text and position by each choice of the numbers in it that may count the pages.
+
+    Each text has two positions, so that near ones match.
+    """
+    text = text_of_row(row).lower()
+    own = {run.text.strip().lower() for run in (row.runs[0], row.runs[-1])} if len(row.runs) > 1 else set()
+    numbers = [(number, *_count(number, page_number, is_own=number in own)) for number in _NUMBER.findall(text)]
+    if sum(len(choices) > 1 for choices in numbers) > _MAX_COUNTERS:
+        numbers = [choices[:1] for choices in numbers]
+    frame, position = _NUMBER.sub("#", text), row.y0 / _SAME_HEIGHT
+    texts = {" ".join((frame, *chosen)) for chosen in product(*numbers)}
+    return {(one, place) for one in texts for place in (int(position), -int(position + 0.5) - 1)}
 
 
-def _is_page_number(row: LayoutRow, page: LayoutPage, page_count: int) -> bool:
-    """Return True for a number in the outermost line of its page; on a single page, it must be alone in its line."""
-    if not (_PAGE_NUMBER if page_count > 1 else _BARE_NUMBER).fullmatch(text_of_row(row)):
-        return False
-    return all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
+def _count(number: str, page_number: int, *, is_own: bool) -> tuple[str, ...]:
+    """Return how a number differs from that of its page, if it may count the pages; `is_own` if it is a run."""
+    counter = _COUNTER.fullmatch(number)
+    value = _value(counter[1]) if counter else None
+    if counter is None or value is None or not (is_own or abs(value - page_number) <= _MAX_OFFSET):
+        return ()
+    return (f"{value - page_number:+}{counter[2]}",)
+
+
+def _value(number: str) -> int | None:
+    return int(number) if number.isdecimal() else _ROMAN.get(number.lower())
+
+
+def _find_offsets(pages: Sequence[LayoutPage]) -> set[int] | None:
+    """Return by how much the numbers that stand alone differ from those of at least two pages; None for one page."""
+    if len(pages) < 2:
+        return None
+    found = Counter(
+        offset for page in pages for offset in {_offset(row, page) for row in _marginal_rows(page)} - {None}
+    )
+    return {offset for offset, count in found.items() if offset is not None and count > 1}
+
+
+def _offset(row: LayoutRow, page: LayoutPage) -> int | None:
+    """Return by how much a number that stands alone differs from that of its page."""
+    number = _PAGE_NUMBER.fullmatch(text_of_row(row))
+    value = _value(number[1]) if number else None
+    return None if value is None else value - page.number
+
+
+def _is_page_number(row: LayoutRow, page: LayoutPage, offsets: set[int] | None) -> bool:
+    """Return True for a number in the outermost line that counts the pages; on a single page, it must be alone."""
+    if offsets is None:
+        is_number = _BARE_NUMBER.fullmatch(text_of_row(row)) is not None
+    else:
+        is_number = _offset(row, page) in offsets
+    return is_number and (
+        all(run.y0 >= row.y0 - 1 for run in page.runs) or all(run.y1 <= row.y1 + 1 for run in page.runs)
+    )

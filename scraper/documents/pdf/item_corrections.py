@@ -96,6 +96,8 @@ _LETTERS = re.compile("[A-Za-z\u00c0-\u052f]+")
 """Words of scripts that separate words by spaces: Latin, Greek, Cyrillic."""
 _MIN_MEAN, _MAX_MEAN = 2.2, 12.0
 """Mean letters of a word on a page with wrong spaces: fewer, or more."""
+_MAX_SHORT_MEAN = 3.2
+"""Mean letters of the words of a line, up to which its spaces are compared. In English it is 4.7."""
 _MIN_WORDS, _MIN_LETTERS = 12, 40
 """A page with less text gives no evidence."""
 _WORD_GAP = 0.36
@@ -114,6 +116,26 @@ def has_wrong_spaces(text: str) -> bool:
     if letters > _MAX_MEAN * len(words):
         return letters >= _MIN_LETTERS
     return letters < _MIN_MEAN * len(words) and len(words) >= _MIN_WORDS
+
+
+def use_spaces_of(items: Iterable[PdfItem], text: str) -> list[PdfItem]:
+    """Return the items of a page, lines of many short words with the spaces of PDFium's own text."""
+    squashed, at_letter = "", []
+    corrected = []
+    for item in items:
+        letters = "".join(item.text.split())
+        if item.text.count(" ") < _MIN_WORDS or len(letters) > _MAX_SHORT_MEAN * (item.text.count(" ") + 1):
+            corrected.append(item)
+            continue
+        if not at_letter:
+            at_letter = [at for at, character in enumerate(text) if not character.isspace()]
+            squashed = "".join(text[at] for at in at_letter)
+        start = squashed.find(letters)
+        if start >= 0:
+            found = " ".join(text[at_letter[start] : at_letter[start + len(letters) - 1] + 1].split())
+            item = item._replace(text=found, words=()) if found.count(" ") < item.text.count(" ") else item
+        corrected.append(item)
+    return corrected
 
 
 def read_glyphs(text_page: int, count: int) -> Iterator[Glyph]:

@@ -87,8 +87,7 @@ def _parser(request: ParseRequest, *, complexity: bool = False) -> LiteParse:
         emit_word_boxes=True,
         include_complexity=complexity,
         continue_on_page_error=True,
-        max_pages=None if request.pages else MAX_PAGES,
-        target_pages=",".join(map(str, request.pages[:MAX_PAGES])) or None,
+        target_pages=",".join(map(str, request.pages)) or None,
         password=request.password,
     )
 

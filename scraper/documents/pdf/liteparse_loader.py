@@ -7,14 +7,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from scraper.call_context import Deadline
 from scraper.documents.model import ParseRequest
 from scraper.documents.pdf.formula_layout import write_formulas
-from scraper.documents.pdf.item_corrections import separate_words, write_superscripts
+from scraper.documents.pdf.item_corrections import separate_words, use_spaces_of, write_superscripts
 from scraper.documents.pdf.layout_model import (
     LayoutPage,
     Span,
@@ -24,15 +25,18 @@ from scraper.documents.pdf.layout_model import (
     find_lines,
     rotate_page,
 )
-from scraper.documents.pdf.liteparse_items import PdfItem, PdfWord, parse_pdf, read_items
+from scraper.documents.pdf.liteparse_items import MAX_PAGES, PdfItem, PdfWord, parse_pdf, read_items
 from scraper.documents.pdf.page_objects import Box
 from scraper.documents.pdf.pdfium_text import PageText, read_document
+from scraper.documents.pdf.rtl_words import rebuild_words
 from scraper.documents.pdf.text_assembly import SPACE, normalize_ligatures
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.text.sanitize import clean_line
 
 _MAX_RUNS = 400_000
-"""Runs of all pages; a page of prose has a hundred."""
+"""Runs of all pages, after which no further ones are read; a page of prose has a hundred."""
+_FIRST_PAGES = 32
+"""Pages that are read at first, then twice as many each time: opening a file takes the time of a dozen pages."""
 
 _BOLD = re.compile(r"bold|black|heavy|semibd|demi\b|-bd\b|(?:^|\+)(?:cm|sf|ec|tc|lm)bx|-medi\b", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|inconsolata|cmtt|lmtt", re.IGNORECASE)
@@ -63,6 +67,8 @@ class PdfContent:
     author: str | None = None
     encrypted: bool = False
     failed_pages: tuple[int, ...] = ()
+    unread_pages: tuple[int, ...] = ()
+    """Pages for which there was no time, or no room."""
     forms: Mapping[int, str] = field(default_factory=dict)
     """Filled form fields, by page."""
     is_xfa_form: bool = False
@@ -79,15 +85,35 @@ def load(data: bytes, request: ParseRequest) -> PdfContent:
         MalformedDocumentError: PDFium cannot read it.
     """
     data = data[max(0, data.find(b"%PDF-")) :]  # liteparse refuses anything before the signature.
-    result = _parse(data, request)
+    deadline = Deadline.within(request.time_s or math.inf)
+    wanted = list(request.pages[:MAX_PAGES]) or list(range(1, MAX_PAGES + 1))
+    found = _load_pages(data, request, wanted[:_FIRST_PAGES])
+    pages, at, step = list(found.pages), _FIRST_PAGES, _FIRST_PAGES
+    runs = sum(len(page.runs) for page in pages)
+    wanted = [number for number in wanted if number <= found.page_count]
+    while at < len(wanted) and runs < _MAX_RUNS and deadline.left_s() > 0:
+        step *= 2
+        further = _load_pages(data, request, wanted[at : at + step])
+        at += step
+        pages += further.pages
+        runs += sum(len(page.runs) for page in further.pages)
+        found = replace(
+            found,
+            failed_pages=found.failed_pages + further.failed_pages,
+            forms={**found.forms, **further.forms},
+            texts={**found.texts, **further.texts},
+        )
+    return replace(found, pages=tuple(pages), unread_pages=tuple(wanted[at:]))
+
+
+def _load_pages(data: bytes, request: ParseRequest, numbers: Sequence[int]) -> PdfContent:
+    result = _parse(data, replace(request, pages=tuple(numbers)))
     native_pages = result.pages  # Each access copies all pages.
     texts, declared = read_document(data, [page.page_num for page in native_pages], request.password)
-    remaining_runs = _MAX_RUNS
     pages = []
     for page in native_pages:
         items = _correct_items(read_items(page), texts.get(page.page_num, PageText("")))
-        pages.append(_convert_page(page, items[:remaining_runs]))
-        remaining_runs -= len(pages[-1].runs)
+        pages.append(_convert_page(page, items[:_MAX_RUNS]))
     meta = result.doc_meta
     title, author = _choose_metadata(declared, meta.xmp or "" if meta else "")
     return PdfContent(
@@ -119,11 +145,15 @@ def _parse(data: bytes, request: ParseRequest) -> Any:
 
 
 def _correct_items(items: list[PdfItem], text: PageText) -> list[PdfItem]:
-    """Return the items of a page without hidden words, with separated words and raised numbers."""
+    """Return the items of a page without hidden words, with words in order and apart, and raised numbers."""
     if text.hidden:
         items = [item for one in items for item in _remove_hidden(one, text)]
-    if text.glyphs:
+    if text.placed:
+        items = rebuild_words(items, text.placed)
+    elif text.glyphs:
         items = separate_words(items, text.glyphs)
+    else:
+        items = use_spaces_of(items, text.text)
     return write_superscripts(items, text.superscripts) if text.superscripts else items
 
 

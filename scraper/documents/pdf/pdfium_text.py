@@ -15,6 +15,8 @@ from scraper.documents.pdf.hidden_text import HiddenText, HiddenTextSearch
 from scraper.documents.pdf.item_corrections import Glyph, find_superscripts, has_wrong_spaces, read_glyphs
 from scraper.documents.pdf.page_objects import Box
 from scraper.documents.pdf.pdfium import open_document, open_page, pdfium
+from scraper.documents.pdf.rtl_words import PlacedGlyph, read_places
+from scraper.documents.pdf.text_assembly import is_right_to_left
 
 _MIN_SIZE = 1.0
 """Points. Smaller letters are hidden marks of programs. A box without a size gives no information."""
@@ -48,6 +50,8 @@ class PageText:
     """Small raised numbers, with their boxes."""
     glyphs: tuple[Glyph, ...] = ()
     """All characters, with the boxes of their drawings, if spaces are in wrong places."""
+    placed: tuple[PlacedGlyph, ...] = ()
+    """All characters, if most are of a right-to-left script."""
 
 
 def render_page(data: bytes, request: ParseRequest) -> dict[str, Any]:
@@ -114,14 +118,22 @@ def _text_of_page(
         if found.hidden:
             seen, unseen = _split_characters(text, count, found)
             hidden, visible = (_to_device(page, boxes) for boxes in (found.hidden.values(), found.visible))
-            return PageText(seen, unseen, hidden, visible, superscripts), found
+            placed = _read_places(page, text, count, seen, found)
+            return PageText(seen, unseen, hidden, visible, superscripts, placed=placed), found
         buffer = (ctypes.c_uint16 * (count + 1))()
         written = pdfium().FPDFText_GetText(text, 0, count, buffer)
         content = bytes(buffer)[: max(0, written - 1) * 2].decode("utf-16-le", "replace")
         glyphs = list(read_glyphs(text, count)) if has_wrong_spaces(content) else []
         places = _to_device(page, (box for _, box in glyphs))
         drawn = tuple(zip((character for character, _ in glyphs), places, strict=len(places) == len(glyphs)))
-        return PageText(content, superscripts=superscripts, glyphs=drawn), found
+        placed = _read_places(page, text, count, content, found)
+        return PageText(content, superscripts=superscripts, glyphs=drawn, placed=placed), found
+
+
+def _read_places(page: int, text: int, count: int, content: str, found: HiddenText) -> tuple[PlacedGlyph, ...]:
+    glyphs = list(read_places(text, count, found.hidden)) if is_right_to_left(content) else []
+    boxes = _to_device(page, (glyph.box for glyph in glyphs))
+    return tuple(glyph._replace(box=box) for glyph, box in zip(glyphs, boxes, strict=len(boxes) == len(glyphs)))
 
 
 def _lines_of_page(document: int, number: int, max_scan_pixels: int) -> tuple[list[str], HiddenText]:

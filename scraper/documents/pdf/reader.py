@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 from types import ModuleType
 
 from scraper.documents.markdown_writing import join_pages
@@ -31,7 +31,7 @@ from scraper.documents.pdf.reading_order import split_flows
 from scraper.documents.pdf.stream_tables import find_tables
 from scraper.documents.pdf.structure_tree import read_tagged_blocks
 from scraper.documents.pdf.table_headers_and_footers import Table
-from scraper.documents.pdf.text_assembly import group_rows, is_right_to_left, join_drop_capitals
+from scraper.documents.pdf.text_assembly import is_right_to_left, join_drop_capitals
 
 _MIN_PAGE_CHARS = 20
 """Characters. A page with fewer may be an image of text."""
@@ -56,15 +56,10 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
     """
     request = request or ParseRequest()
     source = liteparse_loader.load(data, request)
-    rtl_pages = [page.number for page in source.pages if is_right_to_left(" ".join(run.text for run in page.runs))]
-    pages: Sequence[LayoutPage] = source.pages
-    if rtl_pages and request.more_care:
-        lines = _load_fallback_reader().read_lines(data, rtl_pages, request.password)
-        pages = [_correct_rtl_text(page, lines[page.number]) if page.number in lines else page for page in pages]
-    texts, removed = _write_pages(pages, source.forms)
+    texts, removed = _write_pages(source.pages, source.forms)
     bare = [page.number for page in source.pages if sum(len(run.text) for run in page.runs) < _MIN_PAGE_CHARS]
     ocr_pages = liteparse_items.find_image_pages(data, bare, request.password) if bare else ()
-    unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(pages) else []
+    unread = [number for number in bare if number not in ocr_pages] if len(bare) == len(source.pages) else []
     completed = complete_pages(data, texts, removed, request, unread, source.texts)
     return ParsedDocument(
         "pdf",
@@ -74,7 +69,7 @@ def read(data: bytes, request: ParseRequest | None = None) -> ParsedDocument:
         pages=source.page_count,
         ocr_pages=ocr_pages,
         encrypted=source.encrypted,
-        deserves_more_care=bool(rtl_pages or completed.has_loss or unread) and not request.more_care,
+        deserves_more_care=bool(completed.has_loss or unread) and not request.more_care,
         warnings=(*_warnings(source, request), *completed.warnings),
     )
 
@@ -105,7 +100,13 @@ def _load_fallback_reader() -> ModuleType:
 
 def _warnings(source: liteparse_loader.PdfContent, request: ParseRequest) -> Iterator[str]:
     count = len(source.pages)
-    if not request.pages and count < source.page_count - len(source.failed_pages):
+    if source.unread_pages:
+        first, last = source.unread_pages[0], source.unread_pages[-1]
+        yield (
+            f"There was no time for pages {first:,} to {last:,} of {source.page_count:,}: read them by"
+            f" `pages` of `read_doc`, such as {first}-{min(last, first + count - 1)}."
+        )
+    elif not request.pages and count < source.page_count - len(source.failed_pages):
         yield f"Only the first {count:,} of {source.page_count:,} pages are read: choose others by `pages`."
     if source.is_xfa_form:
         yield "This form is of Adobe's own kind (XFA): what is filled in cannot be read here."
@@ -184,42 +185,3 @@ def _vocabulary(pages: Sequence[LayoutPage]) -> frozenset[str]:
     text = " ".join(run.text for page in pages[:_VOCABULARY_PAGES] for run in page.runs)
     words = set(_HYPHENATED.findall(text))
     return frozenset(word.lower() for word in words if len(word) >= _MIN_WORD or "-" in word)
-
-
-_CELL_GAP = 1.5
-"""Multiple of the font size. Words of justified Arabic text are up to one apart."""
-_LETTERS = re.compile(r"[^\W_]")
-_WORD = re.compile(r"[^\W_]+")
-
-
-def _correct_rtl_text(page: LayoutPage, lines: Sequence[str]) -> LayoutPage:
-    """Replace the text of a page by that of other lines with the same letters in another order."""
-    lines_by_letters = {_sort_letters(line): " ".join(line.split()) for line in lines if line.strip()}
-    words = _words_by_letters(lines)
-
-    def correct_word(match: re.Match[str]) -> str:
-        return match[0] if match[0].isascii() else words.get(_sort_letters(match[0]), match[0])
-
-    runs: list[TextRun] = []
-    for row in group_rows(page.runs):
-        line = lines_by_letters.get(_sort_letters("".join(run.text for run in row.runs)))
-        has_cells = any(after.x0 - before.x1 > _CELL_GAP * row.size for before, after in pairwise(row.runs))
-        if line is None or not is_right_to_left(line) or has_cells:
-            runs += [run._replace(text=_WORD.sub(correct_word, run.text)) for run in row.runs]
-            continue
-        longest = max(row.runs, key=lambda run: len(run.text))
-        runs.append(longest._replace(text=line, x0=row.x0, x1=row.x1, y0=row.y0, y1=row.y1))
-    return replace(page, runs=tuple(runs))
-
-
-def _words_by_letters(lines: Sequence[str]) -> dict[str, str]:
-    """Return right-to-left words by their sorted letters, if no other word has the same letters."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for word in (word for line in lines for word in _WORD.findall(line)):
-        if is_right_to_left(word):
-            found[_sort_letters(word)].add(word)
-    return {letters: words.pop() for letters, words in found.items() if len(words) == 1}
-
-
-def _sort_letters(text: str) -> str:
-    return "".join(sorted(_LETTERS.findall(text)))

@@ -60,6 +60,8 @@ _RETRIED_CODES = frozenset({"crash", "timeout", "out_of_memory", "malformed", "e
 """Error codes after which the fallback reader is tried."""
 _SECOND_SHARE = 0.5
 """Share of the time limit for a second attempt."""
+_LOADING_SHARE = 0.3
+"""Share of the time limit after which no further pages are loaded; those that are loaded must still be written."""
 _FAILURES: dict[str, tuple[str, str]] = {
     "timeout": ("exceeds the time limit for reading", "Look for a smaller copy, or another source."),
     "out_of_memory": ("exceeds the memory limit for reading", "Look for a smaller copy."),
@@ -159,7 +161,8 @@ class DocumentParser:
 
     async def _parse_once(self, data: bytes, request: ParseRequest, limit_s: float) -> ParsedDocument:
         try:
-            answer = await self._processes.run(asdict(request), data, limit_s=limit_s)
+            timed = replace(request, time_s=limit_s * _LOADING_SHARE)
+            answer = await self._processes.run(asdict(timed), data, limit_s=limit_s)
         except WorkerTimeoutError as failure:
             raise _parser_failure("timeout") from failure
         except WorkerMemoryError as failure:

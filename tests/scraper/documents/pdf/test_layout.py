@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scraper.documents.builders import drawn_pdf, parse, text_at
 
 WORDS = "The ferry leaves the northern harbor at half past"
@@ -115,3 +117,26 @@ def test_rows_of_short_texts_are_a_table() -> None:
         for at, row in enumerate(rows.items())
     ]
     assert "| west pier | no ferries in march. |" in body(drawn)
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("Invoice 1001", ("Invoice 1002", "Invoice 1003", "Invoice 1004")),
+        ("Issued 04.05.2030", ("Issued 05.05.2030", "Issued 06.05.2030", "Issued 07.05.2030")),
+        ("Total 12.50", ("Total 13.50", "Total 14.50", "Total 15.50")),
+        ("2030", ("1990", "2041", "1875")),
+        ("Section iv", ("Section ii", "Section x", "Section c")),
+    ],
+)
+def test_numbers_that_do_not_count_the_pages_stay_in_the_margins(first: str, others: tuple[str, ...]) -> None:
+    pages = [[text_at(60, 40, top), *prose(60, 200, 3, "a")] for top in (first, *others)]
+    text = parse(drawn_pdf(*pages)).markdown
+    assert all(top in text for top in (first, *others))
+
+
+@pytest.mark.parametrize("number", ["{}", "Page {} of 4", "- {} -", "Ferries of the north {}/4"])
+def test_numbers_that_count_the_pages_are_left_out(number: str) -> None:
+    pages = [[text_at(60, 40, number.format(at)), *prose(60, 200, 3, "a")] for at in range(1, 5)]
+    text = parse(drawn_pdf(*pages)).markdown
+    assert number.format(3) not in text.splitlines()

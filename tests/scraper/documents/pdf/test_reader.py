@@ -144,3 +144,16 @@ def test_both_readers_read_the_same_words() -> None:
     data = drawn_pdf(column(60, 80, PROSE))
     plain = parse(data, plain_reader=True)
     assert plain.markdown.split()[4:] == parse(data).markdown.split()[4:]
+
+
+def test_long_file_gives_the_pages_for_which_there_is_time() -> None:
+    data = drawn_pdf(*([text_at(60, 60, f"The ferry of day {number}")] for number in range(1, 41)))
+    in_time = parse(data)
+    assert "ferry of day 40" in in_time.markdown
+    assert not in_time.warnings
+    late = parse(data, time_s=1e-9)
+    assert "ferry of day 32" in late.markdown
+    assert "ferry of day 33" not in late.markdown
+    assert late.warnings == (
+        "There was no time for pages 33 to 40 of 40: read them by `pages` of `read_doc`, such as 33-40.",
+    )
