@@ -132,7 +132,7 @@ def _find_rotated_headers(
     cells: list[list[str]] = [[] for _ in columns]
     y0, y1 = top, 0.0
     for run in runs:
-        if not top - _MAX_ROTATED_DISTANCE * run.size < run.y1 < bottom + run.size or run.y0 > top:
+        if not top - _MAX_ROTATED_DISTANCE * run.size < run.y1 < bottom + run.size:
             continue
         foot = (run.x0 + run.x1) / 2
         column = next((at for at, (start, end) in enumerate(columns) if start <= foot < end), None)

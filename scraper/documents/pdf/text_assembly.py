@@ -43,7 +43,8 @@ SPACE = 0.12
 """Multiple of the font size. A wider gap between runs is a space: spaces are .2 to .33 of it, kerning is less."""
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WITHOUT_SPACE = re.compile(f"[{_IDEOGRAPHS}\u3000-\u303f\uff00-\uffef]")
-_HYPHENS = ("-", "\u2010", "\u00ad")
+_HARD_HYPHENS = ("-", "\u2010")
+_HYPHENS = (*_HARD_HYPHENS, "\u00ad")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -123,6 +124,8 @@ def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -
             text = line
         elif text.endswith(_HYPHENS) and len(text) > 1 and text[-2].isalpha() and line[:1].islower():
             text = _join_word(text, line, vocabulary)
+        elif text.endswith(_HARD_HYPHENS) and text[-2:-1].isalnum() and (line[:1].isupper() or line[:1].isdigit()):
+            text += line  # Words with a capital or a digit are never divided before it.
         elif _WITHOUT_SPACE.match(text[-1]) and _WITHOUT_SPACE.match(line):
             text += line
         else:

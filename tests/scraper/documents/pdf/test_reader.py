@@ -101,6 +101,21 @@ def test_hyphenated_words_are_joined_unless_the_hyphen_belongs_to_them() -> None
     assert "The harbour is a well-known place, and well-known it will" in text
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "joined"),
+    [
+        ("the mid-", "1990s were", "the mid-1990s were"),
+        ("by Jean-", "Pierre of", "by Jean-Pierre of"),
+        ("the North-", "South Line", "the North-South Line"),
+        ("the A-", "4 and", "the A-4 and"),
+        ("a long -", "Yes, a", "a long - Yes, a"),
+    ],
+)
+def test_hyphen_before_a_capital_or_a_digit_stays_without_a_space(above: str, below: str, joined: str) -> None:
+    filler = "and the ferries of the harbor are known here"
+    assert joined in body([*column(60, 80, (f"{filler} {above}", f"{below} {filler}"))])
+
+
 def test_lists_and_code_are_detected() -> None:
     page = [
         *column(60, 80, ("1. Cast off the lines", "2. Leave the harbour")),

@@ -43,6 +43,16 @@ def test_rotated_headers_belong_to_their_columns() -> None:
     )
 
 
+def test_rotated_headers_within_the_first_row_belong_to_their_columns() -> None:
+    heads = [
+        leaning(x + 30, 150, word, "0 1 -1 0", 8) for x, word in zip(XS[1:], ("Low", "Middle", "High"), strict=False)
+    ]
+    name = text_at(63, 150, "No.")
+    assert body(*table_cells(XS, (90, 156, 174, 192, 210), [["", "", "", ""], *ROWS]), *heads, name).startswith(
+        "| No. | Low | Middle | High |\n| --- | --- | --- | --- |\n| 1 | 0.25 | 0.50 | 0.75 |\n"
+    )
+
+
 def test_sums_below_a_frame_are_its_last_row() -> None:
     sums = [text_at(x + 3, 262, text) for x, text in zip(XS, ("All", "3.75", "4.50", "5.25"), strict=False)]
     note = text_at(60, 300, "What follows the table is prose, with 1 number in it.")
