@@ -25,6 +25,7 @@ from benchmarks.common.corpora import corpus_folder
 from benchmarks.documents import corpus as sets
 from benchmarks.documents.completeness import Answer, countable_files, measure_completeness
 from benchmarks.documents.left_out import measure_left_out
+from benchmarks.documents.printed import measure_made_files
 from benchmarks.documents.random_documents.measure import measure_random_documents, write_with_gold
 from benchmarks.documents.scans import measure_recognition
 from benchmarks.documents.score import Scores, fact_holds, scores, table_score, xml_relations
@@ -82,6 +83,9 @@ _GOALS = (
     Goal("left_out.docling_headings", at_least=0.65),
     Goal("left_out.icdar", at_least=0.89),
     Goal("left_out.facts", at_least=0.5),
+    Goal("rtl.order", at_least=0.97),
+    Goal("mail.parts", at_least=1),
+    Goal("long.first_ratio", at_most=3),
     Goal("ocr.cer", at_most=0.05),
     Goal("xlsx.words", at_least=0.95),
     Goal("pptx.words", at_least=0.95),
@@ -107,6 +111,7 @@ async def measure(options: Options) -> Figures:
         figures |= await measure_random_documents(
             lambda data, name: _text(parser, data, name), count=_QUICK_RANDOM if options.quick else _RANDOM
         )
+        figures |= await measure_made_files(lambda data, name: _text(parser, data, name))
     with tempfile.TemporaryDirectory() as folder:
         count = _QUICK_OTHERS if options.quick else _OTHERS
         produced = await asyncio.to_thread(write_with_gold, count, Path(folder))

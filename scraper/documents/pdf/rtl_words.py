@@ -20,6 +20,8 @@ from scraper.documents.pdf.text_assembly import group_adjacent
 
 _WORD_GAP = 0.22
 """Multiple of the font size. Letters are up to .15 apart, words from .25 on."""
+_SPACE_WIDTH = 1.0
+"""Points: what counts of a space, whose own box may be empty."""
 _SAME_LINE, _ASCENT = 0.3, 0.8
 """Multiples of the font size: distance of the feet of letters on one line, and height of a letter above its foot."""
 _BAND = 50.0
@@ -45,11 +47,13 @@ def read_places(text_page: int, count: int, hidden: Container[int]) -> Iterator[
     x, y = ctypes.c_double(), ctypes.c_double()
     for index in range(count):
         character = chr(library.FPDFText_GetUnicode(text_page, index) & 0xFFFF)
+        if library.FPDFText_IsGenerated(text_page, index):
+            continue
         if library.FPDFText_GetLooseCharBox(text_page, index, edges) and library.FPDFText_GetCharOrigin(
             text_page, index, ctypes.byref(x), ctypes.byref(y)
         ):
-            if character.isspace() and edges[2] - edges[0] <= 0:  # PDFium adds it where it supposes one.
-                continue
+            if character.isspace():
+                edges[0], edges[2] = x.value, x.value + _SPACE_WIDTH
             handle = library.FPDFText_GetTextObject(text_page, index)
             mark = library.FPDFPageObj_GetMarkedContentID(handle) if handle else -1
             if handle not in hidden:
@@ -87,12 +91,14 @@ def _find_owner(box: Box, items: Sequence[PdfItem]) -> PdfItem | None:
 
 
 def _words(line: Sequence[tuple[PlacedGlyph, PdfItem]]) -> Iterator[PdfItem]:
+    is_arabic = any(unicodedata.bidirectional(glyph.character) == "AL" for glyph, _ in line)
     for group in group_adjacent(sorted(line, key=lambda one: one[0].box.center[0]), _is_same_word):
         if group[0][0].character.isspace():
             continue
         boxes = [glyph.box for glyph, _ in group]
         x0, x1, item = min(box.x0 for box in boxes), max(box.x1 for box in boxes), group[0][1]
-        top, text = boxes[0].y0 - _ASCENT * _size(item), read_in_order([glyph for glyph, _ in group])
+        top = boxes[0].y0 - _ASCENT * _size(item)
+        text = read_in_order([glyph for glyph, _ in group], is_arabic=is_arabic)
         word = PdfWord(text, x0, top, x1 - x0, _size(item))
         yield item._replace(
             text=text, x=x0, y=top, width=x1 - x0, height=_size(item), words=(word,), mcid=group[0][0].mark
@@ -107,8 +113,11 @@ def _is_same_word(word: Sequence[tuple[PlacedGlyph, PdfItem]], one: tuple[Placed
     return glyph.mark == word[-1][0].mark and glyph.box.x0 - right <= _WORD_GAP * _size(item)
 
 
-def read_in_order(glyphs: Sequence[PlacedGlyph]) -> str:
-    """Return the text of a word in the order of reading, from its glyphs from left to right."""
+def read_in_order(glyphs: Sequence[PlacedGlyph], *, is_arabic: bool) -> str:
+    """Return the text of a word in the order of reading, from its glyphs from left to right.
+
+    Signs such as `%` stay at the right of their number, but not beside Arabic letters, where they move to its left.
+    """
     reading = list(reversed(glyphs))
     for at in range(len(reading) - 1):
         first, second = reading[at], reading[at + 1]
@@ -120,14 +129,19 @@ def read_in_order(glyphs: Sequence[PlacedGlyph]) -> str:
     text = "".join(glyph.character for glyph in reading)
     classes = [unicodedata.bidirectional(character) for character in text]
     turned = ""
-    for is_turned, group in groupby(range(len(text)), key=lambda at: _reads_from_left(classes, at)):
+    for is_turned, group in groupby(range(len(text)), key=lambda at: _reads_from_left(classes, at, is_arabic)):
         part = "".join(text[at] for at in group)
         turned += part[::-1] if is_turned else part.translate(_MIRRORED)
     return turned
 
 
-def _reads_from_left(classes: Sequence[str], at: int) -> bool:
-    """Return True for a letter or digit that is read from left to right, and for a sign between two of them."""
+def _reads_from_left(classes: Sequence[str], at: int, is_arabic: bool) -> bool:
+    """Return True for a letter or digit that is read from left to right, and for a sign that belongs to them.
+
+    Rules W2, W4 and W5 of Unicode Standard Annex 9.
+    """
+    if classes[at] == "ET" and not is_arabic:
+        return "EN" in classes[max(0, at - 1) : at + 2]
     if classes[at] in _BETWEEN_DIGITS:
         return {*classes[at - 1 : at], *classes[at + 1 : at + 2]} <= _LEFT_TO_RIGHT and 0 < at < len(classes) - 1
     return classes[at] in _LEFT_TO_RIGHT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import TypeVar
 
 from scraper.documents.pdf.layout_model import LayoutRow, TextRun
@@ -107,10 +107,14 @@ def _is_left_to_right(run: TextRun) -> bool:
 
 
 def _order_right_to_left(runs: Sequence[TextRun]) -> Iterator[TextRun]:
-    """Yield runs from right to left; sequences of Latin words or numbers keep their direction."""
+    """Yield runs from right to left; a Latin word and the words and numbers after it keep their direction.
+
+    Rules W7 and N1 of Unicode Standard Annex 9: numbers beside each other without a Latin word go from right to left.
+    """
     for is_left_to_right, group in groupby(sorted(runs, key=lambda run: -run.x1), key=_is_left_to_right):
         stretch = list(group)
-        yield from reversed(stretch) if is_left_to_right else stretch
+        parts = group_adjacent(reversed(stretch), lambda part, _: _LETTER.search(part[0].text) is not None)
+        yield from chain.from_iterable(reversed(parts)) if is_left_to_right else stretch
 
 
 def join_lines(lines: Iterable[str], vocabulary: frozenset[str] = frozenset()) -> str:

@@ -29,17 +29,24 @@ def glyphs(displayed: str) -> list[PlacedGlyph]:
         ("١٩٣١", "١٩٣١"),
         ("Aurora,", ",Aurora"),
         ("A4-ב", "ב-A4"),
-        ("%12.5", "12.5%"),
+        ("12.5%", "12.5%"),
         ("\u05b8ב", "ב\u05b8"),
     ],
 )
 def test_letters_run_from_the_right_and_numbers_from_the_left(displayed: str, read: str) -> None:
-    assert read_in_order(glyphs(displayed)) == read
+    assert read_in_order(glyphs(displayed), is_arabic=False) == read
+
+
+def test_percent_sign_is_left_of_its_number_beside_arabic_letters() -> None:
+    assert read_in_order(glyphs("%12.5"), is_arabic=True) == "12.5%"
 
 
 def test_lam_and_alef_of_one_glyph_keep_their_order() -> None:
     place = Box(0, 0, 5, 0)
-    assert read_in_order([PlacedGlyph("\u0644", place, None), PlacedGlyph("\u0627", place, None)]) == "\u0644\u0627"
+    assert (
+        read_in_order([PlacedGlyph("\u0644", place, None), PlacedGlyph("\u0627", place, None)], is_arabic=True)
+        == "\u0644\u0627"
+    )
 
 
 def displayed_pdf(lines: Sequence[Sequence[tuple[float, str]]], *, reverse: bool) -> bytes:
