@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.common.command_line import Figures
 from browsers.chromium import locate
-from browsers.chromium.locate import Tier
+from browsers.model import Tier
 from tests.scraper.documents.builders import drawn_pdf, text_at
 
 Reader = Callable[[bytes, str], Awaitable[str]]

@@ -120,8 +120,9 @@ def has_wrong_spaces(text: str) -> bool:
 
 def use_spaces_of(items: Iterable[PdfItem], text: str) -> list[PdfItem]:
     """Return the items of a page, lines of many short words with the spaces of PDFium's own text."""
-    squashed, at_letter = "", []
-    corrected = []
+    squashed = ""
+    at_letter: list[int] = []
+    corrected: list[PdfItem] = []
     for item in items:
         letters = "".join(item.text.split())
         if item.text.count(" ") < _MIN_WORDS or len(letters) > _MAX_SHORT_MEAN * (item.text.count(" ") + 1):
