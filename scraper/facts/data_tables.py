@@ -37,6 +37,11 @@ class DataTable:
         are_headers = 2 * sum(cells[0].tag == "th" for _, cells in self.rows) > len(self.rows)
         return are_headers or not (self.headers and self.headers[0])
 
+    @property
+    def single_rows(self) -> frozenset[Element]:
+        """Header rows and rows of one cell; empty if so many rows have one cell that they are parts of records."""
+        return self.others if 2 * len(self.others) <= len(self.rows) + 2 else frozenset()
+
 
 def read_tables(body: Element, text: TextOf) -> Iterator[DataTable]:
     """Yield the tables that contain no other table and have rows of at least two cells."""

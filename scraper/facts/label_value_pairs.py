@@ -33,6 +33,8 @@ _SKIPPED = UNREADABLE | CONTROLS | {"option", "noscript"}
 _INLINE_LABEL = re.compile(r"([^:：#]{1,45}?)\s*(?:[:：](?!//)\s*|#[:：]?\s*(?=\S+\Z))(.*)", re.DOTALL)
 _NEXT_LABEL = re.compile(r"\s+(?=[^\W\d_][\w-]*[:：]\s)")
 """Space before the next label in a text of several labels and values."""
+_NUMBER = re.compile(r"#\d[\w.-]*")
+"""A number such as `#41`, whose label is its sign."""
 _EDGES = " \u200e\u200f\n\t\r\xa0"
 _MARKS = (":", "：")
 _MIN_CONTEXT = 2
@@ -269,6 +271,8 @@ def _split_line(line: _Line) -> list[_Group]:
 
 def _marked_labels(text: str, element: Element, following: tuple[str, Element] | None) -> list[_Group]:
     """Return the labels of a text that have a colon, in it or at the beginning of the following text."""
+    if _NUMBER.fullmatch(text):
+        return [(_Label("#", element, True), [(text, element)])]
     if text.endswith(_MARKS) or (following and following[0].startswith(_MARKS)):
         label = _as_label(text)
         return [(_Label(label, element, True), [])] if label else []

@@ -25,22 +25,41 @@ _MAX_TRIES = 120
 """Places of one script that are parsed as an object."""
 
 _PRICE_WORD = re.compile(r"price|amount", re.IGNORECASE)
-_OPENING = re.compile(
-    r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|(?:JSON\.parse)?\(|:)\s*+(?=\{\s*[\"'\w])", re.ASCII
+_QUOTED = re.compile(
+    r"(?:(?P<row>__next_f\.push\(\[\s*\d\s*,)|JSON\.parse\()\s*"
+    r"(?:\"(?P<text>(?:[^\"\\]|\\.)*+)\"|'(?P<single>(?:[^'\\]|\\.)*+)')",
+    re.DOTALL,
 )
+"""Text that code parses as JSON, or pushes as a piece of the rows of an app router."""
+_BARE_QUOTE = re.compile(r"(?<!\\)((?:\\\\)*)\"")
+_OPENING = re.compile(r"(?:[\w$\]'\"]\s*=|dataLayer\s*\.\s*push\s*\(|\.push\s*\(|\(|:)\s*+(?=\{\s*[\"'\w])", re.ASCII)
 
 
-def read_scripts(scripts: Iterable[ScriptElement]) -> list[Any]:
-    """Return the objects in scripts that mention a price, without JSON-LD."""
+def read_scripts(scripts: Iterable[ScriptElement], *, with_price: bool = True) -> list[Any]:
+    """Return the objects in scripts, without JSON-LD; only of scripts that mention a price, if `with_price`."""
     found: list[Any] = []
+    rows = ""
     left = _MAX_CHARACTERS
     for script in scripts:
         text = script.text
-        if "ld+json" in script.type or not text or len(text) > left or not _PRICE_WORD.search(text):
+        is_row = "__next_f" in text
+        if "ld+json" in script.type or len(text) > left or not (is_row or not with_price or _PRICE_WORD.search(text)):
             continue
         left -= len(text)
-        found += _json(text) if "json" in script.type else _objects(text)
+        found += _json(text) if "json" in script.type else [] if is_row else _objects(text)
+        for match in _QUOTED.finditer(text):
+            content = _unquote(match)
+            rows += content if match["row"] else ""
+            found += [] if match["row"] else _json(content)
+    for row in rows.split("\n"):
+        found += _json(row.partition(":")[2])
     return found
+
+
+def _unquote(match: re.Match[str]) -> str:
+    """Return the text of a string literal; empty if it has escapes that JSON lacks."""
+    literal = match["text"] or _BARE_QUOTE.sub(r"\1\"", match["single"] or "").replace("\\'", "'")
+    return next(iter(_json(f'"{literal}"'.replace("\\x", "\\u00"))), "")
 
 
 def _json(text: str) -> list[Any]:

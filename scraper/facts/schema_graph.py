@@ -17,7 +17,7 @@ OTHER_ITEM_PROPERTIES = frozenset(
 )
 """Properties whose values are other products or recipes."""
 _MAX_DEPTH = 40
-_HOLDERS = ("@value", "value", "name", "url", "contentUrl", "@id")
+_HOLDERS = ("@value", "value", "name", "url", "contentUrl", "maxValue", "minValue", "@id")
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]{0,2000}|!--(?:(?!-->|<!--).)*+--)>", re.DOTALL)
 _IN_A_WORD = re.compile(r"</?(?:a|b|em|i|font|mark|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,2000})?>", re.IGNORECASE)
 _MAX_TEXT = 50_000

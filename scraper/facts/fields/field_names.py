@@ -21,6 +21,7 @@ _KINDS = {
     "number": "count number quantity votes points comments reviews stars rating rank views downloads pages",
     "title": "title name headline model heading",
 }
+_TITLES = frozenset({"title", "name", "headline", "heading"})
 _SYNONYMS = tuple(
     frozenset(row.split())
     for row in (
@@ -86,6 +87,8 @@ class FieldName:
             self.kind = ""
         if self.kind == "isbn" and "13" in self._numbers:
             self.kind = "isbn_13"
+        self.is_title = not _TITLES.isdisjoint(words)
+        """True if the name is a word for the title of the page."""
         self._synonyms = frozenset().union(*(row for row in _SYNONYMS if row.intersection(known))) - set(self._words)
         self._cache: dict[str, float] = {}
 

@@ -20,6 +20,8 @@ _MIN_SCORE = 2.8
 _MIN_MATCH = 0.25
 MIN_LABEL_MATCH = 0.6
 """Minimum similarity of a field name to a whole label."""
+_WHOLE_LABEL = 0.95
+"""Minimum similarity of a field name to a label that is the same words."""
 _MAX_VALUE = 300
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\Z")
 """Year, place or kind in brackets after a title."""
@@ -101,7 +103,13 @@ class NamedValueFinder:
 
     def find(self, field: FieldName) -> NamedValue | None:
         """Return the best value of a field, or None if no candidate reaches `_MIN_SCORE`."""
-        rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in self._candidates(field)]
+        labeled = self.find_empty(field), max((one.match for one in self._labeled(field)), default=0.0)
+        if field.kind == "title" and max(labeled) >= _WHOLE_LABEL and not field.is_title:
+            # The label of a model, say, beats the title of the page.
+            found = self._labeled(field) if labeled[1] >= labeled[0] else []
+        else:
+            found = list(self._candidates(field))
+        rated = [NamedValue(one.value, *self._rate(field, one), one.match) for one in found]
         best = max(rated, key=lambda one: one.score, default=None)
         if best is None or best.score < _MIN_SCORE:
             return None if self.find_empty(field) else self._find_only_value(field)

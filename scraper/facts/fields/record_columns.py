@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from scraper.facts import money, product_visible_price
+from scraper.facts.data_tables import DataTable, text_or_picture
 from scraper.facts.fields.field_names import find_day
 from scraper.facts.fields.record_list_rating import RecordElements, RecordList, stable_classes
 from scraper.facts.fields.text_leaves import MAX_VALUE, ElementTexts
@@ -27,7 +28,7 @@ _MIN_TEXT = 40
 _MIN_FIRST = 3
 _MAX_PRICE_TEXT = 60
 _CALL = re.compile(
-    r"(?:read more|more|view|details|see|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
+    r"(?:read more|more|view|details|see|discuss|add to (?:cart|basket)|buy(?: now)?|shop now|comments?|reply|share|"
     r"save|cached|translate this page|\d[\d.,]*k?)\b.{0,12}",
     re.IGNORECASE,
 )
@@ -48,6 +49,17 @@ def read_rows(page: ElementTexts, found: RecordList) -> list[dict[str, str]]:
     """Return one row per record with the `COLUMNS` that were found. URLs are absolute."""
     titles = _choose_titles(page, found.records)
     return [_read_row(page, record, title) for record, title in zip(found.records, titles, strict=True)]
+
+
+def read_table_columns(page: ElementTexts, table: DataTable, rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the rows of a table with its columns by their headers, except columns that the rows have already."""
+    known = [[row.get(name, "") for row in rows] for name in COLUMNS]
+    columns: dict[str, list[str]] = {}
+    for header, cells in zip(table.headers, zip(*(cells for _, cells in table.rows), strict=False), strict=False):
+        texts = [text_or_picture(cell, page.text)[:MAX_VALUE] for cell in cells]
+        if header and texts not in known:
+            columns.setdefault(header, texts)
+    return [row | {name: texts[at] for name, texts in columns.items()} for at, row in enumerate(rows)]
 
 
 def _choose_titles(page: ElementTexts, records: Sequence[RecordElements]) -> list[_Title | None]:
@@ -160,7 +172,7 @@ def _price(page: ElementTexts, parts: Sequence[Element]) -> str:
     """Return the amount of the best role in the smallest elements with one, those named price first."""
     best, best_rank = "", (money.Role.OLD + 1, True)
     for part in parts:
-        if page.length(part) >= _MAX_PRICE_TEXT or not page.has_text(part):
+        if page.length(part) >= _MAX_PRICE_TEXT or not any(map(str.isdigit, page.text(part))):
             continue
         above = list(islice(part.iterancestors(), 2))
         is_other = not any(map(product_visible_price.is_named_price, (part, *above)))

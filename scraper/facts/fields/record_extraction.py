@@ -12,7 +12,7 @@ from scraper.facts.fields.field_names import FieldName
 from scraper.facts.fields.model import MIN_RECORDS, Evidence, FieldRequest, PageFields
 from scraper.facts.fields.named_values import NamedValueFinder
 from scraper.facts.fields.place_finder import ValuePlaceFinder
-from scraper.facts.fields.record_columns import read_rows
+from scraper.facts.fields.record_columns import read_rows, read_table_columns
 from scraper.facts.fields.record_fields import MIN_FILLED, ColumnValues, RecordFields
 from scraper.facts.fields.record_lists import MAX_LISTS, MAX_RECORDS, find_largest_group, find_lists
 from scraper.facts.fields.structured_values import NamedItems
@@ -24,8 +24,9 @@ from scraper.urls import join_url
 from scraper.words.matcher import WordPattern
 
 _LINKS = element_selector(".//a[@href]")
-_NEXT_WORDS = WordPattern(r"{links.next}\W*|[›»→>]")
+_NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
 _PAGE_NUMBER = re.compile(r"\d{1,5}")
+_PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
 """Lists of a page that may contain an example."""
 _CONFIDENCES = {"example": 0.95, "title": 0.9, "label": 0.55, "name": 0.55} | structured_values.CONFIDENCES
@@ -47,7 +48,8 @@ CORRECT = "Fields by name may be wrong: to correct one, give its value on this p
 def read_usual_records(page: ElementTexts) -> PageFields:
     """Return the records of the best list with the usual columns; records without any of them are left out."""
     for one in find_lists(page):
-        rows = [row for row in read_rows(page, one) if row]
+        rows = read_rows(page, one)
+        rows = [row for row in (read_table_columns(page, one.table, rows) if one.table else rows) if row]
         if len(rows) >= MIN_RECORDS:
             return _make_answer(page, rows)
     return PageFields(page.page.url, largest=find_largest_group(page))
@@ -182,18 +184,28 @@ def _make_answer(page: ElementTexts, rows: Sequence[Mapping[str, str | None]], *
 def _find_next_page(tree: PageTree) -> str:
     """Return the URL of the next part of a list, or an empty string.
 
-    It comes from `rel=next`, a link named "next", or the page number after the current one.
+    It comes from `rel=next`, a link named "next", or the number of the page after the current one, in the URL or text.
     """
     declared = [url for relation, url in tree.head.links if "next" in relation.split()]
     links = _LINKS(tree.body)
     declared += [link.get("href") or "" for link in links if "next" in (link.get("rel") or "").lower().split()]
     named = [link for link in links if _NEXT_WORDS.fullmatch(" ".join(text_of(link).split()))]
     declared += [link.get("href") or "" for link in named]
+    urls = [join_url(tree.base, link.get("href") or "") for link in links]
+    declared += [url for url in urls if _is_next_number(tree.url, url)]
     for target in (*declared, _number_after_current(tree)):
         url = join_url(tree.base, target) if target else ""
         if url.startswith(("http://", "https://")) and url.partition("#")[0] != tree.url.partition("#")[0]:
             return url
     return ""
+
+
+def _is_next_number(url: str, other: str) -> bool:
+    """Return True if two URLs differ only in the number of the page, and the second one has the next number."""
+    one, two = _PAGE_IN_URL.search(url), _PAGE_IN_URL.search(other)
+    if one is None or two is None or int(two["number"]) != int(one["number"]) + 1:
+        return False
+    return (url[: one.start("number")], url[one.end() :]) == (other[: two.start("number")], other[two.end() :])
 
 
 def _number_after_current(tree: PageTree) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from scraper.facts.data_tables import DataTable
 from scraper.facts.fields.text_leaves import ElementTexts
 from scraper.html.dom.tags import HEADINGS
 from scraper.html.dom.xpath import Element
@@ -45,6 +46,8 @@ class RecordList:
 
     records: list[RecordElements]
     score: float = 0.0
+    table: DataTable | None = None
+    """Table with headers whose rows are the records."""
 
 
 @lru_cache(maxsize=20_000)

@@ -8,10 +8,12 @@ of their records.
 from __future__ import annotations
 
 import itertools
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from scraper.facts.data_tables import DataTable, read_tables
 from scraper.facts.fields.model import MIN_RECORDS
 from scraper.facts.fields.record_list_rating import ListRater, RecordElements, RecordList
 from scraper.facts.fields.text_leaves import ElementTexts
@@ -66,6 +68,9 @@ class _ListFinder:
         self._rater = ListRater(page)
         self._classes = self._rater.classes
         self._shapes = self._read_shapes()
+        tables = list(read_tables(page.body, page.text))
+        self._tables = {row: table for table in tables if any(table.headers) for row, _ in table.rows}
+        self._no_records = frozenset().union(*(table.single_rows for table in tables))
         self._spans: dict[RecordList, list[tuple[int, int]]] = {}
 
     def _read_shapes(self) -> dict[Element, frozenset[str]]:
@@ -92,6 +97,9 @@ class _ListFinder:
         lists = [one for one in self._candidates() if self._has_weight(one)]
         for one in lists:
             one.score = self._rater.rate(one)
+            one.table = self._find_table(one)
+            if one.table and one.score > -math.inf:
+                one.score = max(one.score, _MIN_SCORE)
         lists = [one for one in lists if one.score >= _MIN_SCORE]
         lists += self._join_sections(lists)
         lists.sort(key=lambda one: -one.score)
@@ -108,6 +116,12 @@ class _ListFinder:
             if len(chosen) == most:
                 break
         return chosen
+
+    def _find_table(self, one: RecordList) -> DataTable | None:
+        """Return the table with headers whose rows the records are."""
+        tables = {id(table): table for record in one.records if (table := self._tables.get(record[0]))}
+        table = next(iter(tables.values()), None)
+        return table if table and len(tables) == 1 and len(one.records) == len(table.rows) else None
 
     def _join_sections(self, lists: Sequence[RecordList]) -> list[RecordList]:
         """Return lists that join the records of several lists of one kind, which headings or ads separate."""
@@ -195,7 +209,7 @@ class _ListFinder:
         for at, element in enumerate(self._page.elements):
             parent, tag = self._page.parents[at], self._page.tags[at]
             paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
-            children = self._page.children(element)
+            children = [child for child in self._page.children(element) if child not in self._no_records]
             if not children or tag in _IGNORED_PARENTS:
                 continue
             groups = self._group(children)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from scraper.facts.fields.field_names import FieldName, rate_format
 from scraper.facts.fields.model import MIN_RECORDS, Evidence
 from scraper.facts.fields.text_leaves import MAX_VALUE
+from scraper.facts.product_js_state import read_scripts
 from scraper.facts.schema_graph import iterate_objects
 from scraper.html.page.page_tree import ScriptElement
 from scraper.model import StructuredData
@@ -28,8 +28,7 @@ _MIN_NAME = 4
 _MAX_DEPTH = 4
 SYNTAXES = ("json_ld", "microdata", "rdfa")
 _NAMES = ("name", "headline", "title")
-_MAX_SCRIPT = 3_000_000
-"""Characters of all JSON in scripts."""
+_REGIONS = ("addressRegion", "addressCountry")
 MAX_OBJECTS, MAX_JSON_DEPTH = 20_000, 20
 """Objects of all fetched JSON and JSON in scripts, and their depth."""
 
@@ -53,25 +52,13 @@ def read_items(
 
 
 def read_states(data: StructuredData, scripts: Iterable[ScriptElement]) -> list[Any]:
-    """Return the values of JSON that the page fetched, and of JSON in scripts."""
-    return [response.get("data") for response in data.xhr] + list(_read_json(scripts))
+    """Return the values of JSON that the page fetched, and of objects in scripts."""
+    return [response.get("data") for response in data.xhr] + read_scripts(scripts, with_price=False)
 
 
 def own_name(item: dict[str, Any]) -> str:
     """Return the letters and digits of the name of an object, or an empty string."""
     return next((name_key(value) for name in _NAMES if isinstance(value := item.get(name), str)), "")
-
-
-def _read_json(scripts: Iterable[ScriptElement]) -> Iterator[Any]:
-    """Yield the values of scripts that are JSON, without JSON-LD: the state of the page."""
-    left = _MAX_SCRIPT
-    for script in scripts:
-        if "json" in script.type and "ld+json" not in script.type and len(script.text) <= left:
-            left -= len(script.text)
-            try:
-                yield json.loads(script.text, strict=False)
-            except (ValueError, RecursionError):
-                continue
 
 
 def find_fact(field: FieldName, data: StructuredData, stated: str | None) -> tuple[str, Evidence] | None:
@@ -143,13 +130,32 @@ def _properties(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                     yield part, detail
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict):
-        value = next((value[name] for name in _NAMES if isinstance(value.get(name), str)), "")
+        return _text_of_item(value, depth + 1) if depth < _MAX_DEPTH else ""
     if isinstance(value, list):
-        return ", ".join(filter(None, map(_as_text, value[:50])))[:MAX_VALUE]
+        is_hours = any(isinstance(part, dict) and "opens" in part for part in value)
+        return ("; " if is_hours else ", ").join(filter(None, (_as_text(one, depth + 1) for one in value[:50])))[
+            :MAX_VALUE
+        ]
     is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
     return " ".join(str(value).split())[:MAX_VALUE] if is_plain else ""
+
+
+def _text_of_item(item: dict[str, Any], depth: int) -> str:
+    """Return the name of an item, else an address, opening hours, an amount or a range as text."""
+    part = {name: _as_text(value, depth) for name, value in item.items() if not name.startswith("@")}
+    if named := next((part[name] for name in _NAMES if part.get(name)), ""):
+        return named
+    if "opens" in part:
+        return f"{part.get('dayOfWeek', '')} {part['opens']}-{part.get('closes', '')}".strip()
+    if part.get("streetAddress"):
+        town = " ".join(filter(None, map(part.get, ("postalCode", "addressLocality"))))
+        return ", ".join(filter(None, (part["streetAddress"], town, *map(part.get, _REGIONS))))
+    amount = part.get("value") or part.get("@value") or "-".join(filter(None, map(part.get, ("minValue", "maxValue"))))
+    unit = part.get("unitText") or part.get("unitCode")
+    amount = " ".join(filter(None, (part.get("currency"), amount, unit and f"/ {unit}")))
+    return amount or next((part[name] for name in ("address", "addressLocality", *_REGIONS) if part.get(name)), "")
 
 
 _MIN_STATED = 0.8

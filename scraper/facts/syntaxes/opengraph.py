@@ -12,6 +12,8 @@ _MAX_PROPERTIES = 300
 
 _TWITTER = "twitter:"
 _PREFIXES = (*"og: article: book: profile: video: music: product: business: place: fb:".split(), _TWITTER)
+_ROOTS = ("og:image", "og:video", "og:audio")
+_PARTS = tuple(f"{root}:" for root in _ROOTS)
 _URL_PROPERTIES = ("url", "secure_url", "image", "src", "video", "audio", "player", "stream")
 """Last words of properties whose values are URLs."""
 
@@ -24,25 +26,48 @@ def read_properties(root: Element) -> list[tuple[str, str]]:
         for name in (meta.get("property"), meta.get("name")):
             if name and content and content.strip():
                 found += [(word, content.strip()) for word in name.lower().split() if word.startswith(_PREFIXES)]
-    return list(dict.fromkeys(found))[:_MAX_PROPERTIES]
+    return _remove_repeated(found)
 
 
 def select_properties(metas: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the properties among the metas of a page, given as lower-case names and contents."""
     found = [(name, content.strip()) for name, content in metas if name.startswith(_PREFIXES) and content.strip()]
-    return list(dict.fromkeys(found))[:_MAX_PROPERTIES]
+    return _remove_repeated(found)
+
+
+def _remove_repeated(found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the properties without repeated ones, except those of images, videos and sounds."""
+    seen: set[tuple[str, str]] = set()
+    kept: list[tuple[str, str]] = []
+    for one in found:
+        if one not in seen or one[0].startswith(_PARTS):
+            kept.append(one)
+        seen.add(one)
+    return kept[:_MAX_PROPERTIES]
 
 
 def to_objects(found: Iterable[tuple[str, str]], base: str) -> tuple[dict[str, Any], ...]:
     """Return the OpenGraph properties and the Twitter properties as objects, without empty ones.
 
-    The values of a repeated property become a list.
+    The values of a repeated property become a list. Of several images, videos or sounds, each becomes an object with
+    its properties: they belong to the one before them.
     """
-    graph: dict[str, list[str]] = {}
-    cards: dict[str, list[str]] = {}
-    for name, content in found:
+    pairs = [(name, _absolute(name, content, base)) for name, content in found]
+    repeated = {root for root in _ROOTS if sum(name == root for name, _ in pairs) > 1}
+    graph: dict[str, list[Any]] = {}
+    cards: dict[str, list[Any]] = {}
+    for name, content in pairs:
         part = cards if name.startswith(_TWITTER) else graph
-        part.setdefault(name, []).append(_absolute(name, content, base))
+        root = ":".join(name.split(":")[:2])
+        if name in repeated:
+            part.setdefault(name, []).append({name: content})
+        elif root in repeated and root in part:
+            part[root][-1].setdefault(name, content)
+        else:
+            part.setdefault(name, []).append(content)
+    for root in repeated:
+        if all(len(one) == 1 for one in graph[root]):
+            graph[root] = [one[root] for one in graph[root]]
     return tuple(
         {name: values if len(values) > 1 else values[0] for name, values in part.items()}
         for part in (graph, cards)
