@@ -14,7 +14,6 @@ class FactSource(enum.StrEnum):
 
     JSON_LD = "json_ld"
     MICRODATA = "microdata"
-    RDFA = "rdfa"
     OPENGRAPH = "opengraph"
     STATE = "scripts"
     """Data in the scripts of the page."""
@@ -32,7 +31,6 @@ _CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
     {
         FactSource.JSON_LD: 0.9,
         FactSource.MICRODATA: 0.9,
-        FactSource.RDFA: 0.9,
         FactSource.OPENGRAPH: 0.85,
         FactSource.STATE: 0.8,
         FactSource.XHR: 0.7,

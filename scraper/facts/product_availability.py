@@ -88,10 +88,10 @@ def find_availability(body: Element, title: Element | None) -> str | None:
             buy = place
         if stated is None and text in known:
             stated = place, known[text]
-    is_first = stated is not None and stated[0] - at_title < _REACH and (buy is None or stated[0] < buy)
-    if stated is None or (buy is not None and not is_first):
-        return None if buy is None else IN_STOCK
-    return stated[1] if is_first or stated[1] == IN_STOCK else None
+    if buy is not None and (stated is None or stated[0] > buy or stated[1] == UNCLEAR):
+        return IN_STOCK
+    is_near = stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK)
+    return stated[1] if stated is not None and is_near else IN_STOCK if buy is not None else None
 
 
 def _read_texts(texts: Iterable[str]) -> Mapping[str, str]:

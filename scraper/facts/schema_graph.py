@@ -1,4 +1,4 @@
-"""Query items of JSON-LD, microdata and RDFa: case-insensitive names, resolved references."""
+"""Query items of JSON-LD and microdata: case-insensitive names, resolved references."""
 
 from __future__ import annotations
 
@@ -99,16 +99,9 @@ def iterate_objects(
 def property_value(item: JsonLdItem, name: str) -> Any:
     """Return the value of a property, ignoring case and vocabulary (`schema:name`)."""
     if name in item:
-        return _as_list(item[name])
+        return item[name]
     lowered = name.lower()
-    return next((_as_list(value) for other, value in item.items() if local_name(other).lower() == lowered), None)
-
-
-def _as_list(value: Any) -> Any:
-    """Convert an object with numeric keys, `{"0": a, "1": b}`, to a list."""
-    if isinstance(value, dict) and "0" in value:
-        return [part for name, part in value.items() if name.isdecimal()]
-    return value
+    return next((value for other, value in item.items() if local_name(other).lower() == lowered), None)
 
 
 def local_name(name: str) -> str:

@@ -118,11 +118,7 @@ def _extract(snapshot: Snapshot, find_posts: Callable[[PageTree], Sequence[JsonL
     parsing.flatten_deep_elements(root)
     microdata_items = reading.try_syntax("microdata", lambda: microdata.read(root, reading.base))
     rdfa_nodes = reading.try_syntax("rdfa", lambda: rdfa.read(root, reading.base)) if rdfa.is_present(root) else ()
-    graphs = {
-        FactSource.JSON_LD: SchemaGraph(json_ld),
-        FactSource.MICRODATA: SchemaGraph(microdata_items),
-        FactSource.RDFA: SchemaGraph(rdfa.link_nodes(rdfa_nodes)),
-    }
+    graphs = {FactSource.JSON_LD: SchemaGraph(json_ld), FactSource.MICRODATA: SchemaGraph(microdata_items)}
     posts: Sequence[JsonLdItem] = ()
     product_facts, recipe_facts = None, None
     try:

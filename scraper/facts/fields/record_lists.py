@@ -210,7 +210,7 @@ class _ListFinder:
             parent, tag = self._page.parents[at], self._page.tags[at]
             paths.append(hash((paths[parent] if parent >= 0 else 0, tag, self._classes[element])))
             children = [child for child in self._page.children(element) if child not in self._no_records]
-            if not children or tag in _IGNORED_PARENTS:
+            if not children or tag in _IGNORED_PARENTS or element in self._tables:
                 continue
             groups = self._group(children)
             for group in groups:

@@ -15,7 +15,7 @@ from scraper.html.page.page_tree import ScriptElement
 from scraper.model import StructuredData
 from scraper.text.sanitize import name_key
 
-CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "rdfa": 0.9, "fetched_json": 0.7}
+CONFIDENCES = {"json_ld": 0.9, "microdata": 0.9, "fetched_json": 0.7}
 """Confidence of each source. That of `fetched_json` is a guess: no page of the benchmark has such data."""
 UNMARKED_SOURCES = frozenset({"address", "sum", "visible"})
 """Sources of facts that are not machine-readable data."""
@@ -26,7 +26,7 @@ _CHECKED_KINDS = frozenset({"email", "money", "number", "phone"})
 """Formats that a value must have: a price is not a currency."""
 _MIN_NAME = 4
 _MAX_DEPTH = 4
-SYNTAXES = ("json_ld", "microdata", "rdfa")
+SYNTAXES = ("json_ld", "microdata")
 _NAMES = ("name", "headline", "title")
 _REGIONS = ("addressRegion", "addressCountry")
 MAX_OBJECTS, MAX_JSON_DEPTH = 20_000, 20
@@ -166,7 +166,7 @@ NamedItems = Mapping[str, Mapping[str, Sequence[dict[str, Any]]]]
 
 
 def read_named_items(data: StructuredData, scripts: Iterable[ScriptElement] = ()) -> NamedItems:
-    """Return all objects with a name: of JSON-LD, microdata and RDFa, then of fetched JSON and JSON in scripts."""
+    """Return all objects with a name: of JSON-LD and microdata, then of fetched JSON and JSON in scripts."""
     sources: dict[str, Sequence[Any]] = {syntax: getattr(data, syntax) for syntax in SYNTAXES}
     sources["fetched_json"] = read_states(data, scripts)
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}

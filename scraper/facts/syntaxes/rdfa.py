@@ -21,7 +21,6 @@ _MAX_ELEMENTS = 20_000
 _MAX_PROPERTIES = 5_000
 """Properties and types, at 250 us each."""
 _MAX_NODES = 2_000
-_MAX_DEPTH = 12
 _MAX_TEXT = 200_000
 """Characters of the page's text in which the position of each value is searched."""
 
@@ -63,34 +62,6 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     nodes.sort(key=lambda node: (*_sort_key(node), fingerprints.get(node.get("@id", ""), "")))
     numbers: dict[str, str] = {}
     return tuple(_rename_blank_nodes(node, numbers) for node in nodes[:_MAX_NODES])
-
-
-def link_nodes(nodes: tuple[JsonLdItem, ...]) -> list[JsonLdItem]:
-    """Return the nodes as plain objects: short names, bare values, and nodes in place of references."""
-    by_id = {node["@id"]: node for node in nodes if "@id" in node}
-    return [_to_plain(node, by_id, 0) for node in nodes if "@type" in node]
-
-
-def _to_plain(value: Any, by_id: dict[str, JsonLdItem], depth: int) -> Any:
-    if isinstance(value, list):
-        parts = [_to_plain(part, by_id, depth) for part in value]
-        return parts[0] if len(parts) == 1 else parts
-    if not isinstance(value, dict):
-        return value
-    if "@value" in value:
-        return value["@value"]
-    node = by_id.get(value.get("@id", ""), value)
-    if depth > _MAX_DEPTH or ("@type" not in node and len(node) == 1):
-        return node.get("@id")
-    plain: JsonLdItem = {"@type": [_local_name(name) for name in node.get("@type", [])]}
-    for name, inner in node.items():
-        if not name.startswith("@"):
-            plain[_local_name(name)] = _to_plain(inner, by_id, depth + 1)
-    return plain
-
-
-def _local_name(name: str) -> str:
-    return name.replace("#", "/").rpartition("/")[2].rpartition(":")[2]
 
 
 def _compute_fingerprints(nodes: list[JsonLdItem]) -> dict[str, str]:

@@ -76,6 +76,24 @@ def test_three_digits_after_a_point_follow_the_visible_price(shown: str, value: 
     assert facts(f"{html}<p class=price>{shown}</p>")["price"]["value"] == value
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown", "value", "others"),
+    [
+        ("24.990", "", 24.99, [24990]), ("24.990", "24.990 €", 24990, None), ("149.500", "149,50 €", 149.5, None),
+        ("1299.000", "", 1299, None), ("1.290", "5,00 €", 5, None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tag", [True, False])
+def test_a_stated_price_with_two_readings_is_the_one_that_the_page_shows(
+    stated: str, shown: str, value: float, others: list[float] | None, tag: bool
+) -> None:
+    offer = {"@type": "Offer", "price": stated, "priceCurrency": "EUR"}
+    markup = f'<meta property="product:price:amount" content="{stated}">' if tag else ld(product(offers=offer))
+    found = facts(f"{markup}<h1>Copper kettle</h1><p class=price>{shown}</p><button>Add to cart</button>")["price"]
+    assert (found["value"], found.get("alternatives")) == (value, others)
+    assert others is None or found["confidence"] < 0.5
+
+
 def test_a_button_that_does_nothing_sells_nothing() -> None:
     html = ld({"@type": "Product", "name": "Copper kettle", "sku": "K-77"}) + "<h1>Copper kettle</h1>"
     assert told(f"{html}<button>Add to cart</button>")["availability"] == ("InStock", "visible")

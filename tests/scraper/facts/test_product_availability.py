@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from scraper.facts.product_availability import IN_STOCK, OUT_OF_STOCK, UNCLEAR, read_stock
 from tests.scraper.facts.products import SEEN, facts, told
+
+SHOP = "https://shop.example/product/kettle"
 
 
 def test_visible_facts_have_their_source_and_less_confidence() -> None:
@@ -137,6 +140,26 @@ def test_a_button_to_buy_is_one_in_many_languages(words: str) -> None:
 def test_words_of_stock_are_those_of_many_languages(words: str, availability: str) -> None:
     shown = told(f'<h1>Kettle</h1><meta property="product:price:amount" content="5"><p>{words}</p>')
     assert shown["availability"] == (availability, "visible")
+
+
+@pytest.mark.parametrize(
+    ("text", "stock"),
+    [
+        ("0 in stock", OUT_OF_STOCK), ("Stock: 0", OUT_OF_STOCK), ("Auf Lager: 0 Stück", OUT_OF_STOCK),
+        ("Only 0 left in stock", OUT_OF_STOCK), ("0 disponibles", OUT_OF_STOCK), ("No longer in stock", OUT_OF_STOCK),
+        ("Discontinued", OUT_OF_STOCK), ("Actuellement en rupture", OUT_OF_STOCK), ("Join the waitlist", OUT_OF_STOCK),
+        ("Never out of stock!", IN_STOCK), ("Nie ausverkauft", IN_STOCK), ("Lagerbestand: 3", IN_STOCK),
+        ("Only 10 left", IN_STOCK), ("Not available online", UNCLEAR), ("Disponible à partir du 3 mai", UNCLEAR),
+        ("Lieferbar ab 12.5.", UNCLEAR), ("Discontinued by manufacturer", None), ("A kettle", None),
+    ],
+)  # fmt: skip
+def test_numbers_negations_and_conditions_decide_what_a_text_says_about_stock(text: str, stock: str | None) -> None:
+    assert read_stock(text.lower()) == stock
+
+
+@pytest.mark.parametrize("words", ["Not available online", "Disponible à partir du 3 mai"])
+def test_a_product_sold_later_or_elsewhere_has_no_availability(words: str) -> None:
+    assert "availability" not in facts(f"<h1>Kettle</h1><b class=price>€ 5,00</b><p>{words}</p>", SHOP)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,10 @@ from tests.scraper.facts.products import facts, told
         '<script type="application/json">{"props": {"product": '
         '{"name": "Copper kettle", "price": {"value": 15.5}, '
         '"currency": "EUR", "sku": "S-1"}, "other": {"name": "Copper pan", "price": 3}}}</script>',
+        """<script>a = JSON.parse('{"product": {"name": "Copper kettle", "price": 15.5, "sku": "S-1"}}')</script>""",
+        '<script>a = JSON.parse("{\\"name\\": \\"Copper kettle\\", \\"price\\": 15.5, \\"sku\\": \\"S-1\\"}")</script>',
+        '<script>self.__next_f.push([1,"5:[\\"$\\",null,{\\"p\\":{\\"title\\":\\"Copper kettle\\","])</script>'
+        '<script>self.__next_f.push([1,"\\"price\\":\\"15.50\\",\\"sku\\":\\"S-1\\"}}]\\n"])</script>',
         '<script>window.__STATE__ = {"title": "Copper kettle", "price": "15.50", '
         '"currency": "EUR", "sku": "S-1"};'
         "</script>",

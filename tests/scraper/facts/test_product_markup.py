@@ -62,15 +62,6 @@ def test_a_list_of_other_products_makes_no_product() -> None:
     assert facts(html, "https://shop.example/pots") == {}
 
 
-def test_rdfa_states_a_product_too() -> None:
-    html = (
-        '<div vocab="https://schema.org/" typeof="Product"><h1 property="name">Kettle</h1>'
-        '<div property="offers" typeof="Offer"><span property="price" content="3.20">3</span>'
-        '<span property="priceCurrency" content="EUR"></span></div></div>'
-    )
-    assert told(html)["price"] == (3.2, "rdfa")
-
-
 def test_names_with_their_vocabulary_before_them_are_the_same_names() -> None:
     offer = {"schema:price": "7.5", "schema:priceCurrency": "GBP", "schema:availability": "schema:InStock"}
     item = {"@type": "schema:Product", "http://schema.org/name": "Copper kettle", "schema:offers": offer}
@@ -126,18 +117,6 @@ def test_a_shared_sign_that_is_stated_has_its_likely_code_too() -> None:
     item = product(offers={"price": "5", "priceCurrency": "$"})
     currency = facts(ld(item), "https://shop.com.au/product/kettle")["currency"]
     assert (currency["value"], currency["likely"], currency["source"]) == ("$", "AUD", "json_ld")
-
-
-@pytest.mark.parametrize(
-    "offers",
-    [
-        {"0": {"price": "49.90", "priceCurrency": "EUR"}, "1": {"price": "59"}},
-        {"@type": "Offer", "0": {"price": 49.9, "priceCurrency": "EUR"}},
-    ],
-)
-def test_a_list_that_was_written_as_an_object_is_a_list(offers: dict[str, Any]) -> None:
-    found = told(ld(product(offers=offers)))
-    assert (found["price"], found["currency"]) == ((49.9, "json_ld"), ("EUR", "json_ld"))
 
 
 def test_the_variant_in_the_address_gives_the_number() -> None:

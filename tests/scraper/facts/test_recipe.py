@@ -152,13 +152,6 @@ def test_author_and_picture_of_the_page_are_the_recipe_s_where_it_names_none() -
     assert found["image"] == ("https://food.example/pie.jpg", "opengraph")
 
 
-def test_lists_that_were_written_as_objects_are_lists() -> None:
-    found = told(ld(name="Soup", recipeIngredient={"0": "1 onion", "1": "2 carrots"},
-                    recipeInstructions={"0": {"@type": "HowToStep", "text": "Cut <b>all</b>."}}))  # fmt: skip
-    assert found["ingredients"][0] == ["1 onion", "2 carrots"]
-    assert found["instructions"][0] == ["Cut all."]
-
-
 def test_amount_and_name_in_cells_of_their_own_are_two_words() -> None:
     rows = "<tr><td>200 g</td><td>flour</td></tr><tr><td>3</td><td>eggs</td></tr>"
     html = f"<h1>Cake</h1><h2>Ingredients</h2><table>{rows}</table><h2>Method</h2><p>Mix.</p><p>Bake.</p>"
@@ -169,13 +162,6 @@ def test_a_list_of_long_lines_is_none_of_ingredients() -> None:
     lines = "".join(f"<li>{number} things {'that go on and on ' * 20}</li>" for number in range(4))
     html = f"<h1>Cake</h1><h2>Ingredients</h2><ul>{lines}</ul><h2>Method</h2><p>Mix.</p><p>Bake.</p>"
     assert facts(html) == {}
-
-
-def test_rdfa_keeps_the_order_of_the_page() -> None:
-    names = [f"{place} spoons of {name}" for place, name in enumerate(("sugar", "flour", "milk", "butter", "salt"))]
-    items = "".join(f"<li property=recipeIngredient>{name}</li>" for name in names)
-    html = f'<div vocab="https://schema.org/" typeof=Recipe><h1 property=name>Cake</h1><ul>{items}</ul></div>'
-    assert told(html)["ingredients"] == (names, "rdfa")
 
 
 LISTS = (

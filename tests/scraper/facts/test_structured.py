@@ -77,6 +77,23 @@ def test_open_graph_and_twitter_cards_are_two_objects_of_one_list() -> None:
     assert card == {"twitter:card": "summary"}
 
 
+def test_properties_of_several_images_belong_to_the_image_before_them() -> None:
+    html = "".join(
+        f'<meta property="og:{name}" content="{content}">'
+        for name, content in (
+            ("image", "/a.jpg"), ("image", "/b.jpg"), ("image:width", "9"), ("image:alt", "B"),
+            ("image", "/c.jpg"), ("image:width", "9"), ("title", "T"),
+        )
+    )  # fmt: skip
+    (graph,) = extract(html).opengraph
+    assert graph["og:image"] == [
+        {"og:image": "https://example.com/a.jpg"},
+        {"og:image": "https://example.com/b.jpg", "og:image:width": "9", "og:image:alt": "B"},
+        {"og:image": "https://example.com/c.jpg", "og:image:width": "9"},
+    ]
+    assert graph["og:title"] == "T"
+
+
 def test_rdfa_is_read_where_there_is_a_type_and_numbers_its_nodes_the_same_each_time() -> None:
     html = (
         '<div vocab="https://schema.org/" typeof="Event"><b property="name">Fair</b>'

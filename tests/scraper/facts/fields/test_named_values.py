@@ -76,6 +76,37 @@ def test_data_of_another_thing_than_the_page_are_not_used() -> None:
     assert by_name(LD.replace("The Tide", "Another book") + BOOK, author="").values == {"author": "Ben Mole"}
 
 
+NESTED = {
+    "@type": "JobPosting", "title": "The Tide", "jobLocation": {"address": {"addressLocality": "Quayton"}},
+    "baseSalary": {"currency": "USD", "value": {"minValue": 80000, "maxValue": 120000, "unitText": "YEAR"}},
+    "address": {"streetAddress": "Pier 9", "postalCode": "4711", "addressLocality": "Quayton", "addressCountry": "NO"},
+    "openingHoursSpecification": [
+        {"dayOfWeek": ["Monday", "Tuesday"], "opens": "11:00", "closes": "22:00"},
+        {"dayOfWeek": "Saturday", "opens": "12:00", "closes": "23:00"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("salary", "USD 80000-120000 / YEAR"),
+        ("location", "Quayton"),
+        ("address", "Pier 9, 4711 Quayton, NO"),
+        ("opening hours", "Monday, Tuesday 11:00-22:00; Saturday 12:00-23:00"),
+    ],
+)
+def test_nested_values_are_whole(name: str, value: str) -> None:
+    html = f"<script type='application/ld+json'>{json.dumps(NESTED)}</script>{BOOK}"
+    assert by_name(html, **{name: ""}).values == {name: value}
+
+
+@pytest.mark.parametrize(("shown", "value"), [("<td>T-9</td>", "T-9"), ("<td></td>", None)])
+def test_the_label_of_a_model_beats_the_title(shown: str, value: str | None) -> None:
+    html = BOOK.replace("<tr><th>Pages", f"<tr><th>Model</th>{shown}</tr><tr><th>Pages")
+    assert by_name(html, model="").values == {"model": value}
+
+
 STATE = """<script id=state type=application/json>{"props": {"book": {"title": "The Tide", "binding": "Cloth"},
 "other": {"title": "The Tide and more", "binding": "Paper"}}}</script>"""
 

@@ -52,6 +52,33 @@ def test_rows_of_a_list_have_title_address_price_date_picture_and_text() -> None
     }
 
 
+TABLE_ROWS = (("Anna", "Quayton", "120 m"), ("Berta", "Pierburg", "88 m"), ("Cara", "Molehaven", "140 m"))
+
+
+@pytest.mark.parametrize("cell", ["th", "td"])
+def test_a_small_table_has_its_columns_without_headers_and_names_of_groups(cell: str) -> None:
+    head = "".join(f"<{cell}>{name}</{cell}>" for name in ("Ship", "Port", "Length"))
+    rows = ["".join(f"<td>{value}</td>" for value in row) for row in TABLE_ROWS]
+    rows.insert(1, "<td colspan=3><b>Monday</b></td>")
+    html = f"<h1>Dues</h1><table>{''.join(f'<tr>{row}</tr>' for row in (head, *rows))}</table>"
+    expected = [{"title": ship, "Port": port, "Length": length} for ship, port, length in TABLE_ROWS]
+    assert list(records(html).records) == expected
+
+
+def test_rows_have_the_price_and_not_that_of_a_unit_or_an_old_one() -> None:
+    prices = (
+        "<small>$1.50/oz</small> $45.00", "$45.00 <small>($1.50/oz)</small>", "<s>$60.00</s> $45.00",
+        "1 kg = $9.00 / $45.00", "<del>$60</del><ins>$45.00</ins>", "4 payments of $9.00 or $45.00",
+    )  # fmt: skip
+    cards = "".join(
+        f"<li class=c><h3><a href=/{n}>Thing {n}</a></h3><p class=price>{p}</p>" for n, p in enumerate(prices)
+    )
+    assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == ["$45.00"] * len(prices)
+    round_prices = ("149:-", "129,-", "1 299:-")
+    cards = "".join(pattern.format(number, text) for number, text in enumerate(round_prices))
+    assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == list(round_prices)
+
+
 def test_a_record_may_be_several_rows_of_a_table() -> None:
     rows = "".join(
         f'<tr><td>{n}.</td><td><a href="/{n}">{name} sails again</a></td></tr>'
@@ -161,10 +188,13 @@ def test_names_of_a_layout_around_main_do_not_make_a_list_secondary() -> None:
         '<a href="/list?page=1" rel="prev">1</a> 2 <a href="/list?page=3" rel="next">More</a>',
         '<a href="/list?page=1">1</a> <b>2</b> <a href="/list?page=3">3</a> <a href="/list?page=4">4</a>',
         '<a href="/list?page=3">Next »</a>',
+        '<a href="/list?page=3">Older posts</a>',
+        '<a href="/list?page=3">Następna</a>',
+        '<a href="/list?page=1">·</a> <a href="/list?page=3">·</a>',
     ],
 )
 def test_the_next_page_is_found_by_relation_number_and_word(pager: str) -> None:
-    found = records(f"<body>{CARDS}<p>{pager}</p></body>")
+    found = records(f"<body>{CARDS}<p>{pager}</p></body>", url="https://example.com/list?page=2")
     assert found.next_page == "https://example.com/list?page=3"
 
 
