@@ -47,6 +47,10 @@ _ELEMENTS_WITH_CLASS = attribute_selector("class")
 _DIGITS = re.compile(r"\d+")
 _PROPERTIES = attribute_selector("itemprop")
 
+_SERVINGS = WordPattern(
+    r"(?<![\d.,/])\d{1,3}(?:\s?[-–]\s?\d{1,3})?\s*(?:\([^\W\d]+\)\s*)?{recipe.servings}(?![^\W\d_])"
+)
+"""A number of servings without a label, such as "Pour 4 personnes" or "4 (small) servings"."""
 _YIELD_NAMES = re.compile(r"serving|yield|portion", re.IGNORECASE)
 _HEADING_LIKE = (*HEADINGS, "strong", "b", "p", "div", "span", "dt", "td", "th")
 _LINES = ("li", "p", "dt", "dd", "tr")
@@ -122,7 +126,11 @@ def find_yields(body: Element) -> str | None:
             if len(text) < _MAX_HEADING and any(map(str.isdigit, text)):
                 return text
     beside = _YIELD_LABELS.find(body).get("yields", "")
-    return beside if any(map(str.isdigit, beside)) else None
+    if any(map(str.isdigit, beside)):
+        return beside
+    texts = (" ".join((element.text or "").split()) for element in islice(body.iter(), _MAX_ELEMENTS))
+    found = (_SERVINGS.search(text) for text in texts if len(text) < _MAX_HEADING)
+    return next((match.group() for match in found if match), None)
 
 
 def _short(lines: list[str]) -> list[str]:

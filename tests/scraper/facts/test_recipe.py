@@ -210,3 +210,15 @@ def test_teasers_of_other_recipes_do_not_hide_the_one_that_is_shown() -> None:
     found = told(f"<h1>Soup</h1>{LISTS}{cards}")
     assert found["title"] == ("Soup", "visible") and found["ingredients"][0] == ["1 onion", "2 leeks"]
     assert "total_time" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "yields"),
+    [
+        ("Pour 2 personnes :", "2 personnes"), ("Ingredients for 5 (small) servings", "5 (small) servings"),
+        ("4 personen", "4 personen"), ("Para 4-6 personas", "4-6 personas"), ("2人分", "2人分"), ("4 peppers", None),
+    ],
+)  # fmt: skip
+def test_servings_need_no_label(text: str, yields: str | None) -> None:
+    lists = "<h2>Ingredients</h2><ul><li>1 egg<li>2 cups flour</ul><h2>Method</h2><p>Mix.</p><p>Bake it well.</p>"
+    assert facts(f"<h1>Cake</h1><b>{text}</b>{lists}").get("yields", {}).get("value") == yields

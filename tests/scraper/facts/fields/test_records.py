@@ -70,9 +70,8 @@ def test_rows_have_the_price_and_not_that_of_a_unit_or_an_old_one() -> None:
         "<small>$1.50/oz</small> $45.00", "$45.00 <small>($1.50/oz)</small>", "<s>$60.00</s> $45.00",
         "1 kg = $9.00 / $45.00", "<del>$60</del><ins>$45.00</ins>", "4 payments of $9.00 or $45.00",
     )  # fmt: skip
-    cards = "".join(
-        f"<li class=c><h3><a href=/{n}>Thing {n}</a></h3><p class=price>{p}</p>" for n, p in enumerate(prices)
-    )
+    pattern = "<li class=c><h3><a href=/{0}>Thing {0}</a></h3><p class=price>{1}</p>"
+    cards = "".join(pattern.format(number, text) for number, text in enumerate(prices))
     assert [row["price"] for row in records(f"<ul>{cards}</ul>").records] == ["$45.00"] * len(prices)
     round_prices = ("149:-", "129,-", "1 299:-")
     cards = "".join(pattern.format(number, text) for number, text in enumerate(round_prices))
