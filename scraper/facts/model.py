@@ -42,6 +42,10 @@ _CONFIDENCE: Mapping[FactSource, float] = MappingProxyType(
 """Approximate share of correct facts by source, from `python -m benchmarks.structured`."""
 
 
+DISPUTED = 0.45
+"""Confidence of a value that another source or reading contradicts. The other value is in `alternatives`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A value with its source."""
@@ -84,6 +88,11 @@ class Facts:
         """Replace a fact; an empty value removes it."""
         self._facts.pop(name, None)
         self.add(name, value, source, confidence=confidence, **more)
+
+    def dispute(self, name: str, other: Any) -> None:
+        """Add the value of another source to a fact, and lower its confidence."""
+        self._facts[name] = replace(self._facts[name], confidence=DISPUTED)
+        self.note(name, alternatives=[other])
 
     def forget(self, name: str) -> None:
         """Remove a fact."""

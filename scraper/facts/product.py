@@ -11,6 +11,7 @@ from typing import Any
 from scraper.facts import money, product_availability, product_js_state, product_markup, product_visible_price
 from scraper.facts.label_value_pairs import LabeledValueFinder
 from scraper.facts.model import Facts, FactSource
+from scraper.facts.money import Amount
 from scraper.facts.product_markup import is_gtin
 from scraper.facts.product_visible_price import VisiblePrice
 from scraper.facts.schema_graph import SchemaGraph
@@ -181,6 +182,8 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     value = money.simplify_number(amount.value)
     if price is not None and shown.sure and _is_not_now(price, shown, amount.value):
         facts.replace("price", value, FactSource.VISIBLE, confidence=0.7, marked_up=price)
+    elif price is not None and shown.sure and price not in shown.signs and not _has_other_currency(currency, amount):
+        facts.dispute("price", value)
     facts.add("price", value, FactSource.VISIBLE, confidence=0.65 if shown.sure else 0.4)
     if amount.sign in money.ROUND_PRICE_MARKS:
         facts.add("currency", money.currency_code(amount.sign, country), FactSource.VISIBLE)
@@ -190,6 +193,12 @@ def read_visible_price(draft: ProductDraft) -> ProductDraft:
     beside = amount.sign if code and code != amount.sign else None
     facts.add("currency", code or amount.sign, FactSource.VISIBLE, confidence=0.8, likely=likely, sign=beside)
     return draft
+
+
+def _has_other_currency(currency: str | None, amount: Amount) -> bool:
+    """Return True if an amount is in another currency than the stated one."""
+    codes = money.currency_code(currency), money.currency_code(amount.sign)
+    return None not in codes and codes[0] != codes[1]
 
 
 def _is_not_now(stated: float, shown: VisiblePrice, value: float) -> bool:

@@ -108,17 +108,15 @@ def resolve_price(stated: Amount, shown: Callable[[], VisiblePrice]) -> Amount |
 
 
 def add_price(facts: Facts, source: FactSource, amount: Amount | None) -> None:
-    """Add a price other than 0. One with two readings has little confidence and the other reading."""
+    """Add a price other than 0. One such as `1.299` that the page does not show has two readings."""
     if amount is None or not amount.value:
         return
-    is_clear = amount.other is None
-    other = [] if amount.other is None else [money.simplify_number(amount.other)]
-    confidence = None if is_clear else _TWO_READINGS
-    facts.add("price", money.simplify_number(amount.value), source, confidence=confidence, alternatives=other)
+    is_new = "price" not in facts
+    facts.add("price", money.simplify_number(amount.value), source)
+    if is_new and amount.other is not None:
+        facts.dispute("price", money.simplify_number(amount.other))
 
 
-_TWO_READINGS = 0.45
-"""Confidence of a price such as `1.299` that the page does not show."""
 _PRODUCTS = frozenset(
     "product productmodel productgroup individualproduct someproducts vehicle car motorcycle book "
     "musicalbum movie game videogame softwareapplication".split()

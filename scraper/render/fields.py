@@ -44,7 +44,9 @@ def as_json(fields: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, objec
             answer["more"] = {"next_page": fields.next_page}
     if fields.values or fields.evidence:
         answer["evidence"] = {
-            name: {"source": one.source, "confidence": one.confidence} for name, one in fields.evidence.items()
+            name: {"source": one.source, "confidence": one.confidence}
+            | ({"alternatives": list(one.alternatives)} if one.alternatives else {})
+            for name, one in fields.evidence.items()
         }
     if fields.recipe:
         answer["recipe"] = json.loads(fields.recipe)
@@ -112,9 +114,10 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
 def _value_row(fields: PageFields, name: str, value: str | None) -> dict[str, Any]:
     one = fields.evidence.get(name)
     row: dict[str, Any] = {"field": name, "value": value}
-    return row | (
-        {"source": one.source, "confidence": one.confidence} if one else {"source": "not on the page", "confidence": ""}
-    )
+    if one is None:
+        return row | {"source": "not on the page", "confidence": ""}
+    row |= {"source": one.source, "confidence": one.confidence}
+    return row | ({"alternatives": "; ".join(one.alternatives)} if one.alternatives else {})
 
 
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:

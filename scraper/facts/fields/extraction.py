@@ -16,6 +16,7 @@ from scraper.facts.fields.named_values import NamedValueFinder, find_shared_text
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.fields.record_extraction import CORRECT
 from scraper.facts.fields.text_leaves import MAX_ELEMENTS, ElementTexts
+from scraper.facts.model import DISPUTED
 from scraper.html.page import page_tree
 from scraper.text import sanitize
 
@@ -188,6 +189,8 @@ def _read_names(
             values[name], evidence[name] = stated[0], Evidence(stated[1], structured_values.CONFIDENCES[stated[1]])
         elif shown is not None:
             warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
+        if is_stated and (other := named.find_contradiction(field, values[name] or "")):
+            evidence[name] = replace(evidence[name], confidence=DISPUTED, alternatives=(sanitize.clean(other)[0],))
     empty = [name for name in fields if values[name] is None and named.find_empty(FieldName(name, fields[name]))]
     warnings += [_EMPTY.format(name=name[:40]) for name in empty]
     warnings += [CORRECT] if evidence or warnings else []

@@ -39,6 +39,8 @@ class Evidence:
     """`json_ld`, `microdata`, `rdfa`, `fetched_json`, `label`, `name`, `format`, `title` or `example`."""
     confidence: float
     """Share of values of this source that were correct in a benchmark, from 0 to 1."""
+    alternatives: tuple[str, ...] = ()
+    """Values of other sources that contradict this one."""
 
 
 @dataclass(frozen=True, slots=True)

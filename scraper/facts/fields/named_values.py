@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from scraper.facts.fields.field_names import FieldName, find_value, rate_format
 from scraper.facts.fields.place_finder import ValuePlaceFinder
 from scraper.facts.label_value_pairs import MAX_LABEL, read_pairs
+from scraper.facts.money import best_amount, read_amounts
 from scraper.html.dom.xpath import Element
 from scraper.text.sanitize import name_key
 
@@ -120,6 +121,17 @@ class NamedValueFinder:
         rival = max(others, key=lambda one: one.score, default=None)
         return replace(best, rival=rival.text, lead=best.score - rival.score) if rival else best
 
+    def find_contradiction(self, field: FieldName, stated: str) -> str:
+        """Return the only value beside a label with the name of a field if it differs from a stated value, or ""."""
+        labeled = {name_key(one.value): one.value for one in self._labeled(field) if one.match >= _WHOLE_LABEL}
+        if len(labeled) != 1 or field.kind == "date":
+            return ""
+        ((_, shown),) = labeled.items()
+        one, two = (best_amount(read_amounts(text)) for text in (stated, shown))
+        if field.kind in ("money", "number"):
+            return shown if one and two and one.value != two.value else ""
+        return "" if _are_parts(stated, shown) else shown
+
     def find_empty(self, field: FieldName) -> float:
         """Return the similarity of the best label of a field whose place for the value is empty, or 0."""
         matches = (field.match(pair.label) * pair.weight for pair in self._pairs if not pair.value)
@@ -227,6 +239,13 @@ class NamedValueFinder:
             )
             known = self._beside[element] = max(above, own)
         return known
+
+
+def _are_parts(one: str, other: str) -> bool:
+    """Return True if the words of one text are in the other."""
+    words = [set(map(name_key, text.replace(",", " ").split())) for text in (one, other)]
+    keys = name_key(one), name_key(other)
+    return words[0] <= words[1] or words[1] <= words[0] or keys[0] in keys[1] or keys[1] in keys[0]
 
 
 def _is_in(element: Element, *tags: str) -> bool:

@@ -94,6 +94,14 @@ def test_a_stated_price_with_two_readings_is_the_one_that_the_page_shows(
     assert others is None or found["confidence"] < 0.5
 
 
+def test_a_stated_price_that_the_page_contradicts_has_little_confidence_and_an_alternative() -> None:
+    html = f"{ld(product())}<h1>Copper kettle</h1><b class=price>AMOUNT</b><button>Add to cart</button>"
+    price = facts(html.replace("AMOUNT", "39,90 €"))["price"]
+    assert (price["value"], price["confidence"], price["alternatives"]) == (49.9, 0.45, [39.9])
+    other_currency = facts(html.replace("AMOUNT", "£55.00"))["price"]
+    assert (other_currency["value"], other_currency["confidence"]) == (49.9, 0.9)
+
+
 def test_a_button_that_does_nothing_sells_nothing() -> None:
     html = ld({"@type": "Product", "name": "Copper kettle", "sku": "K-77"}) + "<h1>Copper kettle</h1>"
     assert told(f"{html}<button>Add to cart</button>")["availability"] == ("InStock", "visible")

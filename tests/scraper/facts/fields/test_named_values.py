@@ -49,6 +49,12 @@ def test_machine_readable_data_of_the_page_come_first() -> None:
     assert {one.source for one in found.evidence.values()} == {"json_ld"}
 
 
+def test_a_value_that_a_label_contradicts_has_little_confidence_and_an_alternative() -> None:
+    found = by_name(LD + BOOK, author="", isbn="").evidence
+    assert (found["author"].confidence, found["author"].alternatives) == (0.45, ("Ben Mole",))
+    assert (found["isbn"].confidence, found["isbn"].alternatives) == (0.9, ())
+
+
 def test_the_facts_of_a_product_come_before_its_raw_data() -> None:
     item = {
         "@type": "Product", "name": "The Tide", "brand": {"name": "Pier"},
