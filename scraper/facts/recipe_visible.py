@@ -36,6 +36,8 @@ _MAX_CLIMB = 8
 _MAX_BEHIND = 600
 """Elements after a heading in which its list is searched."""
 _MAX_ITEMS, _MAX_ELEMENTS, _MAX_HEADINGS = 5_000, 50_000, 20
+_AMOUNT_ALONE = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e.,/ –-]+\s*\w{0,12}\.?")
+_MIN_SPLIT = 0.3
 _MIN_STEP = 30
 """Mean characters of the steps of a recipe. Shorter lines are names, times or links."""
 _FIRST_CJK = "\u2e80"
@@ -61,13 +63,21 @@ _OUTSIDE_LIST = _OUTSIDE | {"body", "html", "main"}
 
 def find_ingredients(body: Element) -> list[str]:
     """Return the first list with amounts beside names, or the first list; empty if none is found."""
-    return _first(filter(None, map(_short, _ingredient_lists(body))), looks_like_food)
+    return _first(filter(None, map(_short, _ingredient_lists(body))), _is_whole_list)
 
 
 def looks_like_food(lines: list[str], *, min_lines: int = 2, min_share: float = 0.3) -> bool:
     """Return True if a list has amounts: lists of categories or of product components have none."""
     with_amounts = sum(any(map(str.isnumeric, line)) for line in lines)
     return len(lines) >= min_lines and with_amounts >= min_share * len(lines)
+
+
+def _is_whole_list(lines: list[str]) -> bool:
+    """Return True if a list has amounts that are not lines of their own between names."""
+    alone = sum(_AMOUNT_ALONE.fullmatch(line) is not None for line in lines)
+    names = sum(not any(map(str.isnumeric, line)) for line in lines)
+    is_split = min(alone, names) >= _MIN_SPLIT * len(lines)
+    return looks_like_food(lines) and not is_split
 
 
 def count_ingredient_headings(body: Element) -> int:

@@ -181,7 +181,7 @@ def rate_format(kind: str, text: str) -> float:
 def find_value(kind: str, text: str) -> str:
     """Return the letters and digits of the first value of a format in a text; empty if there is none."""
     match = _PATTERNS[kind][0].search(text[:400])
-    return re.sub(r"\W", "", match[0]).lower() if match else ""
+    return "".join(filter(str.isalnum, match[0])).lower() if match else ""
 
 
 def find_day(text: str) -> str:

@@ -25,7 +25,6 @@ from scraper.words.matcher import WordPattern
 
 _LINKS = element_selector(".//a[@href]")
 _NEXT_WORDS = WordPattern(r"(?:{links.next}|{links.older_page})\W*|[›»→>]")
-_PAGE_NUMBER = re.compile(r"\d{1,5}")
 _PAGE_IN_URL = re.compile(r"(?<![a-z])(?:page|pg?|seite|pagina|paged)[=/_-]?(?P<number>\d{1,5})(?!\w)", re.IGNORECASE)
 _EXAMPLE_LISTS = 20
 """Lists of a page that may contain an example."""
@@ -193,7 +192,7 @@ def _find_next_page(tree: PageTree) -> str:
     declared += [link.get("href") or "" for link in named]
     urls = [join_url(tree.base, link.get("href") or "") for link in links]
     declared += [url for url in urls if _is_next_number(tree.url, url)]
-    for target in (*declared, _number_after_current(tree)):
+    for target in declared:
         url = join_url(tree.base, target) if target else ""
         if url.startswith(("http://", "https://")) and url.partition("#")[0] != tree.url.partition("#")[0]:
             return url
@@ -201,22 +200,13 @@ def _find_next_page(tree: PageTree) -> str:
 
 
 def _is_next_number(url: str, other: str) -> bool:
-    """Return True if two URLs differ only in the number of the page, and the second one has the next number."""
+    """Return True if two URLs differ only in the number of the page, and the second one has the next number.
+
+    A URL without a number is that of the first page.
+    """
     one, two = _PAGE_IN_URL.search(url), _PAGE_IN_URL.search(other)
-    if one is None or two is None or int(two["number"]) != int(one["number"]) + 1:
+    if one is None or two is None:
+        return two is not None and two["number"] == "2" and other[: two.start()].rstrip("?&/") == url.rstrip("/")
+    if int(two["number"]) != int(one["number"]) + 1:
         return False
     return (url[: one.start("number")], url[one.end() :]) == (other[: two.start("number")], other[two.end() :])
-
-
-def _number_after_current(tree: PageTree) -> str:
-    """Return the target of the link `n + 1` if the current page `n` is the only number without a link."""
-    numbered: dict[int, list[str]] = {}
-    for link in _LINKS(tree.body):
-        text = text_of(link).strip()
-        if _PAGE_NUMBER.fullmatch(text):
-            numbered.setdefault(int(text), []).append(link.get("href") or "")
-    current = [
-        number for number in range(1, max(numbered, default=0)) if number not in numbered and number + 1 in numbered
-    ]
-    targets = numbered[current[0] + 1] if len(current) == 1 and len(numbered) >= 2 else []
-    return targets[0] if len(set(targets)) == 1 else ""

@@ -22,7 +22,6 @@ RecordElements = list[Element]
 
 
 _RATED_RECORDS = 30
-_DIGIT = re.compile(r"\d")
 _ASIDE = re.compile(
     r"\b(nav|navigation|menu|footer|header|breadcrumbs?|sidebar|pagination|pager|cookie|share|social|toolbar|filters?|"
     r"facets?|related|recommend\w*|sponsor\w*|promo|language|tabs?|(?:sub|mega|drop)[ -]?(?:menu|nav|down)|dialog)\b"
@@ -186,7 +185,7 @@ def _find_aside(element: Element, above: float) -> float:
 
 
 def _has_digit(text: str) -> bool:
-    return _DIGIT.search(text) is not None if text.isascii() else any(map(str.isdigit, text))
+    return any(map(str.isdigit, text))
 
 
 def _count_before(flags: Iterable[bool]) -> list[int]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections import defaultdict
-from collections.abc import Mapping
 from typing import Any
 
 from extruct.rdfa import RDFaExtractor
@@ -24,8 +21,6 @@ _MAX_NODES = 2_000
 _MAX_TEXT = 200_000
 """Characters of the page's text in which the position of each value is searched."""
 
-_MAX_ROUNDS = 10
-"""Steps over references in which nodes are compared. Each takes 10 us per value."""
 _BLANK_ID = re.compile(r'"_:[^"]*"')
 _TYPED = attribute_selector("typeof")
 _VOCABULARIES = attribute_selector("vocab")
@@ -57,53 +52,13 @@ def read(root: Element, base: str) -> tuple[JsonLdItem, ...]:
     document = parse_xmldom_html(etree.tostring(root, encoding="utf-8", method="html"), "utf-8")
     found = RDFaExtractor().extract_items(document, base_url=base)
     nodes = [node for node in found if not _is_ignored(node)]
-    fingerprints = _compute_fingerprints(nodes)
-    _sort_values(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()), fingerprints)
-    nodes.sort(key=lambda node: (*_sort_key(node), fingerprints.get(node.get("@id", ""), "")))
+    _sort_values(nodes, " ".join(text_of(root)[:_MAX_TEXT].split()))
+    nodes.sort(key=lambda node: ("@type" not in node, _canonical_text(node)))
     numbers: dict[str, str] = {}
     return tuple(_rename_blank_nodes(node, numbers) for node in nodes[:_MAX_NODES])
 
 
-def _compute_fingerprints(nodes: list[JsonLdItem]) -> dict[str, str]:
-    """Return a text for each blank node that depends on its content and references, not on its random name.
-
-    Nodes with equal fingerprints are interchangeable, unless only references of more than `_MAX_ROUNDS` steps differ.
-    """
-    fingerprints = {node["@id"]: "" for node in nodes if str(node.get("@id")).startswith("_:")}
-    for _ in range(_MAX_ROUNDS if fingerprints else 0):
-        contents = [_canonical_text(node, fingerprints) for node in nodes]
-        references: defaultdict[str, list[str]] = defaultdict(list)
-        for node, content in zip(nodes, contents, strict=True):
-            for name, values in node.items():
-                for value in _find_nodes(values):
-                    references[str(value.get("@id"))].append(f"{name} {content}")
-        refined = {
-            node["@id"]: _hash("\n".join((content, *sorted(references[node["@id"]]))))
-            for node, content in zip(nodes, contents, strict=True)
-            if node.get("@id") in fingerprints
-        }
-        is_stable = len(set(refined.values())) == len(set(fingerprints.values()))
-        fingerprints = refined
-        if is_stable:
-            break
-    return fingerprints
-
-
-def _canonical_text(value: Any, fingerprints: Mapping[str, str]) -> str:
-    """Return a text that is equal for equal values, without names of blank nodes and order of lists."""
-    if isinstance(value, list):
-        return f"[{','.join(sorted(_canonical_text(part, fingerprints) for part in value))}]"
-    if isinstance(value, dict):
-        parts = (f"{json.dumps(name)}:{_canonical_text(value[name], fingerprints)}" for name in sorted(value))
-        return f"{{{','.join(parts)}}}"
-    return json.dumps(fingerprints.get(value, value) if isinstance(value, str) else value)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def _sort_values(nodes: list[JsonLdItem], text: str, fingerprints: Mapping[str, str]) -> None:
+def _sort_values(nodes: list[JsonLdItem], text: str) -> None:
     """Sort the values of each property by their position on the page: an RDF graph has no order."""
     places: dict[Any, tuple[int, str]] = {}
     # The position of a node is that of its first text, or of the first text of the nodes in it.
@@ -118,9 +73,7 @@ def _sort_values(nodes: list[JsonLdItem], text: str, fingerprints: Mapping[str, 
     for node in nodes:
         for values in node.values():
             if isinstance(values, list) and len(values) > 1:
-                values.sort(
-                    key=lambda value: (*_find_position(value, text, places), _canonical_text(value, fingerprints))
-                )
+                values.sort(key=lambda value: (*_find_position(value, text, places), _canonical_text(value)))
 
 
 def _find_nodes(values: Any) -> list[Any]:
@@ -142,9 +95,9 @@ def _is_ignored(node: JsonLdItem) -> bool:
     return bool(names) and all(name.startswith(_IGNORED_VOCABULARIES) for name in names)
 
 
-def _sort_key(node: JsonLdItem) -> tuple[bool, str]:
-    """Return a key that does not depend on the names of blank nodes, which differ at each reading."""
-    return "@type" not in node, _BLANK_ID.sub("_:", json.dumps(node, sort_keys=True, ensure_ascii=False))
+def _canonical_text(value: Any) -> str:
+    """Return a text that does not depend on the names of blank nodes, which differ at each reading."""
+    return _BLANK_ID.sub("_:", json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
 def _rename_blank_nodes(value: Any, numbers: dict[str, str]) -> Any:

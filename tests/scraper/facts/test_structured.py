@@ -107,20 +107,6 @@ def test_rdfa_is_read_where_there_is_a_type_and_numbers_its_nodes_the_same_each_
     assert "xhtml/vocab" not in told
 
 
-def test_rdfa_of_equal_nodes_is_the_same_each_time() -> None:
-    offers = "".join(
-        f"<div property='offers' typeof='Offer'><meta property='price' content='{price}'>"
-        "<b property='seller' typeof='Organization'><i property='name'>Quay Ltd</i></b></div>"
-        for price in (5, 4, 4)
-    )
-    product = (
-        f"<div typeof='Product'><h1 property='name'>Kettle</h1>{offers}<meta property='color' content='red'></div>"
-    )
-    html = f"<body vocab='http://schema.org/'>{product}{product}<i typeof='Thing'></i><i typeof='Thing'></i></body>"
-    # The library sorts by random names of blank nodes.
-    assert len({json.dumps(extract(html).rdfa) for _ in range(12)}) == 1
-
-
 def test_without_a_type_there_is_no_rdfa() -> None:
     assert extract('<meta property="og:title" content="x"><b property="name">y</b>').rdfa == ()
 
