@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
+import secrets
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 import ada_url
@@ -332,3 +333,16 @@ def _unwrap_amp_cache(parsed: ada_url.URL) -> str | None:
     """Return the publisher's URL in a URL of an AMP cache, or None."""
     cached = _AMP_CACHE.fullmatch(f"{parsed.hostname}{parsed.pathname}")
     return f"https://{cached['page']}{parsed.search}" if cached else None
+
+
+_MISSING = "-does-not-exist/"
+
+
+def build_missing_url(origin: str) -> str:
+    """Return a random URL of a site that does not exist, to learn how the site answers one."""
+    return f"{origin}/{secrets.token_hex(6)}{_MISSING}"
+
+
+def is_missing_url(url: str) -> bool:
+    """Return True for a URL of `build_missing_url`. Nobody asked for its page, so it is not stored."""
+    return url.endswith(_MISSING)

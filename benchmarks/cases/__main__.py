@@ -38,6 +38,10 @@ Area `browser`: `site.py` holds `routes`, a dict of paths to HTML, (type, body) 
 those of one call of `browse`, a list for each call, or a `tool` with `arguments`; `{base}` is the URL of the site.
 `expect` has `contains` and `not_contains`: each text is one expectation.
 
+Area `protocol`: `settings` of the server, and `steps` of the kinds `http` (a raw request), `stdio` (lines), `tool`
+(a call), `command` (a program, with `{base}` and `{python}`) and `file` (of the repository). `has` and `hasnot` are
+texts of what comes back: each is one expectation. `needs` names a program without which a case is not run.
+
 `expectations/AREA.toml` holds rows of cases of DIR that have an expectation in words.
 """
 
@@ -50,7 +54,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.cases import browser, facts, search, text_cases
+from benchmarks.cases import browser, facts, protocol, search, text_cases
 from benchmarks.cases.loading import load_cases
 from benchmarks.cases.model import Case, CaseResult, area_figures
 from benchmarks.cases.peers import PEERS, run_peer
@@ -63,8 +67,12 @@ _AREAS: Mapping[str, Callable[[Case, Product], Awaitable[CaseResult]]] = {
     "search": search.run,
     "documents": text_cases.run,
 }
-"""Runner of each area but `browser`. The other areas of a folder are listed and not run."""
-_BROWSER = "browser"
+"""Runner of each area whose cases share one product. The other areas of a folder are listed and not run."""
+_WITH_SERVERS: Mapping[str, Callable[[Sequence[Case]], Awaitable[Sequence[CaseResult]]]] = {
+    "browser": browser.run,
+    "protocol": protocol.run,
+}
+"""Runner of the areas whose cases need servers of their own."""
 _COLUMNS = ("cases", "not_run", "expectations", "held", "cases_right", "silent")
 _OURS = "search-mcp"
 
@@ -87,13 +95,13 @@ async def measure(options: Options) -> Figures:
     async with open_product() as product:
         for area in _AREAS.keys() & cases.keys():
             results[area, _OURS] = [await _AREAS[area](case, product) for case in cases[area]]
-    if _BROWSER in cases:
-        results[_BROWSER, _OURS] = await browser.run(cases[_BROWSER])
+    for area in _WITH_SERVERS.keys() & cases.keys():
+        results[area, _OURS] = await _WITH_SERVERS[area](cases[area])
     if options.peers:
         for area, peer in PEERS:
             if area in cases and (answers := await asyncio.to_thread(run_peer, peer, cases[area])) is not None:
                 results[area, peer] = answers
-    others = {area: len(listed) for area, listed in sorted(cases.items()) if area not in (*_AREAS, _BROWSER)}
+    others = {area: len(listed) for area, listed in sorted(cases.items()) if area not in (*_AREAS, *_WITH_SERVERS)}
     return _report(results, others, shows_failures=chosen.failures)
 
 
@@ -102,7 +110,7 @@ def _report(
 ) -> Figures:
     figures: Figures = {}
     rows = []
-    for area in (*_AREAS, _BROWSER):
+    for area in (*_AREAS, *_WITH_SERVERS):
         for (_, reader), listed in ((key, value) for key, value in results.items() if key[0] == area):
             found = area_figures(area, listed)
             rows.append((f"{area} {reader}", *(found.get(f"{area}.{column}") for column in _COLUMNS)))

@@ -25,7 +25,7 @@ _SITE = "site.py"
 _HOSTS = tuple(f"h{number}.example" for number in range(1, 10))
 _HOST_OF = {"redirect-host": _HOSTS[-1]}
 """Host of a case whose site names the others."""
-_START_S = 60.0
+_START_S = 240.0
 _SESSION = re.compile(r"[Ss]ession ([0-9a-f]{32})")
 _ANNOUNCED = ("failed", "refused", "Warning")
 _MAX_FOUND = 400
@@ -119,7 +119,7 @@ async def _server(site_port: int) -> AsyncIterator[WireClient]:
         command = [sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port)]
         process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **settings}, cwd=REPOSITORY)
         try:
-            await _wait_until_ready(f"http://127.0.0.1:{port}/ready")
+            await wait_until_ready(f"http://127.0.0.1:{port}/ready")
             async with wire_client(f"http://127.0.0.1:{port}/mcp", ERAS[0]) as client:
                 yield client
         finally:
@@ -128,7 +128,8 @@ async def _server(site_port: int) -> AsyncIterator[WireClient]:
             await process.wait()
 
 
-async def _wait_until_ready(url: str) -> None:
+async def wait_until_ready(url: str) -> None:
+    """Return when a probe has status 200; raise TimeoutError after four minutes."""
     async with asyncio.timeout(_START_S), aiohttp.ClientSession() as http:
         while True:
             try:

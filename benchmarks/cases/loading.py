@@ -16,7 +16,8 @@ _TABLES = Path(__file__).parent / "expectations"
 def load_cases(folder: Path, extra: Path | None = None) -> list[Case]:
     """Return the cases of a folder, then those of `extra`, which is a folder or a list of cases in a JSON file.
 
-    The area is that of `case.json`, or else the name of the folder around the folder of the case.
+    The area is that of `case.json`, or else the name of the folder around the folder of the case. A folder without
+    `case.json` is a case if the harness holds its expectations.
 
     Raises:
         FileNotFoundError: The folder or file does not exist, or holds no cases.
@@ -31,6 +32,11 @@ def _load(source: Path) -> Iterator[Case]:
         files = sorted(source.rglob("case.json"))
         if not files:
             raise FileNotFoundError(f"{source} holds no case.json.")
+        for area in _TABLES.glob("*.toml"):
+            for name, expect in _rows(area.stem).items():
+                folder = source / area.stem / name
+                if folder.is_dir() and not (folder / "case.json").exists():
+                    yield Case(area.stem, name, folder, {"expect": expect})
         for file in files:
             data = json.loads(file.read_text(encoding="utf-8"))
             area = data.get("area") or file.parent.parent.name

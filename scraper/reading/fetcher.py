@@ -32,7 +32,7 @@ from scraper.reading.visit_outcome import VisitJob
 from scraper.reading.visitor import PageVisitor, timeout_error
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.urls import host_of, parse_target, request_key
+from scraper.urls import host_of, is_missing_url, parse_target, request_key
 from scraper.workers import WorkerFailedError, WorkerPool
 
 _METHODS = {"auto": ("http", "browser", "document"), "http": ("http", "document"), "browser": ("browser", "document")}
@@ -196,7 +196,7 @@ class Fetcher:
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url
             )
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
-        if visit_outcome.is_cacheable(snapshot, reading):
+        if visit_outcome.is_cacheable(snapshot, reading) and not is_missing_url(job.url):
             self._cache.put(job.url, job.principal, reading)
         return reading
 

@@ -26,9 +26,8 @@ from scraper.site.crawled_page import Soft404Page, link_texts
 from scraper.site.model import PageChange
 from scraper.site.page_blocks import shares_blocks
 from scraper.site.page_changes import PageComparison, compare_pages
-from scraper.site.site_discovery import build_missing_url
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
-from scraper.urls import page_key, parse_target
+from scraper.urls import build_missing_url, page_key, parse_target
 
 MAX_VERSIONS = 20
 _MAX_VERSION_BYTES = 1_000_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +18,7 @@ from scraper.site.crawl_scope import ExclusionCounter
 from scraper.site.crawled_page import CrawledPage, Soft404Page, link_texts
 from scraper.site.model import ExcludedUrls
 from scraper.site.site_reader import SiteReader
-from scraper.urls import site_host
+from scraper.urls import build_missing_url, site_host
 
 MAX_LIST_FILES = 200
 """Sitemaps and feeds of a site that are requested."""
@@ -192,11 +191,6 @@ async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPa
     listed = tuple(lists.entries)
     missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)
     return SiteFacts(robots.text, listed, missing_page, left_out.summary())
-
-
-def build_missing_url(origin: str) -> str:
-    """Return a random URL of a site that does not exist."""
-    return f"{origin}/{secrets.token_hex(6)}-does-not-exist/"
 
 
 async def _probe(reader: SiteReader, rules: RobotsRules, origin: str) -> Soft404Page | None:

@@ -10,6 +10,7 @@ import pytest
 from scraper import errors
 from scraper.model import REFRESH, CachePolicy, Reuse
 from scraper.settings import Settings
+from scraper.urls import build_missing_url
 from tests.scraper.reading.fakes import SHELL, ScriptedBrowsers
 from tests.scraper.reading.harness import URL, Harness, refuse
 
@@ -97,6 +98,11 @@ class TestTheCache:
     async def test_an_error_status_is_not_stored(self) -> None:
         harness = Harness(ScriptedBrowsers(status=404))
         await harness.error()
+        assert harness.pages.entries == {}
+
+    async def test_a_page_that_only_probes_a_site_is_not_stored(self) -> None:
+        harness = Harness()
+        await harness.read(build_missing_url(URL.rstrip("/")))
         assert harness.pages.entries == {}
 
     async def test_a_private_page_is_refused_when_its_network_is_no_longer_allowed(self) -> None:
