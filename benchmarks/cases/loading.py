@@ -32,11 +32,11 @@ def _load(source: Path) -> Iterator[Case]:
         files = sorted(source.rglob("case.json"))
         if not files:
             raise FileNotFoundError(f"{source} holds no case.json.")
-        for area in _TABLES.glob("*.toml"):
-            for name, expect in _rows(area.stem).items():
-                folder = source / area.stem / name
+        for table in _TABLES.glob("*.toml"):
+            for name, expect in _rows(table.stem).items():
+                folder = source / table.stem / name
                 if folder.is_dir() and not (folder / "case.json").exists():
-                    yield Case(area.stem, name, folder, {"expect": expect})
+                    yield Case(table.stem, name, folder, {"expect": expect})
         for file in files:
             data = json.loads(file.read_text(encoding="utf-8"))
             area = data.get("area") or file.parent.parent.name

@@ -108,7 +108,12 @@ async def _http(step: Step, base: str, _env: Mapping[str, str], _case: Case) -> 
 
 
 async def _stdio(step: Step, _base: str, env: Mapping[str, str], _case: Case) -> str:
-    lines = step["input"].replace("{initialize}", json.dumps(_INITIALIZE)).replace("{long}", "x" * 4_300_000)
+    lines = (
+        step["input"]
+        .replace("\\n", "\n")
+        .replace("{initialize}", json.dumps(_INITIALIZE))
+        .replace("{long}", "x" * 4_300_000)
+    )
     return await _program([sys.executable, "-m", "scraper.cli.main", "stdio"], env, lines.encode())
 
 
@@ -118,7 +123,8 @@ async def _command(step: Step, base: str, env: Mapping[str, str], case: Case) ->
 
 
 async def _file(step: Step, _base: str, _env: Mapping[str, str], _case: Case) -> str:
-    return (REPOSITORY / step["path"]).read_text(encoding="utf-8")
+    text: str = (REPOSITORY / step["path"]).read_text(encoding="utf-8")
+    return text
 
 
 async def _tool(step: Step, base: str, _env: Mapping[str, str], _case: Case) -> str:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote
 
 from scraper.errors import InvalidUrlError
@@ -26,8 +26,14 @@ from scraper.render.untrusted_text import display_url
 from scraper.search.query_terms import extract_content_words
 from scraper.store.indexes.model import IndexFaultError
 from scraper.text.sanitize import clean_line
-from scraper.tools.model import Services, body_budget, new_region
+from scraper.tools.model import body_budget, new_region
 from scraper.urls import parse_target
+
+if TYPE_CHECKING:
+    from scraper.caching.page_cache import PageCache
+    from scraper.reading.screenshots import ScreenshotReader
+    from scraper.settings import Settings
+    from scraper.store.index_service import IndexService
 
 PAGE = "page://"
 _INDEX = "index://"
@@ -36,6 +42,21 @@ PICTURE = "picture://"
 _TITLE_CHARS = 120
 _PAGE_ADDRESS = re.compile(r"page://(https?)(?::|%3[Aa])?(?://?|%2[Ff]%2[Ff])(.+)", re.DOTALL)
 _START = re.compile(r"\?start=(\d{1,9})$")
+
+
+class ResourceSources(Protocol):
+    """The part of the services that holds resources."""
+
+    settings: Settings
+    indexes: IndexService
+
+    @property
+    def page_cache(self) -> PageCache:
+        """Cached pages."""
+
+    @property
+    def pictures(self) -> ScreenshotReader:
+        """Files of `see`."""
 
 
 class InvalidCursorError(Exception):
@@ -64,7 +85,7 @@ class ResourcePage:
     cursor: str | None = None
 
 
-async def list_resources(services: Services, principal: str, cursor: str | None, limit: int) -> ResourcePage:
+async def list_resources(services: ResourceSources, principal: str, cursor: str | None, limit: int) -> ResourcePage:
     """List cached pages, newest first, then the documents of each index in the order in which they were added.
 
     Raises:
@@ -82,7 +103,7 @@ async def list_resources(services: Services, principal: str, cursor: str | None,
 
 
 async def search(
-    services: Services, principal: str, query: str, offset: int, limit: int
+    services: ResourceSources, principal: str, query: str, offset: int, limit: int
 ) -> tuple[list[CachedResource], bool]:
     """Return up to `limit` resources for a query from `offset` on, best first, and True if there are more."""
     count = offset + limit + 1
@@ -96,14 +117,14 @@ async def search(
     return items[offset : offset + limit], len(items) > offset + limit
 
 
-async def read(services: Services, principal: str, uri: str) -> str | None:
+async def read(services: ResourceSources, principal: str, uri: str) -> str | None:
     """Return a resource as Markdown in an untrusted region, cut to the answer size; None if it does not exist."""
     if uri.startswith(PAGE):
         return await _read_page(services, principal, uri)
     return await _read_document(services, principal, uri) if uri.startswith(_INDEX) else None
 
 
-async def read_file(services: Services, principal: str, uri: str) -> tuple[bytes, str] | None:
+async def read_file(services: ResourceSources, principal: str, uri: str) -> tuple[bytes, str] | None:
     """Return the bytes and the media type of a file stored for this caller, or None."""
     picture = services.pictures.get_file(uri.removeprefix(PICTURE), principal) if uri.startswith(PICTURE) else None
     return None if picture is None else (picture.data, picture.media_type)
@@ -125,7 +146,7 @@ def _document_uri(index: str, doc_id: str) -> str:
 
 
 async def _append_documents(
-    services: Services, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
+    services: ResourceSources, principal: str, items: list[CachedResource], position: dict[str, Any], limit: int
 ) -> ResourcePage:
     name, after = str(position["index"]), int(position.get("after", 0))
     for index in await services.indexes.names(principal=principal):
@@ -142,7 +163,7 @@ async def _append_documents(
     return ResourcePage(tuple(items))
 
 
-async def _search_pages(services: Services, principal: str, query: str, limit: int) -> list[CachedResource]:
+async def _search_pages(services: ResourceSources, principal: str, query: str, limit: int) -> list[CachedResource]:
     """Find pages with all words of a query; if there are none, find pages with at least one content word."""
     hits = (await services.page_cache.search(query, principal=principal, limit=limit)).hits
     words = extract_content_words(query)
@@ -153,7 +174,7 @@ async def _search_pages(services: Services, principal: str, query: str, limit: i
 
 
 async def _search_documents(
-    services: Services, principal: str, index: str, query: str, limit: int
+    services: ResourceSources, principal: str, index: str, query: str, limit: int
 ) -> list[CachedResource]:
     try:
         hits = (await services.indexes.search(index, query, principal=principal, limit=limit)).hits
@@ -162,7 +183,7 @@ async def _search_documents(
     return [_document_resource(index, hit.doc_id, hit.highlights) for hit in hits]
 
 
-async def _read_page(services: Services, principal: str, uri: str) -> str | None:
+async def _read_page(services: ResourceSources, principal: str, uri: str) -> str | None:
     for url in _page_urls(uri):
         reading = await services.page_cache.page(url, principal=principal)
         if reading is not None:
@@ -184,7 +205,7 @@ def _page_urls(uri: str) -> list[str]:
     return list(dict.fromkeys(urls))
 
 
-async def _read_document(services: Services, principal: str, uri: str) -> str | None:
+async def _read_document(services: ResourceSources, principal: str, uri: str) -> str | None:
     start = _START.search(uri)
     name, _, quoted = _START.sub("", uri).removeprefix(_INDEX).partition("/")
     try:

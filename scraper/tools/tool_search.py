@@ -19,7 +19,7 @@ from scraper.text.sanitize import clean_line
 from scraper.text.terms import fold_text, inverse_document_frequency, split_terms, stem
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
-from scraper.tools.model import Parameter, Parameters, Services, Tool, ToolAnswer, ToolCall, make_tool, new_region
+from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 from scraper.words.matcher import Words
@@ -135,7 +135,7 @@ _SNIPPET_CHARS = 300
 def find_tools_tool(others: Sequence[Tool]) -> Tool:
     """Return `find_tools`, which finds the other tools."""
 
-    async def find(services: Services, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
+    async def find(services: cached_resources.ResourceSources, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
         if len(query) > MAX_QUERY_CHARS:
             raise InvalidArgumentError(f"query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken.")

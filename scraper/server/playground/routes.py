@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import importlib.resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
@@ -25,8 +25,10 @@ from scraper.server.calls.dispatcher import CallDispatcher, ToolCaller
 from scraper.server.http.middleware import disconnect_future, read_body
 from scraper.server.lifecycle import ServicesHolder
 from scraper.server.playground.markdown_nodes import HtmlNode, markdown_nodes
-from scraper.tools.model import Services
 from scraper.workers import WorkerFailedError
+
+if TYPE_CHECKING:
+    from scraper.services import Services
 
 _FILES = {
     "/": ("index.html", "text/html"),

@@ -12,7 +12,7 @@ import functools
 import logging
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -24,7 +24,9 @@ from starlette.routing import Route
 
 from scraper.server.calls.dispatcher import CallDispatcher
 from scraper.server.lifecycle import ServicesHolder
-from scraper.tools.model import Services
+
+if TYPE_CHECKING:
+    from scraper.services import Services
 
 _SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120)
 """Seconds. Histogram buckets of the OpenTelemetry conventions for tool calls, up to twice the default deadline."""

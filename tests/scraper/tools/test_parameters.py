@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -69,7 +69,7 @@ async def test_arguments_of_the_client_itself_are_ignored_and_named(name: str) -
     assert PARAMETERS.foreign({"url": "u", name: "1"}) == [name]
     assert PARAMETERS.parse({"url": "u", name: "1"}, [name])["url"] == "u"
     (tool,) = (one for one in registry.tools() if one.name == "find_tools")
-    answer = await tool.run(None, {"query": "read a page", name: {"a": 1}}, ToolCall())
+    answer = await tool.run(cast(Any, None), {"query": "read a page", name: {"a": 1}}, ToolCall())
     assert not answer.is_error and f"Ignored: find_tools has no argument {name[:59]}" in answer.text
 
 
