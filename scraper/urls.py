@@ -221,7 +221,7 @@ _TRACKING = frozenset(
 )
 """Query parameters that identify the source of a visit."""
 _TRACKING_PREFIXES = ("utm_", "vero_", "oly_", "pk_", "mtm_", "hsa_")
-_RESULT_TRACKING = frozenset("ref ref_url wfr for oc si sca_esv amp=1 amp= outputtype=amp".split())
+_RESULT_TRACKING = frozenset("ref_url wfr oc si sca_esv amp=1 amp= outputtype=amp".split())
 """Parameters, some with a value, that make no other result of a search. On some sites, they make another page."""
 _SESSION_NAME = re.compile(
     r"(?:php)?sess(?:ion)?_?(?:id)?|s|sid|jsessionid|aspsessionid\w*|cfid|cftoken|zenid|oscsid", re.IGNORECASE
@@ -234,6 +234,9 @@ _PLAIN_ESCAPE = re.compile(r"%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-F
 """Escapes of letters, digits and `-._~`, which need no escape (RFC 3986, 2.3)."""
 _SLASHES = re.compile(r"/{2,}")
 _INDEX_PAGE = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
+_VIDEOS, _VIDEO_LINKS = "youtube.com", "youtu.be"
+_SAME_SITES = {_VIDEO_LINKS: _VIDEOS, "old.reddit.com": "reddit.com", "new.reddit.com": "reddit.com"}
+"""Hosts that show the pages of another host."""
 _MOBILE_LABELS = frozenset({"www", "m", "mobile", "amp"})
 _AMP_CACHE = re.compile(
     r"(?:(?:.+\.)?cdn\.ampproject\.org/[cvi]|(?:www\.)?google\.[a-z.]{2,6}/amp)/(?:s/)?(?P<page>.*)", re.DOTALL
@@ -267,7 +270,8 @@ def page_key(url: str) -> str:
 def result_key(url: str) -> str:
     """Return the key of a search result, or the text itself if it is not an http(s) URL.
 
-    It ignores what `page_key` ignores, and mobile hosts, AMP, a final slash and the case of escapes.
+    It ignores what `page_key` ignores, and mobile hosts, AMP, a final slash, the case of escapes, and the second at
+    which a video starts.
     """
     try:
         parsed = ada_url.URL(url)
@@ -279,9 +283,13 @@ def result_key(url: str) -> str:
         return result_key(inner)
     port = f":{parsed.port}" if parsed.port and parsed.port not in {"80", "443"} else ""
     path = _normalize_path(_ESCAPE.sub(lambda match: match.group().upper(), parsed.pathname))
-    path = path.removesuffix("/").removesuffix("/amp").rstrip("/")
-    query = _normalize_query(parsed.search, _RESULT_TRACKING)
-    return f"{_drop_mobile_labels(parsed.hostname)}{port}{path}{query}{_route_of(parsed).partition(':~:')[0]}"
+    # Without the final slash, `amp` may be any word.
+    path = path.removesuffix("/amp/").rstrip("/")
+    host = _drop_mobile_labels(_SAME_SITES.get(parsed.hostname, parsed.hostname))
+    if parsed.hostname == _VIDEO_LINKS:
+        return result_key(f"https://{host}/watch?v={path.removeprefix('/')}&{parsed.search.removeprefix('?')}")
+    query = _normalize_query(parsed.search, _RESULT_TRACKING | ({"t"} if host == _VIDEOS else set()))
+    return f"{host}{port}{path}{query}{_route_of(parsed).partition(':~:')[0]}"
 
 
 def site_host(host: str) -> str:
@@ -296,8 +304,10 @@ def host_key(url: str) -> str:
 
 
 def _drop_mobile_labels(host: str) -> str:
-    labels = host.rstrip(".").split(".")
-    return ".".join([*(label for label in labels[:-2] if label not in _MOBILE_LABELS), *labels[-2:]])
+    host = host.rstrip(".")
+    domain = registrable_domain(host)
+    labels = host.removesuffix(domain).split(".")
+    return ".".join(label for label in labels if label not in _MOBILE_LABELS) + domain
 
 
 def _route_of(parsed: ada_url.URL) -> str:

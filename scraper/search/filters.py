@@ -10,6 +10,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from scraper.search.fusion import MergedResult
+from scraper.urls import host_key
 
 MAX_RESULT_AGE: Mapping[str, timedelta] = MappingProxyType(
     {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=31), "year": timedelta(days=366)}
@@ -118,7 +119,8 @@ _CATEGORIES = {
 
 
 def _is_within(host: str, domain: str) -> bool:
-    """Return True if a host is the domain or one of its subdomains."""
+    """Return True if a host, as by `host_key`, is the domain or one of its subdomains."""
+    domain = host_key(f"https://{domain}/")
     return host == domain or host.endswith("." + domain)
 
 

@@ -171,7 +171,7 @@ class IndexService:
             document, doc_id=_replace_surrogates(document.doc_id), content=_replace_surrogates(document.content)
         )
         _check_document(document)
-        tokens = index.tokenizer.tokens(document.content)
+        tokens = index.tokenizer.index_tokens(document.content)
         self._check_room(name, index, document.doc_id, _count_bytes(document, tokens), principal)
         replaced = document.doc_id in index.words
         known = index.documents.get(document.doc_id) if replaced else None
@@ -227,7 +227,7 @@ class IndexService:
         if index is None or index.stored is not None:
             index = self._reload(name, principal, index)
         for document in index.documents.read_new():
-            self._add_to_words(index, document, index.tokenizer.tokens(document.content), principal)
+            self._add_to_words(index, document, index.tokenizer.index_tokens(document.content), principal)
         return index
 
     def _reload(self, name: str, principal: str, known: _Index | None) -> _Index:

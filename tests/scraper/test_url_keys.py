@@ -30,6 +30,8 @@ from scraper.urls import host_key, page_key, request_key, result_key
         ("https://example.com/a#part", "https://example.com/a#:~:text=words"),
         ("https://bücher.example/a", "https://xn--bcher-kva.example/a"),
         ("https://www.youtube.com/watch?v=x&si=y", "https://youtube.com/watch?v=x"),
+        ("https://youtu.be/XHztk?t=12", "https://www.youtube.com/watch?v=XHztk"),
+        ("https://old.reddit.com/r/a/comments/1/x/", "https://www.reddit.com/r/a/comments/1/x/"),
         ("https://example.com/a;jsessionid=12AB?b=1&amp;amp;_ga=2", "https://example.com/a?b=1"),
     ],
 )
@@ -50,6 +52,11 @@ def test_equivalent_urls_have_one_key(one: str, other: str) -> None:
         ("https://example.com/#!one", "https://example.com/#!two"),
         ("https://example.com:8443/a", "https://example.com/a"),
         ("https://example.com/a%2Fb", "https://example.com/a/b"),
+        ("https://shop.example/guitar/amp", "https://shop.example/guitar"),
+        ("https://docs.example/install?for=windows", "https://docs.example/install?for=mac"),
+        ("https://git.example/y.py?ref=main", "https://git.example/y.py?ref=v1"),
+        ("https://amp.com.au/", "https://www.com.au/"),
+        ("https://example.com/a?t=1", "https://example.com/a?t=2"),
     ],
 )
 def test_different_pages_have_different_keys(one: str, other: str) -> None:

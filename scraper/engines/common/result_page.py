@@ -52,18 +52,19 @@ def element_text(element: Element, limit: int = MAX_SNIPPET) -> str:
     return one_line(" ".join(text_lines(element)), limit)
 
 
-def text_lines(block: Element, without: Element | None = None) -> Iterator[str]:
-    """Yield the lines of text in a block, without the element `without`."""
+def text_lines(block: Element, without: Element | None = None, *, skips_links: bool = False) -> Iterator[str]:
+    """Yield the lines of text in a block, without the element `without`, and perhaps without the links in it."""
     text = ""
     walker = etree.iterwalk(block, events=("start", "end"))
     for event, element in walker:
-        if element.tag in _BLOCKS or element is without:
+        is_left_out = element is without or (skips_links and element.tag == "a" and element is not block)
+        if element.tag in _BLOCKS or is_left_out:
             if text := text.strip():
                 yield text
             text = ""
         if event == "end":
             text += "" if element is block else element.tail or ""
-        elif element is without:
+        elif is_left_out:
             walker.skip_subtree()
         else:
             text += element.text or ""

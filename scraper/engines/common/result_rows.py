@@ -58,6 +58,11 @@ def is_opaque_redirect(url: str) -> bool:
     return _is_google(host) and parts.path == "/goto"
 
 
+def is_redirect_path(path: str) -> bool:
+    """Return True if the path of an engine's own URL is that of its redirects."""
+    return _WRAPPING_PATH.search(path) is not None
+
+
 def _inside(parts: SplitResult) -> str:
     host = _host(parts)
     if host == _GOOGLE_NEWS:
@@ -66,7 +71,7 @@ def _inside(parts: SplitResult) -> str:
     if host == "r.search.yahoo.com" or host.endswith(".search.yahoo.com"):
         match = _YAHOO.search(parts.path)
         return unquote(match.group(1)) if match else ""
-    if host == "bing.com" and parts.path == "/ck/a":
+    if (host == "bing.com" or host.endswith(".bing.com")) and parts.path == "/ck/a":
         target = _field(parts, "u")  # `a1` and URL-safe base64 without padding
         return _decoded(target[2:]).decode("utf-8", "replace") if target.startswith("a1") else ""
     if host == "duckduckgo.com" and parts.path.rstrip("/") == "/l":
@@ -235,10 +240,13 @@ def is_ad_link(url: str) -> bool:
 
 
 def is_labeled_as_ad(block: Element, title: str = "") -> bool:
-    """Return True if a text of the row other than its title is an advertisement label."""
+    """Return True if a text of the row outside of its links and its title is an advertisement label.
+
+    In links, such a word is the name of a site or of a part of it.
+    """
     return any(
         len(run) <= _MAX_LABEL and run != title and _LABEL.fullmatch(run.strip("\u200b\u00ad "))
-        for run in result_page.text_lines(block)
+        for run in result_page.text_lines(block, skips_links=True)
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TypeAlias
+from urllib.parse import parse_qs
 
 from cssselect import HTMLTranslator
 
@@ -25,6 +26,7 @@ from scraper.engines.common.result_rows import (
     is_ad_link,
     is_labeled_as_ad,
     is_opaque_redirect,
+    is_redirect_path,
     locate_rows,
     unwrap_redirect,
 )
@@ -36,6 +38,8 @@ ElementSelect: TypeAlias = Callable[[Element], list[Element]]
 _MIN_SENTENCE = 60
 """Characters. Labels and calls to action are shorter."""
 
+_QUERY_NAMES = frozenset({"q", "query", "wd", "word", "text", "p", "search"})
+"""Parameters with the words of a search."""
 _LINKS = element_selector("descendant-or-self::a[@href]")
 
 
@@ -76,6 +80,15 @@ def is_engine_page(page: ResultPage, url: str) -> bool:
     return (parts is None or (parts.hostname or "").removeprefix("www.") == page.host) and not is_opaque_redirect(url)
 
 
+def _is_search_page(page: ResultPage, url: str) -> bool:
+    """Return True if a URL of the engine is another search or an unresolved redirect; other pages may be results."""
+    parts, own = split_url(url), split_url(page.url)
+    if parts is None or own is None or not is_engine_page(page, url):
+        return parts is None or own is None
+    names = parse_qs(parts.query).keys() & _QUERY_NAMES
+    return bool(names) or parts.path in {"", "/", own.path} or is_redirect_path(parts.path)
+
+
 def _outermost(blocks: Sequence[Element]) -> Iterator[Element]:
     """Yield rows that are not inside another row (deep links, clusters)."""
     found: set[Element] = set()
@@ -93,7 +106,7 @@ def _row(page: ResultPage, layout: ResultLayout, block: Element) -> EngineRow | 
     href = page.absolute(link.get("href")) if link is not None else ""
     target = layout.address(block) if layout.address else ""
     # Paid clicks and internal links are recognized only after the redirect is decoded.
-    if not href or is_ad_link(href) or (not target and is_engine_page(page, unwrap_redirect(href))):
+    if not href or is_ad_link(href) or (not target and _is_search_page(page, unwrap_redirect(href))):
         return None
     text = result_page.element_text(title, result_page.MAX_TITLE)
     if not text or is_labeled_as_ad(block, text):

@@ -132,9 +132,8 @@ async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     drain_s = service.settings.drain_s
     if lines.ended.is_set():
         # The client sends nothing more, but may still wait for its answers.
-        await wait_for_first(
-            conversation, responses.wait_until_sent(drain_s), stops.requested.wait(), _wait_until_unread(output)
-        )
+        answered = _wait_for_answers(service, responses)
+        await wait_for_first(conversation, answered, stops.requested.wait(), _wait_until_unread(output))
         drain_s = 0
     os.close(output)
     await calls.drain(drain_s, stops.at_once)
@@ -143,6 +142,13 @@ async def serve_connection(service: ServerContext, descriptor: int) -> bool:
     lines.end()
     await _end_conversation(conversation, left_s)
     return conversation.done()
+
+
+async def _wait_for_answers(service: ServerContext, responses: PendingResponses) -> None:
+    """Wait until all responses are sent; the start of the services, for the first call, takes no time of the limit."""
+    if responses.are_expected:
+        await wait_for_first(service.holder.open(), responses.wait_until_sent(None))
+    await responses.wait_until_sent(service.settings.drain_s)
 
 
 async def _converse(server: Server[Any], lines: StdinReader, responses: PendingResponses) -> None:
@@ -217,8 +223,13 @@ class PendingResponses(contextlib.AbstractAsyncContextManager["PendingResponses"
         self._open.add(request.id)
         self._empty.clear()
 
-    async def wait_until_sent(self, limit_s: float) -> None:
-        """Return when all responses are sent, or after `limit_s`."""
+    @property
+    def are_expected(self) -> bool:
+        """True if a response is not sent yet."""
+        return bool(self._open)
+
+    async def wait_until_sent(self, limit_s: float | None) -> None:
+        """Return when all responses are sent, or after `limit_s`; None is no limit."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._empty.wait()

@@ -7,7 +7,9 @@ reaches SQLite only in quotes. Parts without a word, such as `*`, are ignored.
 
 from __future__ import annotations
 
+import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -167,6 +169,8 @@ _WORDS_LIMIT = 64
 """Words of a query; further ones are ignored. A pasted page is not a query, and each word costs an index lookup."""
 _PHRASE_CHARS = 500
 """Characters of one word or phrase. Searching for the same word ten thousand times took a second."""
+_PAIRS_LIMIT = 64
+"""Characters of a word without spaces that are looked for."""
 _PREFIX_COSTS, _PREFIX_BUDGET = {1: 8, 2: 1}, 16
 """Costs of prefixes of one and two letters, and the budget per query. With 100,000 pages, one letter takes half a
 second, because FTS5 collects every word with the prefix and cannot be interrupted."""
@@ -246,13 +250,34 @@ def _quote_all(tokens: list[QueryToken], note: str) -> CacheQuery:
     """Return a query that requires every token as a quoted word."""
     texts = [token.text[:_PHRASE_CHARS].rstrip(": ") for token in tokens]
     terms = [QueryTerm(text) for text in texts if has_words(text)][:_WORDS_LIMIT]
-    return _make_query(join_nodes(AllOf, [PhraseSequence((term,)) for term in terms]), terms, note)
+    split = [_split_runs(term) for term in terms]
+    pairs = [pair for _, some in split for pair in some]
+    return _make_query(join_nodes(AllOf, [node for node, _ in split]), [*terms, *pairs], note)
 
 
 def _make_query(tree: QueryNode | None, terms: list[QueryTerm], note: str) -> CacheQuery:
     return CacheQuery(
         make_expression(tree), tuple(terms), tuple(make_expression(phrase) for phrase in iter_phrases(tree)), note, tree
     )
+
+
+def _split_runs(term: QueryTerm) -> tuple[QueryNode | None, list[QueryTerm]]:
+    """Return a query for a word, and the pairs of letters that it looks for.
+
+    In scripts without spaces, a word may be a whole question: any pair of characters of a run matches.
+    """
+    text = unicodedata.normalize("NFKC", term.text)
+    pieces = ["".join(letters) for _, letters in itertools.groupby(text, is_unspaced)]
+    if not any(len(piece) > 2 and is_unspaced(piece[0]) for piece in pieces):
+        return PhraseSequence((term,)), []
+    nodes: list[QueryNode | None] = []
+    found: list[QueryTerm] = []
+    for piece in filter(has_words, pieces):
+        ends = range(2, min(len(piece), _PAIRS_LIMIT) + 1) if is_unspaced(piece[0]) else ()
+        pairs = [QueryTerm(piece[end - 2 : end]) for end in ends]
+        found += (pair for pair in pairs if pair.text.isalnum())
+        nodes.append(join_nodes(AnyOf, [PhraseSequence((one,)) for one in pairs or [QueryTerm(piece)]]))
+    return join_nodes(AllOf, nodes), found
 
 
 class _Parser:
@@ -355,8 +380,13 @@ class _Parser:
         parts = [self._limit_prefix(term) for term in terms if has_words(term.text)]
         if not parts:
             return None
-        if not self._is_excluding:
-            self.terms.append(QueryTerm(" ".join(term.text for term in parts), parts[-1].prefix))
+        if self._is_excluding:
+            return PhraseSequence(tuple(parts), first)
+        self.terms.append(QueryTerm(" ".join(term.text for term in parts), parts[-1].prefix))
+        if token.kind == "word" and len(parts) == 1 and not first and not parts[0].prefix:
+            node, pairs = _split_runs(parts[0])
+            self.terms += pairs
+            return node
         return PhraseSequence(tuple(parts), first)
 
     def _read_star(self, token: QueryToken) -> QueryTerm:

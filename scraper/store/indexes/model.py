@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from scraper.store.fulltext.tokenization import SIGNS, UNSPACED_SCRIPTS, is_unspaced
@@ -29,12 +30,21 @@ class Tokenizer:
         """Return the tokens of a text in order."""
         return [token for token, _, _ in self.iter_tokens(text)]
 
+    def index_tokens(self, text: str) -> list[str]:
+        """Return the tokens under which a document is found.
+
+        After all others follow the single characters of the pairs, so that phrases stay together.
+        """
+        tokens = self.tokens(text)
+        singles = {letter for token in tokens if len(token) == 2 and is_unspaced(token[0]) for letter in token}
+        return tokens + sorted(singles)
+
     def iter_tokens(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Iterate over tokens with their positions (start, end) in the text."""
         for word, start, end in _iter_words(text):
             token = word if word.isascii() else unicodedata.normalize("NFKC", word)
-            # A pair of characters without spaces counts as a word, so it is never too short.
-            if len(token) >= self.min_length or (len(token) == 2 and is_unspaced(token[0])):
+            # Characters without spaces count as words, so they are never too short.
+            if len(token) >= self.min_length or (len(token) <= 2 and is_unspaced(token[0])):
                 yield token.casefold() if self.lowercase else token, start, end
 
 
@@ -50,6 +60,8 @@ def _iter_words(text: str) -> Iterator[tuple[str, int, int]]:
 
 _TERMS_LIMIT = 64
 """Words and quoted phrases of a query; further ones are ignored. A pasted page is not a query."""
+_PART_CHARS = 500
+"""Characters of a word or phrase. Each pair of characters without spaces costs a search of the index."""
 _PART = re.compile(r'([+-]*)(?:"([^"]*)"?|([^\s"]+))')
 
 
@@ -91,13 +103,15 @@ def parse_query(text: str, tokenizer: Tokenizer) -> IndexQuery:
     must_not: dict[str, None] = {}
     phrases: dict[tuple[str, ...], None] = {}
     not_phrases: dict[tuple[str, ...], None] = {}
-    for count, match in enumerate(_PART.finditer(text)):
-        if count == _TERMS_LIMIT:
-            break
+    for match in islice(_PART.finditer(text), _TERMS_LIMIT):
         sign, quoted, bare = match.groups()
-        words = tuple(tokenizer.tokens(quoted if bare is None else bare))
-        if len(words) > 1:
-            # The parts of node.js, or the pairs of a word without spaces, belong together.
+        part = (quoted if bare is None else bare)[:_PART_CHARS]
+        words = tuple(tokenizer.tokens(part))
+        if bare and not sign and any(is_unspaced(word[0]) for word in words):
+            # A sentence without spaces has no word that all of its answers contain.
+            terms |= dict.fromkeys(words[: _TERMS_LIMIT - len(terms)])
+        elif len(words) > 1:
+            # The parts of node.js belong together, and the pairs of a required word.
             (not_phrases if sign[-1:] == "-" else phrases)[words] = None
         elif words:
             group = must if sign[-1:] == "+" or bare is None else terms

@@ -48,6 +48,7 @@ def test_a_prefix_is_marked_as_far_as_it_goes() -> None:
 def test_scripts_without_spaces_are_marked() -> None:
     assert snippet("学習", "機械学習は楽しい") == "機械[学習]は楽しい"
     assert snippet("เรียน", "การเรียนรู้") == "การ[เรียน]รู้"
+    assert snippet("学習とは何ですか", "機械学習は楽しい") == "機械[学習]は楽しい"
 
 
 def test_signs_that_are_part_of_a_name_are_marked() -> None:
