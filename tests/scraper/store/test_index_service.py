@@ -89,6 +89,26 @@ async def test_operators_and_their_combinations(indexes: IndexService) -> None:
     assert await ids(indexes, "PYTHON -the") == ["a"]
 
 
+async def test_questions_without_spaces_find_what_has_most_of_their_pairs(indexes: IndexService) -> None:
+    await add(indexes, "zh", "潮汐钟是一种特殊设计的时钟，用来跟踪月球。东京的潮汐表每天更新。")
+    await add(indexes, "ja", "東京の潮汐表は毎日更新されます。お茶を飲む。")
+    await add(indexes, "ko", "조석 시계는 달을 따라갑니다.")
+    await add(indexes, "th", "นาฬิกาน้ำขึ้นน้ำลงใช้ติดตามดวงจันทร์")
+    best = {
+        "潮汐钟是什么": "zh",
+        "東京潮汐表": "ja",
+        "조석시계": "ko",
+        "นาฬิกาติดตาม": "th",
+        "飲": "ja",
+        "月球 tides": "zh",
+    }
+    for query, doc_id in best.items():
+        assert (await ids(indexes, query))[0] == doc_id
+    assert await ids(indexes, '"東京潮汐"') == await ids(indexes, "+東京潮汐") == []
+    assert await ids(indexes, '+潮汐表 -"東京"') == ["zh"]
+    assert len((await look(indexes, "潮汐钟" * 2_000)).query.terms) <= 64
+
+
 async def test_more_and_rarer_words_rank_higher(indexes: IndexService) -> None:
     for number in range(10):
         await add(indexes, f"common-{number}", "common words in every text")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from browsers.model import RedirectHop
@@ -17,6 +19,34 @@ def test_words_of_walls_in_results_make_no_wall() -> None:
     words = "captcha, unusual traffic, are you a robot, verify you are human, 429 Too Many Requests, Anubis"
     html = page("bing", "desktop").replace("Snippet 1", words).replace("Title number 2", "Just a moment...")
     assert read("bing", html).outcome is EngineOutcome.OK
+
+
+@pytest.mark.parametrize(
+    ("inside", "is_lost"),
+    [
+        ("<a href='https://a.example/'>Ads</a>", False),
+        ("<a href='https://a.example/'><div><span>Реклама</span></div></a>", False),
+        ("<span>Sponsored</span>", True),
+        ("<div><div>Ad</div></div>", True),
+    ],
+)
+def test_a_row_is_lost_for_a_label_outside_of_links_only(inside: str, is_lost: bool) -> None:
+    html = page("bing", "desktop").replace("</li>", f"{inside}</li>", 1)
+    assert len(read("bing", html).results) == len(ROWS) - is_lost
+
+
+@pytest.mark.parametrize(
+    ("url", "is_lost"),
+    [
+        ("https://www.bing.com/webmasters/help/guidelines", False),
+        ("https://www.bing.com/maps", False),
+        ("https://www.bing.com/images/search?q=tide", True),
+        ("/search?q=other", True),
+    ],
+)
+def test_pages_of_the_engine_may_be_results_but_searches_are_not(url: str, is_lost: bool) -> None:
+    html = re.sub(r"(<h2><a [^>]*href=)(['\"]).*?\2", rf"\1'{url}'", page("bing", "desktop"), count=1)
+    assert len(read("bing", html).results) == len(ROWS) - is_lost
 
 
 def test_a_wall_s_script_beside_results_makes_no_wall_even_when_the_markup_is_unknown() -> None:
