@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from urllib.parse import urljoin, urlsplit
 
 from scraper.facts import money
 from scraper.facts.model import Facts, FactSource
@@ -24,6 +25,7 @@ from scraper.facts.syntaxes.jsonld import JsonLdItem
 from scraper.text.sanitize import name_key
 from scraper.words.matcher import WordPattern
 
+_URL_PARTS = re.compile(r"[/?#&=.]")
 _SPECIAL = ("referenceQuantity", "unitCode", "unitText", "validForMemberTier")
 _MAX_OFFERS = 200
 
@@ -48,21 +50,26 @@ def _iter_offers(graph: SchemaGraph, item: JsonLdItem) -> Iterator[JsonLdItem]:
 
 
 def _selected_variant(graph: SchemaGraph, offers: Sequence[JsonLdItem], url: str) -> list[JsonLdItem]:
-    """Return the variant that the URL selects and its offers; empty if it selects none."""
-    selected = _query_parameters(url)
-    found = [offer for offer in offers if selected and _leads_to(graph, offer, selected)]
+    """Return the variant that the URL selects and its offers; empty if it selects none.
+
+    It selects by its path, query or fragment, or by the number of the variant as one of their parts.
+    """
+    rates = [max(_rate_url(graph, one, url) for one in (offer, *graph.objects(offer, "offers"))) for offer in offers]
+    found = [offer for rate, offer in zip(rates, offers, strict=True) if rate == max(rates) > 0]
     inner = [one for offer in found for one in graph.objects(offer, "offers")]
-    return [*found, *(one for one in inner if all(one is not other for other in found))]
+    chosen = [*found, *(one for one in inner if all(one is not other for other in found))]
+    return chosen if len(chosen) < len(offers) else []
 
 
-def _leads_to(graph: SchemaGraph, offer: JsonLdItem, selected: frozenset[str]) -> bool:
-    items = (offer, *graph.objects(offer, "offers"))
-    queries = (_query_parameters(graph.text(item, "url") or "") for item in items)
-    return any(query and query <= selected for query in queries)
-
-
-def _query_parameters(url: str) -> frozenset[str]:
-    return frozenset(url.partition("#")[0].partition("?")[2].split("&")) - {""}
+def _rate_url(graph: SchemaGraph, offer: JsonLdItem, url: str) -> int:
+    """Return how specifically the URL or number of an offer agrees with the URL of the page, from 0."""
+    page, parts = urlsplit(url), set(filter(None, _URL_PARTS.split(url)))
+    stated = urlsplit(urljoin(url, graph.text(offer, "url") or "#"))
+    query, selected = (frozenset(one.query.split("&")) - {""} for one in (stated, page))
+    is_same = query <= selected if query else stated.path.rstrip("/") == page.path.rstrip("/")
+    if graph.text(offer, "url") and is_same and stated.fragment in ("", page.fragment):
+        return 1 + len(query) + 2 * bool(stated.fragment)
+    return int((graph.text(offer, "sku") or "") in parts)
 
 
 def _is_special(specification: JsonLdItem) -> bool:
@@ -248,12 +255,18 @@ def _add_availability(facts: Facts, graph: SchemaGraph, offers: Sequence[JsonLdI
         facts.add("availability", _limit_length(stated[0], _MAX_CODE), source, confidence=0.5)
 
 
+_USUAL_BEST = 5
+"""Best rating of most shops; another one is reported."""
+
+
 def _add_rating(facts: Facts, graph: SchemaGraph, item: JsonLdItem, source: FactSource) -> None:
     for stated in graph.objects(item, "aggregateRating")[:1]:
         value = parse_rating(graph.text(stated, "ratingValue"))
         count = parse_count(graph.text(stated, "reviewCount", "ratingCount"))
         if value is not None:
-            facts.add("rating", money.simplify_number(value), source, count=count)
+            best = parse_rating(graph.text(stated, "bestRating")) or _USUAL_BEST
+            more = {} if best == _USUAL_BEST else {"best": money.simplify_number(best)}
+            facts.add("rating", money.simplify_number(value), source, count=count, **more)
 
 
 def _gtin(graph: SchemaGraph, places: Iterable[JsonLdItem]) -> str | None:

@@ -94,7 +94,9 @@ def test_the_price_of_a_kilo_is_not_the_price() -> None:
 
 def test_a_rating_is_no_price_and_its_count_may_have_thousands() -> None:
     rating = facts(ld(product(aggregateRating={"ratingValue": "4.667", "reviewCount": "1,234"})))["rating"]
-    assert (rating["value"], rating["count"]) == (4.667, 1234)
+    assert (rating["value"], rating["count"], rating.get("best")) == (4.667, 1234, None)
+    of_100 = facts(ld(product(aggregateRating={"ratingValue": 87, "bestRating": "100"})))["rating"]
+    assert (of_100["value"], of_100["best"]) == (87, 100)
 
 
 @pytest.mark.parametrize("nothing", ["undefined", "null", "N/A", "[object Object]"])
@@ -128,6 +130,28 @@ def test_the_variant_in_the_address_gives_the_number() -> None:
     found = told(ld(group) + "<h1>Kettle</h1>", f"{URL}?variant=2&utm_source=x")
     assert (found["price"][0], found["sku"][0]) == (29, "K-2")
     assert told(ld(group) + "<h1>Kettle</h1>")["sku"][0] == "K-1"
+
+
+@pytest.mark.parametrize(
+    ("stated", "page"),
+    [
+        ("/product/kettle/{}", "/product/kettle/2"), ("#size={}", "/product/kettle#size=2"),
+        ("/product/kettle?size={}&c=1", "/product/kettle?c=1&size=2&utm_source=x"), ("", "/product/kettle/K-2"),
+        ("", "/product/kettle#K-2"),
+    ],
+)  # fmt: skip
+def test_a_variant_is_selected_by_path_query_fragment_or_number(stated: str, page: str) -> None:
+    variants = [
+        {
+            "@type": "Product", "name": f"Kettle {number}", "sku": f"K-{number}",
+            "offers": {"price": f"{number}9", "url": stated.format(number), "availability": availability},
+        }
+        for number, availability in enumerate(("InStock", "OutOfStock", "InStock"), 1)
+    ]  # fmt: skip
+    group = ld({"@type": "ProductGroup", "name": "Kettle", "hasVariant": variants}) + "<h1>Kettle</h1>"
+    found = told(group, f"https://shop.example{page}")
+    assert (found["price"][0], found["sku"][0], found["availability"][0]) == (29, "K-2", "OutOfStock")
+    assert told(group, "https://shop.example/product/kettle")["availability"][0] == "InStock"
 
 
 def test_several_products_of_other_names_are_a_list() -> None:
