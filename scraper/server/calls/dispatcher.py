@@ -12,6 +12,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -121,6 +122,8 @@ _LOG_CHARS = 64
 """Characters of a name or id in the log line of a call."""
 _NAME_CHARS = 60
 """Characters of an unknown name that an answer repeats."""
+_UNCOUNTED = frozenset({"resources/list"})
+"""Methods outside the limits of calls: clients list all resources at their start, in many requests of little work."""
 _QUERY_S = 10.0
 """Seconds for a query of stored data, so that a hanging disk does not block clients. It takes milliseconds."""
 
@@ -257,7 +260,7 @@ class CallDispatcher:
                 return await work(await self._holder.services())
 
             try:
-                async with self._limiter.admit(caller.principal):
+                async with nullcontext() if method in _UNCOUNTED else self._limiter.admit(caller.principal):
                     found = await self._supervise(run(), caller.disconnected, limit_s)
             except OverloadedError as error:
                 data = {"retryAfter": math.ceil(error.retry_after_s)}

@@ -137,7 +137,8 @@ async def test_a_look_is_refused_while_the_server_stops_and_where_all_turns_are_
         calls = CallDispatcher((), holder, deadline_s=LIMIT_S, limiter=turns)
         async with turns.admit("local"):
             with pytest.raises(MCPError, match="The server is busy") as output:
-                await calls.query("resources/list", ToolCaller(), work)
+                await calls.query("resources/read", ToolCaller(), work)
+            assert await calls.query("resources/list", ToolCaller(), work) == "seen"
         assert output.value.error.data == {"retryAfter": 2}
         assert await calls.query("resources/list", ToolCaller(), work) == "seen"
         at_once.set()
