@@ -25,6 +25,8 @@ from scraper.model import StructuredData
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
 _METHODS = ("ours", "ours, lists", "extruct")
 _QUICK_STEP = 5
+_SURE, _SAME = 0.9, 0.95
+"""Confidence of values that must be right nine times in ten, and similarity from which a text counts as right."""
 _MIN_LOSS = 0.001
 """Minimum difference that counts as a loss; smaller ones come from a space or an entity."""
 
@@ -40,6 +42,7 @@ _GOALS = (
     Goal("products.sku", at_least=0.82),
     Goal("products.brand", at_least=0.86),
     Goal("products.lost", at_most=0),
+    Goal("structured.sure_right", at_least=0.9),
 )
 
 
@@ -61,13 +64,41 @@ async def measure(options: Options) -> Figures:
     if options.corpora is None:
         raise FileNotFoundError("Name the folder that contains recipes/ and products/: --corpora DIR.")
     figures: Figures = {}
+    by_confidence: dict[float, list[bool]] = defaultdict(list)
     for kind, work in (("recipes", _recipes), ("products", _products)):
         pages = await asyncio.to_thread(saved_pages, options.corpora, kind, _QUICK_STEP if options.quick else 1)
         structured.extract(pages[0].snapshot())  # warm-up: load data before the measurement
         found = [_read(page, kind) for page in pages]
         figures |= work(pages, found) | _costs(kind, found)
+        _rate_confidences(kind, pages, found, by_confidence)
+    print_table(
+        "Values by confidence",
+        ("confidence", "values", "share right"),
+        [(one, len(by_confidence[one]), fmean(by_confidence[one])) for one in sorted(by_confidence)],
+    )
+    sure = [is_right for one, verdicts in by_confidence.items() if one >= _SURE for is_right in verdicts]
+    figures["structured.sure_right"] = fmean(sure)
     print_goals(figures, _GOALS)
     return figures
+
+
+def _rate_confidences(
+    kind: str, pages: Sequence[SavedPage], found: Sequence[_Found], rated: dict[float, list[bool]]
+) -> None:
+    """Add for each value with gold whether it is right, by its confidence; images have no unique gold."""
+    fields = score.PRODUCT_FIELDS if kind == "products" else score.RECIPE_FIELDS
+    for page, one in zip(pages, found, strict=True):
+        gold = {**page.gold, "instructions": page.gold.get("instructions_list")}
+        for field in fields:
+            if field == "image" or field not in one.stated or gold.get(field) in (None, "", [], {}):
+                continue
+            value = one.stated[field]["value"]
+            is_right = (
+                score.judge(field, gold[field], value) == "right"
+                if kind == "products"
+                else score.similarity(field, gold[field], value) >= _SAME
+            )
+            rated[one.stated[field]["confidence"]].append(is_right)
 
 
 def _read(page: SavedPage, kind: str) -> _Found:
