@@ -22,7 +22,7 @@ _CHARACTERS = 4
 _CORE = frozenset({"search", "fetch", "fetch_batch", "read_doc", "research"})
 """Tools of the smallest useful toolset."""
 _GOALS = (
-    Goal("tools_list", at_most=5_300),
+    Goal("tools_list", at_most=5_000),
     Goal("core_tools", at_most=2_200),
     Goal("longest_description", at_most=1_200),
     *(Goal(f"client.{name}.readable", at_least=len(TASKS)) for name in CLIENTS),

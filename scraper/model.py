@@ -272,6 +272,21 @@ REFRESH = CachePolicy(max_age_s=0)
 
 
 @dataclass(frozen=True, slots=True)
+class PagePart:
+    """Part of a page to read, by CSS selectors. Such a reading is never stored."""
+
+    wait_for: str | None = None
+    """Selector that must match before the page is read; scripts may add its element."""
+    select: str | None = None
+    """Selector of the only elements to read."""
+    exclude: str | None = None
+    """Selector of elements to leave out."""
+
+
+WHOLE_PAGE = PagePart()
+
+
+@dataclass(frozen=True, slots=True)
 class ReadRequest:
     """Request to read one page."""
 
@@ -286,6 +301,7 @@ class ReadRequest:
     """True if interactive calls have priority."""
     batch: str | None = None
     """Name of the batch whose pages of this host are read one after the other."""
+    part: PagePart = WHOLE_PAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ _OUTPUTS = {
     Format.JSONL: ("files", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
+    Format.MARKDOWN: ("files", "MarkdownOutput"),
     Format.CSV: ("files", "CsvOutput"),
 }
 

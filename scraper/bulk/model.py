@@ -71,6 +71,8 @@ class Format(enum.StrEnum):
     PARQUET = "parquet"
     JSONL = "jsonl"
     WARC = "warc"
+    MARKDOWN = "markdown"
+    """One file for each page that was read, with its facts as front matter."""
     CSV = "csv"
     """Columns for the URL, each field or column of the recipe, and the error; only for jobs with a recipe."""
 

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -139,16 +139,23 @@ def _read_clients() -> dict[str, ClientFormat]:
 CLIENTS = _read_clients()
 
 
-@click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --json"])
+@click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --tools reading"])
 @click.argument("name", metavar="NAME", type=click.Choice(sorted(CLIENTS)))
 @click.option("--write", is_flag=True, help="Add the server to the client's configuration file, after a question.")
 @click.option("--yes", is_flag=True, help="Write without a question.")
 @click.option("--file", "path", type=FilePath(dir_okay=False, path_type=Path), help="Use another configuration file.")
 @click.option("--json", "as_json", is_flag=True, help="Print file, text and link as JSON.")
-def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool) -> int:
+@click.option(
+    "--tools",
+    type=click.Choice(("reading", "research", "browsing", "all")),
+    help="List only the tools for this, for a small model.",
+)
+def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool, tools: str | None) -> int:
     """Print the configuration that lets an MCP client start this server."""
     known = CLIENTS[name]
     server = ServerCommand.of_this_process()
+    if tools is not None:
+        server = replace(server, args=(*server.args, "--toolsets", tools))
     path = path or known.path()
     if as_json and not write:
         found = {"file": str(path), "text": known.snippet(server), "link": known.link(server)}

@@ -154,7 +154,7 @@ _STDIN = "-"
 _STDIN_NAME = "stdin"
 _MAX_STDIN_BYTES = 1_000_000_001
 """Bytes. One more than the largest limit of a document, so that longer input is refused as too large."""
-_WEB_OPTIONS = ("render", "force_refresh", "max_age_hours", "profile")
+_WEB_OPTIONS = ("render", "force_refresh", "max_age_hours", "profile", "wait_for", "select", "exclude")
 
 
 @command("fetch", READ | {"max_answer_tokens", "profile_key"})
@@ -173,6 +173,8 @@ def fetch(include: tuple[str, ...], **flags: Any) -> int:
         if not wants_json(flags):
             raise click.UsageError("--include needs --json.")
         flags["include"] = ",".join(include)
+    if (flags["text"] or flags["html"]) and (wants_json(flags) or flags["question"] is not None):
+        raise click.UsageError("--text and --html go with neither --json nor --question.")
     if Path(flags["url"]).suffix.lower() in _SUFFIXES and os.path.isfile(flags["url"]):
         command = shlex.join(["search-mcp", "read-doc", flags["url"]])
         raise click.UsageError(f"{flags['url']} is a file. Read it with: {command}")

@@ -122,7 +122,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 _TABLE: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
 )
-_OUTPUT = ("output_as_json", "output_format", "output_output", "output_marked")
+_OUTPUT = ("output_as_json", "output_format", "output_output", "output_quiet", "output_marked")
 _CHOICES = {"@categories": CATEGORIES}
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
 _TYPES: dict[str, Callable[..., Any]] = {

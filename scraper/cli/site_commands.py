@@ -27,6 +27,7 @@ from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import READ_MANY, SERVER_ONLY, command, load_settings
 from scraper.cli.tool_output import parse_url, rewrite_message, run_and_print, run_and_print_pages, with_store
 from scraper.settings import Settings, SettingsError
+from scraper.settings.optional_dependencies import is_installed
 from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     recipe = "" if flags["recipe"] is None else _load_recipe(flags["recipe"], settings)
     if flags["form"] == "csv" and not recipe:
         raise click.UsageError("--format csv needs --recipe: its columns are the fields of the recipe.")
+    flags["form"] = flags["form"] or ("parquet" if is_installed("pyarrow") else "jsonl")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")
     check_path(urls)
     spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
@@ -273,7 +275,7 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     for url in urls:
         parse_url(url)
-    crawled = CrawlOptions(urls, flags["include"], flags["exclude"])
+    crawled = CrawlOptions(urls, flags["include_paths"], flags["exclude_paths"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])
     return run_job(

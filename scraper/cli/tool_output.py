@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,35 +66,25 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 def run_tool(
-    tool_name: str,
-    arguments: dict[str, Any],
-    settings: Settings,
-    *,
-    as_json: bool = False,
-    other_urls: Mapping[str, str] | None = None,
-    make: Callable[[Settings], Tool] | None = None,
-    resume_key: str = "",
+    tool_name: str, arguments: dict[str, Any], settings: Settings, *, is_quiet: bool = False, **options: Any
 ) -> ToolAnswer:
-    """Run a tool and return its answer. A signal closes all resources and raises KeyboardInterrupt.
+    """Run a tool with the options of `_run`, and return its answer. A signal closes all resources.
 
-    With `as_json`, a tool that has an argument `format` returns JSON. If URLs cannot be reached, the call is repeated
-    with their replacements in `other_urls`. `make` creates a variant of the tool for the command line. `resume_key` is
-    that of `ToolCall`.
+    With `is_quiet`, neither progress nor warnings are printed.
 
     Raises:
         ClickException: This machine lacks a requirement, such as a folder for temporary files.
+        KeyboardInterrupt: A signal canceled the call.
         SettingsError: The browsers cannot be configured as requested.
     """
     # The info log of a server is too detailed for a terminal.
-    level = "warning" if settings.log_level == "info" else settings.log_level
+    level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
-    _check_event_loop()
     try:
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.
             runner.get_loop()
-            call = _run(tool_name, arguments, settings, other_urls or {}, make, as_json=as_json, resume_key=resume_key)
-            return runner.run(call)
+            return runner.run(_run(tool_name, arguments, settings, is_quiet=is_quiet, **options))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
@@ -106,12 +97,25 @@ async def _run(
     tool_name: str,
     arguments: dict[str, Any],
     settings: Settings,
-    other_urls: Mapping[str, str],
-    make: Callable[[Settings], Tool] | None,
     *,
-    as_json: bool,
-    resume_key: str,
+    is_quiet: bool,
+    as_json: bool = False,
+    other_urls: Mapping[str, str] | None = None,
+    make: Callable[[Settings], Tool] | None = None,
+    resume_key: str = "",
 ) -> ToolAnswer:
+    """Run a tool.
+
+    Args:
+        tool_name: Name of the tool.
+        arguments: Its arguments.
+        settings: Settings of the services.
+        is_quiet: True to show no progress.
+        as_json: True to get JSON from a tool that has an argument `format`.
+        other_urls: Replacements of URLs, with which the call is repeated if they cannot be reached.
+        make: Create a variant of the tool for the command line.
+        resume_key: That of `ToolCall`.
+    """
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
@@ -125,7 +129,7 @@ async def _run(
     from scraper.reading.scheme_retry import read_with_other_urls
     from scraper.services import Services
 
-    with _cancel_on_signals(), _progress_bar(_steps(arguments)) as progress:
+    with _cancel_on_signals(), _progress_bar(0 if is_quiet else _steps(arguments)) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 services = await stack.enter_async_context(Services.open(settings, is_lazy=True))
@@ -142,7 +146,7 @@ async def _run(
                 call = ToolCall(deadline_s=deadline.left_s(), progress=progress, resume_key=resume_key)
                 return await tool.run(services, _replace_urls(arguments, others), call)
 
-            return await read_with_other_urls(run, other_urls, lambda answer: answer.errors_by_url, deadline)
+            return await read_with_other_urls(run, other_urls or {}, lambda answer: answer.errors_by_url, deadline)
 
 
 def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
@@ -215,8 +219,8 @@ def _cancel_on_signals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _progress_bar(total: int) -> Iterator[ProgressCallback | None]:
-    """Show a progress bar while the block runs, if stderr is a terminal; log lines appear above it."""
-    if not sys.stderr.isatty():
+    """Show a progress bar of some steps while the block runs, if stderr is a terminal; log lines appear above it."""
+    if not total or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -258,15 +262,9 @@ _OPTIONS = {
     "exclude_domains": "--exclude-domain",
     "use_cache": "--no-cache",
     "k": "--limit",
-} | {
-    name: "--" + name.replace("_", "-")
-    for name in (
-        "render force_refresh max_age_hours format start length pages outline password max_results freshness category "
-        "include_text exclude_text depth limit metadata kind backend crawl include exclude since fields example "
-        "records recipe profile tokens"
-    ).split()
 }
-_NAME = "|".join(sorted([*_OPTIONS, *_POSITIONAL], key=len, reverse=True))
+"""Options whose names differ from those of their arguments."""
+_NAME = "[a-z][a-z_]*"
 _TOOL = "|".join(sorted(TOOLS, key=len, reverse=True))
 _CONTINUE_WITH_FETCH = "Continue with fetch, from the `start` of each page."
 _ALLOW_NETWORKS = "The operator can allow a private network with SEARCH_MCP_ALLOW_NETS."
@@ -279,7 +277,7 @@ _MESSAGE_KEYS = frozenset({"error", "hint", "warnings"})
 _ROW_KEYS = frozenset({"pages", "documents", "excerpts"})
 """Keys of a JSON answer for lists of rows, which may contain messages too."""
 _UNTRUSTED_REGION = re.compile(
-    r"(^<<<untrusted ([0-9a-f]{12})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
+    r"(^<<<untrusted ([0-9a-f]{8})>>>$.*?^<<<end untrusted \2>>>$)", re.MULTILINE | re.DOTALL
 )
 
 
@@ -325,15 +323,17 @@ def _rewrite_sentences(value: Any) -> Any:
     return rewrite_message(value) if isinstance(value, str) else value
 
 
+def _name_option(argument: str) -> str:
+    return argument.upper() if argument in _POSITIONAL else _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
+
+
 def _rewrite_quoted(match: re.Match[str]) -> str:
     name = match[1]
-    if name == "url":
-        return "`URL`"
-    return f"`{_OPTIONS.get(name) or f'search-mcp {get_command_name(name)}'}`"
+    return f"`search-mcp {get_command_name(name)}`" if name in TOOLS else f"`{_name_option(name)}`"
 
 
 def _option_with_value(match: re.Match[str]) -> str:
-    option, value = _OPTIONS[match[1]], match[2].strip('"')
+    option, value = _name_option(match[1]), match[2].strip('"')
     return option if value in ("true", "false") else f"{option} {value}"
 
 
@@ -352,14 +352,11 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
             r"\bengines=\[([^\]]*)\]",
             lambda match: " ".join(f"--engine {name}" for name in re.findall(r"\w+", match[1])),
         ),
-        (rf'\b({"|".join(_OPTIONS)})=("[^"]*"|[\w-]+)', _option_with_value),
-        (
-            rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)",
-            lambda match: _OPTIONS.get(match[1]) or match[1].upper(),
-        ),
+        (rf'\b({_NAME})=("[^"]*"|[\w-]+)', _option_with_value),
+        (rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)", lambda match: _name_option(match[1])),
         (rf"\bthe `({_TOOL})` tool\b", r"`\1`"),
         (r"(?<=`) is the tool for\b", " is the command for"),
-        (rf"`({_TOOL}|url|{'|'.join(_OPTIONS)})`", _rewrite_quoted),
+        (rf"`({_NAME})`", _rewrite_quoted),
     )
 )
 """Mentions of tools and arguments, and what replaces them, in this order."""
@@ -371,23 +368,18 @@ Plain = Callable[["ToolAnswer"], str]
 _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _MAX_URL = 200
 """Characters of a URL in a warning."""
-_OUTPUT_OPTIONS = ("as_json", "form", "output", "marked")
+_OUTPUT_OPTIONS = ("as_json", "form", "output", "quiet", "marked")
+_NO_LIMIT = 1_000_000_000
+"""Tokens of an answer on the command line, where no context of a model can overflow."""
 
 
 def run_and_print(
-    tool: str,
-    flags: dict[str, Any],
-    *,
-    plain: Plain | None = None,
-    other_urls: Mapping[str, str] | None = None,
-    has_rows: bool = False,
-    resume_key: str = "",
+    tool: str, flags: dict[str, Any], *, plain: Plain | None = None, has_rows: bool = False, **options: Any
 ) -> int:
-    """Run a tool with the flags as arguments, print its answer and return the exit code.
+    """Run a tool with the flags as arguments and the options of `run_tool`, print its answer and return the exit code.
 
     Settings and output options are not arguments. With `has_rows`, the answer is written as CSV or JSON lines if the
-    output file has such a suffix. If a URL cannot be reached, its replacement in `other_urls` is read instead.
-    `resume_key` is that of `ToolCall`.
+    output file has such a suffix.
 
     Raises:
         UsageError: A setting is invalid, or the folder of the output file does not exist.
@@ -398,12 +390,24 @@ def run_and_print(
     settings = load_settings(flags)
     writes_rows = has_rows and is_table(output)
     as_json, is_marked = wants_json(flags) or writes_rows, bool(flags.get("marked"))
-    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS)
+    is_quiet = bool(flags.get("quiet"))
+    if not is_marked and settings.max_answer_tokens == Settings().max_answer_tokens:
+        settings = replace(settings, max_answer_tokens=_NO_LIMIT)
+    ignored = {setting.name for setting in setting_table()}.union(_OUTPUT_OPTIONS, ("text", "html"))
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     try:
-        answer = run_tool(tool, arguments, settings, as_json=as_json, other_urls=other_urls, resume_key=resume_key)
+        answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
+    return _print_answer(answer, flags, plain, as_json=as_json, writes_rows=writes_rows)
+
+
+def _print_answer(
+    answer: ToolAnswer, flags: dict[str, Any], plain: Plain | None, *, as_json: bool, writes_rows: bool
+) -> int:
+    """Print an answer to stdout or the output file, or an error to stderr, and return the exit code."""
+    output: Path | None = flags.get("output")
+    is_marked, is_quiet = bool(flags.get("marked")), bool(flags.get("quiet"))
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
@@ -412,12 +416,12 @@ def run_and_print(
         return code_of_answer(answer)
     if writes_rows and output is not None:
         text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
-        _warn_about_rows(answer)
     elif as_json:
         text = _json_text(answer, is_marked=is_marked)
     else:
         text = _text(answer, plain, is_marked=is_marked)
-        _warn_about_reading(answer)
+    if not is_quiet:
+        _warn(answer, has_rows=writes_rows, has_text=not as_json)
     print_text(text, output)
     return code_of_answer(answer)
 
@@ -462,15 +466,11 @@ def print_text(text: str, output: Path | None) -> None:
         write_file(output, text)
 
 
-def _warn_about_reading(answer: ToolAnswer) -> None:
-    """Print the warnings about a page to stderr, so that they do not mix with its text."""
-    for warning in answer.reading.warnings if answer.reading else ():
-        click.echo(f"Warning: {rewrite_message(warning)}", err=True)
-
-
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
     if is_marked:
-        return answer.text
+        from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION
+
+        return f"{UNTRUSTED_EXPLANATION}\n{answer.text}"
     if plain is not None:
         return plain(answer)
     return _rewrite_for_people(answer.text)
@@ -496,13 +496,18 @@ def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
+        from scraper.render.text_styles import convert_piece
         from scraper.text.markdown_structure import KEEP_WHOLE, cut_markdown
 
         assert answer.reading is not None
         text, length = answer.reading.document.markdown, flags.get("length")
         start = flags.get("start") or 0
         start = max(0, len(text) + start) if start < 0 else start
-        return cut_markdown(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE).shown
+        if start >= len(text) > 0:
+            click.echo(f"--start {start} is past the end: the text has {len(text):,} characters.", err=True)
+        piece = cut_markdown(text, start, len(text) if length is None else length, keep_whole=KEEP_WHOLE)
+        form = next((name for name in ("text", "html") if flags.get(name)), "markdown")
+        return convert_piece(piece, flags.get("links") or "inline", form).shown
 
     return plain
 
@@ -533,11 +538,13 @@ def as_table(pages: Iterable[PageFields], output: Path) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _warn_about_rows(answer: ToolAnswer) -> None:
-    """Print the errors and warnings of pages to stderr: a table has no place for them."""
+def _warn(answer: ToolAnswer, *, has_rows: bool, has_text: bool) -> None:
+    """Print warnings to stderr for which a table or the text of a page has no place."""
     from scraper.render.untrusted_text import error_sentence
     from scraper.text.sanitize import clean_line
 
-    for url, found in answer.fields:
+    for warning in answer.reading.warnings if answer.reading and has_text else ():
+        click.echo(f"Warning: {rewrite_message(warning)}", err=True)
+    for url, found in answer.fields if has_rows else ():
         for note in (error_sentence(found),) if isinstance(found, ScraperError) else found.warnings:
             click.echo(f"Warning: {clean_line(url, _MAX_URL)}: {rewrite_message(note)}", err=True)

@@ -8,6 +8,7 @@ loads: it accepts no others from a worker.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browsers.model import Snapshot
@@ -24,6 +25,13 @@ def read(snapshot: Snapshot) -> Document:
     from scraper.extract import reader
 
     return reader.read(snapshot)
+
+
+def read_part(snapshot: Snapshot, *, select: str | None, exclude: str | None) -> Document:
+    """Return the document in the elements that selectors match; see `scraper.html.dom.selection.reduce_page`."""
+    from scraper.html.dom.selection import reduce_page
+
+    return read(replace(snapshot, html=reduce_page(snapshot.html, select=select, exclude=exclude)))
 
 
 def read_in_one_pass(snapshot: Snapshot) -> Document:

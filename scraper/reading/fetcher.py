@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from browsers import Browsers
@@ -15,6 +15,7 @@ from scraper.caching.page_cache import (
     MemoryCache,
     PageCache,
     ReadThrough,
+    StoreLookup,
     add_validators,
     build_conditions,
     revalidate,
@@ -24,7 +25,7 @@ from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import LocalState, SharedState
 from scraper.documents.sniff import is_document
 from scraper.extract import worker_jobs
-from scraper.model import Reading, ReadingComparison, ReadRequest
+from scraper.model import WHOLE_PAGE, Reading, ReadingComparison, ReadRequest
 from scraper.reading import visit_outcome
 from scraper.reading.batch import read_all, repeated_hosts
 from scraper.reading.documents.parser import DocumentParser
@@ -104,14 +105,23 @@ class Fetcher:
         deadline = Deadline.within(request.deadline_s)
         target = parse_target(request.url)
         job = VisitJob(
-            request_key(target), request.render, request.principal, batch=request.batch, is_bulk=request.is_bulk
+            request_key(target),
+            "browser" if request.part.wait_for else request.render,
+            request.principal,
+            part=request.part,
+            batch=request.batch,
+            is_bulk=request.is_bulk,
         )
+
+        def find() -> Awaitable[StoreLookup[Reading]]:
+            return self._cache.find(
+                job.url, job.principal, methods=_METHODS[job.render], max_age_s=request.cache.max_age_s
+            )
+
         load = LoadRequest(
             job,
             run=lambda stale: self._load(job, deadline, progress or ignore_progress, stale, on_snapshot),
-            find=lambda: self._cache.find(
-                job.url, job.principal, methods=_METHODS[job.render], max_age_s=request.cache.max_age_s
-            ),
+            find=find if job.part == WHOLE_PAGE else None,
             memory_key=job,
             label=job.host,
         )
@@ -196,7 +206,8 @@ class Fetcher:
                 snapshot, result.document, may_render=job.render != "http", requested_url=job.url
             )
         reading = add_validators(result.add_warnings(reading), snapshot.headers)
-        if visit_outcome.is_cacheable(snapshot, reading) and not is_missing_url(job.url):
+        is_whole = job.part == WHOLE_PAGE and not is_missing_url(job.url)
+        if is_whole and visit_outcome.is_cacheable(snapshot, reading):
             self._cache.put(job.url, job.principal, reading)
         return reading
 

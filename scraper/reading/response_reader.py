@@ -6,13 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from browsers.model import Snapshot
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.extract import worker_jobs
-from scraper.model import Document, Reading
+from scraper.model import WHOLE_PAGE, Document, PagePart, Reading
 from scraper.urls import host_of
 from scraper.workers import NoWorkerError, WorkerFailedError, WorkerPool
 
@@ -52,8 +53,11 @@ class RenderDecider:
     The document of the page as served is reused, so that no page is read twice.
     """
 
-    def __init__(self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None]) -> None:
-        """Extract in the workers before the deadline; call `on_render` before rendering."""
+    def __init__(
+        self, workers: WorkerPool, deadline: Deadline, *, on_render: Callable[[], None], part: PagePart = WHOLE_PAGE
+    ) -> None:
+        """Extract in the workers before the deadline; call `on_render` before rendering. `part` is read only."""
+        self._part = part
         self.served: Snapshot | None = None
         """Response before rendering."""
         self._document: Document | None = None
@@ -77,6 +81,10 @@ class RenderDecider:
         try:
             self._document = await self.read(snapshot)
         except WorkerFailedError:
+            return False
+        except errors.InvalidArgumentError:
+            # Scripts may add the selected elements.
+            self._on_render()
             return False
         if _is_enough(snapshot, self._document):
             return True
@@ -123,6 +131,9 @@ class RenderDecider:
         """
         # The reader uses the decoded text; the bytes are not sent to the worker.
         light = replace(snapshot, body=b"", json_responses=()) if snapshot.html else snapshot
+        if snapshot.html and (self._part.select or self._part.exclude):
+            read = partial(worker_jobs.read_part, select=self._part.select, exclude=self._part.exclude)
+            return await self._run(read, light, READ_LIMIT_S)
         try:
             return await self._run(worker_jobs.read, light, READ_LIMIT_S)
         except WorkerFailedError as error:

@@ -14,7 +14,7 @@ from browsers import errors as browser_errors
 from browsers.model import ScreenshotRequest, Snapshot, VisitLimits
 from browsers.navigation.response import parse_content_length
 from scraper import errors
-from scraper.model import Document, Reading, VerdictKind
+from scraper.model import WHOLE_PAGE, Document, PagePart, Reading, VerdictKind
 from scraper.urls import host_of, same_site
 from scraper.values.text import format_duration
 from scraper.words.matcher import WordPattern
@@ -38,6 +38,7 @@ class VisitJob:
     """Picture to take of the rendered page."""
     refuses_consent: bool = False
     """True to refuse consent dialogs."""
+    part: PagePart = WHOLE_PAGE
     is_bulk: bool = field(default=False, compare=False, repr=False)
     """True if visits of other callers have priority."""
     batch: str | None = field(default=None, compare=False, repr=False)

@@ -162,7 +162,9 @@ class PageVisitor:
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
         """Visit a page and read the response; if rendering fails, return the page as served."""
-        decider = RenderDecider(self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"))
+        decider = RenderDecider(
+            self._workers, deadline, on_render=lambda: progress(0, 1, f"rendering {job.host}"), part=job.part
+        )
         async with self.politeness.permission(job.url, job.principal, deadline) as warnings:
             snapshot = await self._load(job, tier, deadline, decider)
         final = snapshot or decider.served_result().snapshot
@@ -184,6 +186,7 @@ class PageVisitor:
             mode=_MODES[job.render],
             principal=job.principal,
             language=self._language,
+            wait=job.part.wait_for,
             json_responses=job.json_responses,
             headers=dict(job.conditions),
             deadline_s=deadline.left_s(reserve_s=reserve_s),

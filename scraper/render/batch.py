@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
 from scraper.errors import ScraperError
 from scraper.model import Reading
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
-from scraper.render.untrusted_text import (
-    MAX_DISPLAY_URL,
-    UNTRUSTED_EXPLANATION,
-    display_url,
-    error_object,
-    error_sentence,
-)
+from scraper.render.untrusted_text import MAX_DISPLAY_URL, display_url, error_object, error_sentence
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut, cut_markdown
 from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
 
-T = TypeVar("T")
-
 RULE = "\n\n---\n\n"
 """Separator of the sections of an answer."""
 
 _MAX_ERROR = 500
-_HEADER_TOKENS = 90
-"""Tokens of a page's heading, header and region marks, measured with URLs of usual length."""
-
-_JSON_TOKENS = 200
-"""Tokens of an object's field names and facts."""
 _ANSWER_RATIO = 1.2
 """Maximum size of an answer, relative to the budget of its texts."""
-_FACT_CHARS = (10_000, 2_000, 500, 160, 60)
-"""Characters of URLs, titles and errors, tried in this order until the answer fits. Those of fifty pages alone can
-exceed an answer. The first value changes nothing."""
-_MIN_TEXT_SHARE = 0.5
-"""Minimum share of the budget for page texts; facts are shortened first."""
-_DROPPED_LAST = frozenset({"final_url", "language", "description", "page_type"})
-"""Facts that are dropped from the shortest answer: those of fifty pages take 1,500 tokens."""
+_MANY_PAGES = 10
+_FACT_CHARS, _FEW_CHARS = 2_000, 60
+"""Characters of URLs, titles and errors, for up to `_MANY_PAGES` and for more."""
+_DROPPED = frozenset({"final_url", "language", "description", "page_type"})
+"""Facts that are dropped for many pages: those of fifty pages take 1,500 tokens."""
 _UNCUT = frozenset({"content", "notice", "retrieved_at"})
 _NO_PAGE = (
     dict.fromkeys(("url", "title", "content", "method", "truncated", "tokens_estimated"))
@@ -72,53 +56,43 @@ def as_markdown(
     """Return a section with text or error for each URL, in order. `render` is the requested render mode."""
     render_hint = "" if render == "auto" else f' and render="{render}"'
     read = sum(isinstance(item.outcome, Reading) for item in items)
-    opening = f"{read} of {len(items)} pages read. {UNTRUSTED_EXPLANATION.format(region=region)}"
+    opening = f"{read} of {len(items)} pages read."
 
-    def render_within(tokens_left: int, chars: int) -> tuple[str, int]:
+    chars = _fact_chars(items)
+
+    def render_within(tokens_left: int) -> str:
         pieces = _pieces(items, tokens_left, characters_for(budget))
         sections = [
             _section(number, item, piece, region, now, render_hint, chars)
             for number, (item, piece) in enumerate(zip(items, pieces, strict=True), start=1)
         ]
-        answer = RULE.join([opening, *sections])
-        return answer, token_estimate.estimate(answer) - budget
+        return RULE.join([opening, *sections])
 
-    return _fit(render_within, budget - _HEADER_TOKENS * len(items))
+    return render_within(max(0, budget - token_estimate.estimate(render_within(0))))
 
 
 def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[dict[str, object]]:
     """Return an object for each URL in order; `error` is null if the page was read."""
+    chars = _fact_chars(items)
 
-    def render_within(tokens_left: int, chars: int) -> tuple[list[dict[str, object]], int]:
+    def render_within(tokens_left: int) -> list[dict[str, object]]:
         pieces = _pieces(items, tokens_left, characters_for(budget))
-        objects = [
+        return [
             {
                 name: value if name in _UNCUT else _shorten(value, chars)
                 for name, value in _object(item, piece).items()
-                if chars > _FACT_CHARS[-1] or name not in _DROPPED_LAST
+                if len(items) <= _MANY_PAGES or name not in _DROPPED
             }
             for item, piece in zip(items, pieces, strict=True)
         ]
-        return objects, round(token_estimate.estimate(compact_json(objects)) - _ANSWER_RATIO * budget)
 
-    return _fit(render_within, budget - _JSON_TOKENS * len(items))
+    used = token_estimate.estimate(compact_json(render_within(0)))
+    return render_within(max(0, round(_ANSWER_RATIO * budget) - used))
 
 
-def _fit(render_within: Callable[[int, int], tuple[T, int]], text_budget: int) -> T:
-    """Return the most complete answer within the budget.
-
-    `render_within` gets the tokens for texts and the characters for facts. It returns an answer and its excess tokens.
-    """
-    text_budget = max(0, text_budget)
-    for chars in _FACT_CHARS:
-        answer, excess = render_within(text_budget, chars)
-        reducible = 1.0 if chars == _FACT_CHARS[-1] else 1 - _MIN_TEXT_SHARE
-        # Long URLs and titles reduce the space for texts.
-        if 0 < excess <= reducible * text_budget or chars == _FACT_CHARS[-1]:
-            answer, excess = render_within(max(0, text_budget - max(0, excess)), chars)
-        if excess <= 0:
-            break
-    return answer
+def _fact_chars(items: Sequence[BatchItem]) -> int:
+    """Return the characters of URLs, titles and errors. Those of fifty pages alone can exceed an answer."""
+    return _FACT_CHARS if len(items) <= _MANY_PAGES else _FEW_CHARS
 
 
 def _section(
@@ -131,13 +105,11 @@ def _section(
         piece = piece_of(item.outcome.document, 0, 0)
     url_chars, fact_chars = min(chars, MAX_DISPLAY_URL), min(chars, MAX_FACT)
     full_url_chars = chars if chars > MAX_DISPLAY_URL else 0
-    parts = [
-        heading,
-        "\n".join(header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars)),
-        untrusted_page(
-            item.outcome, piece, region, url_chars=url_chars, full_url_chars=full_url_chars, fact_chars=fact_chars
-        ),
-    ]
+    text = untrusted_page(
+        item.outcome, piece, region, url_chars=url_chars, full_url_chars=full_url_chars, fact_chars=fact_chars
+    )
+    lines = header(item.outcome, piece, now, url_chars=url_chars, fact_chars=fact_chars, title=heading)
+    parts = ["\n".join([*lines, text])]
     if piece.next_start is not None:
         parts.append(f"Cut here. To go on, call fetch on this URL with start={piece.end}{render_hint}.")
     return "\n\n".join(parts)

@@ -9,7 +9,7 @@ from datetime import datetime
 from scraper.errors import ScraperError
 from scraper.model import Reading
 from scraper.render.page import as_markdown
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import error_sentence, mark_untrusted
 from scraper.text.sanitize import clean
 
 _MAX_SESSION_S = 120
@@ -49,20 +49,19 @@ def steps_as_markdown(
         parts.append("The session has ended.")
     last_whole = max((number for number, report in enumerate(reports) if report.heading), default=-1)
     lines: list[str] = []
-    is_explained = False
     for number, report in enumerate(reports):
         is_last = number + 1 == len(reports)
         is_opened = report.step.startswith("open ")
         lines += _write_step(number + 1, report, is_last_page=is_last or (number == last_whole and not is_opened))
         if report.reading is None:
             continue
-        parts += _mark_lines(lines, region, explains=not is_explained)
-        lines, is_explained = [], True
+        parts += _mark_lines(lines, region)
+        lines = []
         if isinstance(report.reading, ScraperError):
             parts.append(error_sentence(report.reading))
         else:
             parts.append(as_markdown(report.reading, region=region, now=now, budget=budget))
-    parts += _mark_lines(lines, region, explains=not is_explained)
+    parts += _mark_lines(lines, region)
     return "\n".join(parts)
 
 
@@ -80,9 +79,8 @@ def _write_step(number: int, report: StepReport, *, is_last_page: bool) -> list[
     return [*lines, content] if content else lines
 
 
-def _mark_lines(lines: list[str], region: str, *, explains: bool) -> list[str]:
+def _mark_lines(lines: list[str], region: str) -> list[str]:
     if not lines:
         return []
     text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))
-    explanation = [UNTRUSTED_EXPLANATION.format(region=region)] if explains else []
-    return [*explanation, mark_untrusted(text, region)]
+    return [mark_untrusted(text, region)]

@@ -12,14 +12,7 @@ from scraper.errors import ScraperError
 from scraper.facts.fields.model import PageFields
 from scraper.render.json_truncation import compact_json
 from scraper.render.page import BODY_BUDGET
-from scraper.render.untrusted_text import (
-    UNTRUSTED_EXPLANATION,
-    UNTRUSTED_NOTICE,
-    display_url,
-    error_sentence,
-    full_url,
-    mark_untrusted,
-)
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, error_sentence, full_url, mark_untrusted
 from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
@@ -73,10 +66,9 @@ def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -
             header.append(f"Next page: {next_page}")
             full.append(("Full URL of the next page", full_url(fields.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
-    header.append(UNTRUSTED_EXPLANATION.format(region=region))
-    recipe = f"\n\nRecipe for other pages of this kind:\n{fields.recipe}" if fields.recipe else ""
+    recipe = f"\n\nRecipe for other pages of this kind: {_name_recipe(fields.recipe)}" if fields.recipe else ""
     urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
-    return "\n".join(header) + "\n\n" + mark_untrusted(urls + _table(rows) + recipe, region)
+    return "\n".join(header) + "\n" + mark_untrusted(urls + _table(rows) + recipe, region)
 
 
 def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, budget: int) -> dict[str, object]:
@@ -109,6 +101,11 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
             shown = found if number == last else replace(found, recipe="")
             sections.append(f"{title}\n\n{as_markdown(shown, region=region, budget=share)}")
     return "\n\n".join(sections)
+
+
+def _name_recipe(recipe: str) -> str:
+    """Return the id of a recipe that is stored, which is enough for a later call; else the recipe."""
+    return str(json.loads(recipe).get("id", recipe))
 
 
 def _value_row(fields: PageFields, name: str, value: str | None) -> dict[str, Any]:

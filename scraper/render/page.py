@@ -8,14 +8,8 @@ from datetime import datetime
 
 from scraper.model import Document, Reading
 from scraper.render.json_truncation import compact_json, truncate_json
-from scraper.render.untrusted_text import (
-    MAX_DISPLAY_URL,
-    UNTRUSTED_EXPLANATION,
-    UNTRUSTED_NOTICE,
-    display_url,
-    full_url,
-    mark_untrusted,
-)
+from scraper.render.text_styles import convert_piece
+from scraper.render.untrusted_text import MAX_DISPLAY_URL, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
 from scraper.text.sanitize import clean_line
@@ -52,14 +46,16 @@ def as_markdown(
     length: int | None = None,
     now: datetime | None = None,
     budget: int = BODY_BUDGET,
+    links: str = "inline",
+    form: str = "markdown",
 ) -> str:
     """Return a header, the page in an untrusted region with ID `region`, and how to continue.
 
     Without `length`, the answer has as much text as fits the token budget. `now` is used for the age of a cached page.
+    `links` and `form` are those of `convert_piece`.
     """
-    piece = piece_of(reading.document, start, length, budget)
-    lines = [*header(reading, piece, now), UNTRUSTED_EXPLANATION.format(region=region)]
-    parts = ["\n".join(lines), untrusted_page(reading, piece, region)]
+    piece = convert_piece(piece_of(reading.document, start, length, budget), links, form)
+    parts = ["\n".join([*header(reading, piece, now), untrusted_page(reading, piece, region)])]
     if piece.next_start is not None:
         parts.append(f"{cut_note(piece)} To go on, call fetch again with start={piece.end}.")
     return "\n\n".join(parts)
@@ -72,6 +68,7 @@ def as_json(
     length: int | None = None,
     budget: int = BODY_BUDGET,
     include: Sequence[str] = (),
+    links: str = "inline",
 ) -> dict[str, object]:
     """Return the answer as an object; `next_start` is set only if text is left.
 
@@ -84,7 +81,7 @@ def as_json(
     )
     left = max(1, budget - url_tokens)
     share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
-    piece = piece_of(reading.document, start, length, left - share)
+    piece = convert_piece(piece_of(reading.document, start, length, left - share), links, "markdown")
     answer = page_object(reading, piece) | lists
     posts = truncate_json(_posts_in(reading.document, piece), share).blocks
     if posts:
@@ -226,18 +223,26 @@ def header(
     *,
     url_chars: int = MAX_DISPLAY_URL,
     fact_chars: int = MAX_FACT,
+    title: str | None = None,
 ) -> list[str]:
-    """Return the header lines. The final URL is the only text in them that the site can choose."""
-    lines = [f"URL: {display_url(reading.url, requested=reading.requested_url, chars=url_chars)}"]
-    if reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]:
+    """Return the header: URL, method and tokens in one line, and a line for each other fact that applies.
+
+    With the `title` of a section, which has the requested URL, that line has the URL only if the site redirected. The
+    final URL is the only text in the header that the site can choose.
+    """
+    facts = f"Method: {reading.method} Tokens: {token_estimate.estimate(piece.shown):,}"
+    if reading.cached:
+        facts += f" Cached: {read_ago(reading.retrieved_at, now)}"
+    url = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
+    is_redirected = reading.requested_url.partition("#")[0] != reading.url.partition("#")[0]
+    lines = [f"{title}\n{facts}" if title is not None else f"URL: {url} {facts}"]
+    if is_redirected and title is not None:
+        lines.append(f"URL: {url}")
+    elif is_redirected:
         lines.append(f"Requested: {display_url(reading.requested_url, chars=url_chars)}")
-    lines.append(f"Method: {reading.method}")
-    lines.append(f"Tokens: about {token_estimate.estimate(piece.shown):,}")
     if piece.start or piece.next_start is not None:
         more = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: chars {piece.start}-{piece.end} of {piece.total}{more}")
-    if reading.cached:
-        lines.append(f"Cached: {read_ago(reading.retrieved_at, now)}")
     if removed := _describe_removed(reading.document):
         lines.append(f"Left out: {removed}")
     if reading.truncated:
@@ -261,16 +266,17 @@ def untrusted_page(
     """
     document = reading.document
     address = display_url(reading.url, requested=reading.requested_url, chars=url_chars)
+    body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
+    title = clean_fact(document.title, fact_chars)
     facts = {
         "Full URL": full_url(reading.url, address, full_url_chars),
-        "Title": clean_fact(document.title, fact_chars),
+        "Title": None if title == body.partition("\n")[0].strip("# ") else title,
         "Author": clean_fact(document.author, fact_chars),
-        "Published": published(document),
+        "Published": document.published.date().isoformat() if document.published else None,
         "Site": clean_fact(document.site_name, fact_chars),
         **_fact_lines(dict(document.facts), fact_chars),
     }
     fact_lines = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
-    body = piece.shown or ("(the end of the page)" if piece.start else "(no text)")
     return mark_untrusted(f"{fact_lines}\n\n{body}" if fact_lines else body, region)
 
 
@@ -320,8 +326,7 @@ def _describe_removed(document: Document) -> str:
 
 
 def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
-    """Return the time when a cached text was read, and its age if `now` is set."""
-    moment = retrieved_at.isoformat(timespec="seconds")
+    """Return the age of a cached text, or the time when it was read if `now` is None."""
     if now is None:
-        return f"read at {moment}"
-    return f"read {format_duration(max(0.0, (now - retrieved_at).total_seconds()))} ago ({moment})"
+        return f"at {retrieved_at.isoformat(timespec='seconds')}"
+    return f"{format_duration(max(0.0, (now - retrieved_at).total_seconds()))} ago"

@@ -10,7 +10,7 @@ from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.batch import failed_row
 from scraper.render.research_report import excerpt_rows, join_excerpts
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, error_sentence
+from scraper.render.untrusted_text import error_sentence
 from scraper.retrieval.model import PageExcerpts
 from scraper.text import token_estimate
 from scraper.text.language import detect_language
@@ -63,16 +63,15 @@ def has_match(page: PageExcerpts) -> bool:
     return any(excerpt.score > 0 for excerpt in page.excerpts)
 
 
-def page_as_markdown(page: PageExcerpts, *, tokens: int, region: str, now: datetime) -> str:
-    """Return the header of a page and its quotes in an untrusted region, or its error."""
+def page_as_markdown(page: PageExcerpts, *, tokens: int, region: str, now: datetime, title: str | None = None) -> str:
+    """Return the header of a page and its quotes in an untrusted region, or its error, below the title of a section."""
     if not isinstance(page.outcome, Reading):
-        return f"Error: {error_sentence(page.outcome)}"
+        return f"{title or ''}\n\nError: {error_sentence(page.outcome)}".strip()
     piece = TextCut.whole(_build_text(page, page.outcome, tokens, linked=True))
-    lines = render_page.header(page.outcome, piece, now)
+    lines = render_page.header(page.outcome, piece, now, title=title)
     if not has_match(page):
         lines.append(_explain_no_match(page.outcome))
-    lines.append(UNTRUSTED_EXPLANATION.format(region=region))
-    return "\n".join(lines) + "\n\n" + render_page.untrusted_page(page.outcome, piece, region)
+    return "\n".join([*lines, render_page.untrusted_page(page.outcome, piece, region)])
 
 
 def page_as_json(page: PageExcerpts, *, tokens: int) -> dict[str, object]:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.model import Reading
 from scraper.render import page as render_page
-from scraper.render.untrusted_text import (
-    UNTRUSTED_EXPLANATION,
-    UNTRUSTED_NOTICE,
-    display_url,
-    error_object,
-    error_sentence,
-    mark_untrusted,
-)
+from scraper.render.document import page_at
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, error_object, error_sentence, mark_untrusted
 from scraper.retrieval.model import Excerpt, PageExcerpts
-from scraper.retrieval.text_fragments import link_to_quotation
+from scraper.retrieval.text_fragments import link_to_quotation, visible_line
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut
 from scraper.text.sanitize import clean_line
@@ -34,7 +27,6 @@ PAGE_TOKENS = 130
 _NO_EXCERPTS = "The answer has no space for this page; `fetch` reads it in full."
 _PAGE_FIELDS = ("start", "returned_chars", "total_chars", "next_start", "notice")
 """Fields in answers of `fetch` that do not apply to excerpts, and the notice, which is stated once for all pages."""
-_BRACKETS = re.compile(r"[\[\]]")
 
 _MAX_QUESTION = 500
 _MAX_URL = 2_000
@@ -61,12 +53,11 @@ class ResearchReport:
 def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = None) -> str:
     """Return facts, the numbered sources, and a section for each page or error."""
     question = f"Question: {clean_line(report.question, _MAX_QUESTION)}"
-    opening = "\n".join(
-        ["# Research brief", "", question, *_facts(report), UNTRUSTED_EXPLANATION.format(region=region)]
-    )
+    opening = "\n".join(["# Research brief", "", question, *_facts(report)])
     ranks = _ranks(report.search)
     sections = [_section(page, report, ranks, region, now) for page in report.pages]
-    return _RULE.join([f"{opening}\n\n{_sources(report.search, region)}", *sections])
+    read = {page.url for page in report.pages if page.excerpts}
+    return _RULE.join([f"{opening}\n\n{_sources(report.search, read, region)}", *sections])
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:
@@ -101,7 +92,7 @@ def comparison_as_markdown(
     """Return a section with excerpts or error for each page, in the requested order."""
     read = sum(isinstance(page.outcome, Reading) for page in pages)
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
-    opening = "\n".join(["# Comparison", "", *facts, UNTRUSTED_EXPLANATION.format(region=region)])
+    opening = "\n".join(["# Comparison", "", *facts])
     sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
     return _RULE.join([opening, *sections])
 
@@ -125,19 +116,35 @@ def sources_tokens(answer: SearchAnswer) -> int:
 
 
 def join_excerpts(page: PageExcerpts, *, linked: bool) -> str:
-    """Join the excerpts of a page, each below its headings; with `linked`, the headings are links to them."""
+    """Join the excerpts of a page, each below its page number and headings.
+
+    With `linked`, excerpts are numbered, and the fragments that open the page at them follow. A page that is returned
+    whole needs none.
+    """
     if not isinstance(page.outcome, Reading):
         return ""
+    markdown = page.outcome.document.markdown
     parts: list[str] = []
+    links: list[str] = []
     end = 0
-    for excerpt in page.excerpts:
-        if page.outcome.document.markdown[end : excerpt.start].strip():
+    for number, excerpt in enumerate(page.excerpts, start=1):
+        if markdown[end : excerpt.start].strip():
             parts.append(_GAP)
-        parts += [part for part in (_excerpt_label(page.outcome, excerpt, linked), excerpt.text) if part]
         end = excerpt.end
-    if page.excerpts and page.outcome.document.markdown[end:].strip():
+        number_page = page_at(markdown, excerpt.start)
+        fragment = _fragment(page.outcome, excerpt)
+        is_numbered = linked and fragment and not number_page
+        mark = f"§{number}" if is_numbered and len(page.excerpts) > 1 else ""
+        if is_numbered:
+            links.append(f"{mark} {fragment}".lstrip())
+        label = ", ".join(filter(None, (f"p. {number_page}" if number_page else "", _heading(excerpt))))
+        parts += [part for part in (f"{mark} {label}".strip(), excerpt.text) if part]
+    is_whole = len(page.excerpts) == 1 and not (_GAP in parts or markdown[end:].strip())
+    if is_whole:
+        return page.excerpts[0].text
+    if page.excerpts and markdown[end:].strip():
         parts.append(_GAP)
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *(["\n".join(links)] if links else [])])
 
 
 def _facts(report: ResearchReport) -> list[str]:
@@ -166,10 +173,14 @@ def _source_counts(report: ResearchReport) -> str:
     return f"{found}, {pages}" + (f", {failed} could not be read" if failed else "")
 
 
-def _sources(search: SearchAnswer, region: str) -> str:
+def _sources(search: SearchAnswer, read: Collection[str], region: str) -> str:
+    """Return the list of sources; those of which passages follow need no snippet."""
     if not search.results:
         return "## Sources\n\n(none)"
-    rows = [_source_row(rank, result) for rank, result in enumerate(search.results, start=1)]
+    rows = [
+        _source_row(rank, replace(result, snippet="") if result.url in read else result)
+        for rank, result in enumerate(search.results, start=1)
+    ]
     return f"## Sources\n\n{mark_untrusted(chr(10).join(rows), region)}"
 
 
@@ -207,26 +218,23 @@ def _section(
     if page.same_as is not None:
         same = ranks[report.pages[page.same_as].url]
         return f"{heading}\n\nThe same text as [{same}]: not an independent source."
-    return f"{heading}\n\n{_page_section(page, page.outcome, region, now)}"
+    return _page_section(heading, page, page.outcome, region, now)
 
 
 def _compared_section(number: int, page: PageExcerpts, region: str, now: datetime | None) -> str:
     heading = f"## {number}. {display_url(page.url)}"
     if not isinstance(page.outcome, Reading):
         return f"{heading}\n\nError: {clean_line(error_sentence(page.outcome), _MAX_ERROR)}"
-    parts = [heading]
-    if page.same_as is not None:
-        parts.append(f"The same text as page {page.same_as + 1}.")
-    return "\n\n".join([*parts, _page_section(page, page.outcome, region, now)])
+    same = [] if page.same_as is None else [f"The same text as page {page.same_as + 1}."]
+    return "\n".join([_page_section(heading, page, page.outcome, region, now), *same])
 
 
-def _page_section(page: PageExcerpts, reading: Reading, region: str, now: datetime | None) -> str:
-    """Return the header of a page, then its excerpts in an untrusted region."""
+def _page_section(heading: str, page: PageExcerpts, reading: Reading, region: str, now: datetime | None) -> str:
+    """Return the heading with the facts of a page, then its excerpts in an untrusted region."""
     piece = TextCut.whole(join_excerpts(page, linked=True))
-    header = "\n".join(render_page.header(reading, piece, now))
-    if not page.excerpts:
-        return f"{header}\n\n{_NO_EXCERPTS}"
-    return f"{header}\n\n{render_page.untrusted_page(reading, piece, region)}"
+    header = render_page.header(reading, piece, now, title=heading)
+    text = render_page.untrusted_page(reading, piece, region) if page.excerpts else _NO_EXCERPTS
+    return "\n".join([*header, text])
 
 
 def _document(page: PageExcerpts, report: ResearchReport, ranks: Mapping[str, int]) -> dict[str, object]:
@@ -263,26 +271,27 @@ def _page_object(page: PageExcerpts, reading: Reading) -> dict[str, object]:
 
 
 def excerpt_rows(page: PageExcerpts, reading: Reading) -> list[dict[str, object]]:
-    """Return position, headings and link of each excerpt."""
+    """Return position, headings, link and page number of each excerpt."""
     return [
         {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
+        | ({"page": page_number} if (page_number := page_at(reading.document.markdown, part.start)) else {})
         for part in page.excerpts
     ]
 
 
-def _excerpt_label(reading: Reading, excerpt: Excerpt, linked: bool) -> str:
-    heading = _heading(excerpt)
-    if linked and excerpt.fragment:
-        return f"[{heading or 'on the page'}]({_excerpt_url(reading, excerpt)})"
-    return f"{heading}:" if heading else ""
-
-
 def _excerpt_url(reading: Reading, excerpt: Excerpt) -> str:
-    return clean_line(link_to_quotation(reading.url, excerpt.fragment), _MAX_URL)
+    return clean_line(reading.url.partition("#")[0] + (_fragment(reading, excerpt) or ""), _MAX_URL)
+
+
+def _fragment(reading: Reading, excerpt: Excerpt) -> str:
+    """Return the fragment that opens the page at an excerpt: the number of its page, or a text directive."""
+    if (number := page_at(reading.document.markdown, excerpt.start)) is not None:
+        return f"#page={number}"
+    return link_to_quotation(reading.url, excerpt.fragment)[len(reading.url.partition("#")[0]) :]
 
 
 def _heading(excerpt: Excerpt) -> str:
-    return clean_line(_BRACKETS.sub("", excerpt.heading), _MAX_HEADING)
+    return clean_line(visible_line(excerpt.heading), _MAX_HEADING)
 
 
 def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from scraper.engines.model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
 from scraper.render.page import iso_date
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, break_marks, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, break_marks, mark_untrusted
 from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
 from scraper.values.text import format_duration
@@ -63,9 +63,8 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
         head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
     if not answer.results:
         return "\n".join(head)
-    head.append(UNTRUSTED_EXPLANATION.format(region=region))
     rows = _within_budget([_result_text(number, row) for number, row in enumerate(answer.results, 1)], budget)
-    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(rows), region)
+    return "\n".join([*head, mark_untrusted("\n\n".join(rows), region)])
 
 
 def as_json(answer: SearchAnswer, *, budget: int = _ANSWER_BUDGET) -> dict[str, object]:
@@ -122,9 +121,8 @@ def cache_hits_as_markdown(query: str, found: PageHits, *, region: str, now: dat
     if not count:
         return "\n".join([*head, _NO_HITS])
     head.append("Continue with fetch, from the `start` of each page.")
-    head.append(UNTRUSTED_EXPLANATION.format(region=region))
     rows = "\n\n".join(_hit_text(number, hit, now) for number, hit in enumerate(hits, 1))
-    return "\n".join(head) + "\n\n" + mark_untrusted(rows, region)
+    return "\n".join([*head, mark_untrusted(rows, region)])
 
 
 def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
@@ -151,7 +149,8 @@ def _errors_line(errors: Mapping[str, str]) -> str:
 def _result_text(number: int, row: SearchResult) -> str:
     """Return a result as text: title, URL, facts and snippet, URLs of near-duplicates."""
     lines = [f"{number}. {clean_line(row.title, _MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, _MAX_URL)}>"]
-    facts = [fact for fact in (iso_date(row.date), clean_line(row.source or "", _MAX_SOURCE)) if fact]
+    date = row.date.date().isoformat() if row.date else ""
+    facts = [fact for fact in (date, clean_line(row.source or "", _MAX_SOURCE)) if fact]
     facts += [f"{name} {clean_line(str(value), _MAX_FACT)}" for name, value in row.facts]
     snippet = clean_line(row.snippet, _MAX_SNIPPET)
     details = " · ".join([*facts, snippet] if snippet else facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from scraper.errors import ScraperError
 from scraper.render.json_answers import (
@@ -17,7 +18,7 @@ from scraper.render.json_answers import (
     SiteMapAnswer,
 )
 from scraper.render.research_report import join_excerpts
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, error_sentence, mark_untrusted
 from scraper.retrieval.model import PageExcerpts
 from scraper.site.model import BlockChange, CrawlReport, ExcludedUrls, PageChange, SiteMap, SitePage
 from scraper.site.page_changes import mark_words
@@ -51,9 +52,8 @@ def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str
     words and `{+new+}` added words.
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
-    head = [f"{_count(outcomes)}", UNTRUSTED_EXPLANATION.format(region=region)]
     sections = [as_text(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
-    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(sections), region)
+    return f"{_count(outcomes)}\n{mark_untrusted(chr(10).join(sections), region)}"
 
 
 def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) -> ChangesAnswer:
@@ -174,11 +174,12 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     if not rows:
         return "\n".join([*head, "No page from this `start` on." if start else "No page was found."])
     head.append(f"Pages {start + 1:,} to {end:,}." + (f" Next: start={end}." if end < len(ranked) else ""))
-    head.append(UNTRUSTED_EXPLANATION.format(region=region))
-    body = [_page_line(page) for page, _ in rows]
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(site.url))
+    head.append(f"Paths are those of {origin}")
+    body = [_page_line(page, origin) for page, _ in rows]
     if site.left_out:
         body += ["", *_left_out_lines(site.left_out)]
-    return "\n".join(head) + "\n\n" + mark_untrusted("\n".join(body), region)
+    return "\n".join([*head, mark_untrusted("\n".join(body), region)])
 
 
 def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> SiteMapAnswer:
@@ -212,7 +213,6 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
         f"{host_of(report.url)}: pages visited {report.visited:,}, kept {report.kept:,}. {state}",
         f'Search them: search_index with index_name="{report.index}".',
         *_warning_lines(report.warnings),
-        UNTRUSTED_EXPLANATION.format(region=region),
     ]
     passages = [(page, join_excerpts(page, linked=True)) for page in pages]
     body = [part for page, text in passages if text for part in (f"## {_title_line(page)}", text)]
@@ -223,7 +223,7 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
             body.append(f"{hidden:,} more pages are in the index.")
     if report.left_out:
         body.append("\n".join(_left_out_lines(report.left_out[:_MAX_LEFT_OUT])))
-    return "\n".join(head) + "\n\n" + mark_untrusted("\n\n".join(body), region)
+    return "\n".join([*head, mark_untrusted("\n\n".join(body), region)])
 
 
 def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget: int) -> CrawlAnswer:
@@ -270,8 +270,10 @@ def _map_row(page: SitePage, score: float) -> MappedPage:
     return row
 
 
-def _page_line(page: SitePage) -> str:
-    parts = (clean_line(page.url, _MAX_URL), clean_line(page.title, _MAX_TITLE), page.modified)
+def _page_line(page: SitePage, origin: str = "") -> str:
+    """Return the line of a page; its URL is a path if it is below `origin`."""
+    url = page.url[len(origin) :] if origin and page.url.startswith(f"{origin}/") else page.url
+    parts = (clean_line(url, _MAX_URL), clean_line(page.title, _MAX_TITLE), page.modified)
     return "- " + " | ".join(filter(None, parts))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from scraper.model import StructuredData
 from scraper.render.json_truncation import TruncatedJson, compact_json, truncate_json
 from scraper.render.page import BODY_BUDGET, characters_for
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text.sanitize import clean_line
 
 _SYNTAXES = ("json_ld", "microdata", "opengraph", "rdfa")
@@ -33,12 +34,11 @@ def as_markdown(data: StructuredData, *, region: str, budget: int = BODY_BUDGET)
     facts, blocks = _divide_budget(data, budget)
     notes = _notes(data, blocks)
     url = display_url(data.url)
-    header = [f"URL: {url}", "Method: browser", *(f"Warning: {note}" for note in notes)]
-    header.append(UNTRUSTED_EXPLANATION.format(region=region))
+    header = [f"URL: {url} Method: browser", *(f"Warning: {note}" for note in notes)]
     sections = [f"Full URL: {full}"] if (full := full_url(data.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
     sections += [_section(name, blocks[name]) for name in ("discussion", *_SYNTAXES, "xhr") if blocks[name].blocks]
-    return "\n".join(header) + "\n\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
+    return "\n".join(header) + "\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
 
 
 def as_json(data: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
@@ -97,11 +97,14 @@ def _notes(data: StructuredData, blocks: Mapping[str, TruncatedJson]) -> list[st
 
 
 def _facts_section(name: str, facts: Mapping[str, Mapping[str, Any]]) -> str:
-    lines = [f"## {name}"]
+    evidence = {key: f"{fact['source']}, {fact['confidence']:.2g}" for key, fact in facts.items()}
+    usual, _ = Counter(evidence.values()).most_common(1)[0]
+    lines = [f"## {name} ({usual}, if not stated)"]
     for key, fact in facts.items():
         value = fact["value"]
-        more = "".join(f", {extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS)
-        note = f" ({fact['source']}, {fact['confidence']:.2g}{more})"
+        more = [f"{extra} {_as_text(part)}" for extra, part in fact.items() if extra not in _COMMON_FIELDS]
+        notes = [*([] if evidence[key] == usual else [evidence[key]]), *more]
+        note = f" ({', '.join(notes)})" if notes else ""
         if isinstance(value, list):
             lines += [f"- {key}:{note}", *(f"    - {_as_text(part)}" for part in value)]
         else:

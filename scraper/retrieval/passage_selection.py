@@ -17,9 +17,9 @@ from scraper.text import token_estimate
 from scraper.text.likeness import find_near_duplicates
 from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_table_head
 from scraper.text.sanitize import name_key
-from scraper.text.terms import split_terms
+from scraper.text.terms import is_unspaced, split_terms
 
-LINK_TOKENS = 60
+LINK_TOKENS = 30
 """Tokens of an excerpt in addition to its text: heading, link and gap mark."""
 QUOTE_TOKENS = 5
 """The same for an excerpt without a link."""
@@ -56,6 +56,8 @@ _MIN_CUT_TOKENS = 40
 _RESERVED_SHARES = 1.5
 """Equal share of a page in such parts, below which nothing is reserved. With three pages and 300 tokens, 50 of 113
 answers were shown with a reserve, and 58 without."""
+_MAX_WORD = 60
+"""Characters of a word."""
 _PART_STEPS = 4
 """Parts of a long sentence that are compared overlap by three quarters, so its words stand near the beginning."""
 _MAX_ROUNDS = 4
@@ -77,9 +79,10 @@ def select_passages(
 
     `|` separates wordings of the question. `link_tokens` is the cost of an excerpt in addition to its text.
 
-    Texts that fit together are returned whole. A text without a word of the question returns its beginning, if any
-    budget is left.
+    A text without a word of the question returns its beginning, if any budget is left.
     """
+    if not texts:
+        return []
     wordings = split_wordings(question)
     pages = [_Page(text[:MAX_CHARACTERS], link_tokens) for text in texts]
     scores = score_sentences(wordings, [page.markdown for page in pages], [page.sentences for page in pages])
@@ -150,6 +153,14 @@ class _Page:
         """Return the sentences between two selected ones that cost nothing, since they save a separator."""
         gaps = [at + 1 for at in sorted(self.selected) if at + 2 in self.selected and at + 1 not in self.selected]
         return [at for at in gaps if self.price(at) <= 0]
+
+    def complete(self, budget: int) -> int:
+        """Select all if the rest costs no more than the link that it saves; return the remaining budget."""
+        rest = self.whole_cost - self.used_tokens
+        if self.selected and rest <= min(self.link_tokens, budget):
+            self.selected.update(range(len(self.sentences)))
+            return budget - max(0, rest)
+        return budget
 
     @property
     def used_tokens(self) -> int:
@@ -236,10 +247,6 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
     for page in pages:
         page.selected.clear()
         page.cut_tokens = 0
-    if sum(page.whole_cost for page in pages) <= budget:
-        for page in pages:
-            page.selected.update(range(len(page.sentences)))
-        return
     floor, left = round(min_page_share * budget / len(pages)), _select_best(pages, budget)
     for page in pages:
         allowed = max(0, min(left, floor - page.used_tokens))
@@ -258,6 +265,7 @@ def _select_sentences(pages: Sequence[_Page], budget: int, min_page_share: float
                 left = page.select_affordable(page.neighbors_of(at, distance), left)
     for page in pages:
         left = page.select_affordable(page.free_gaps(), left)
+        left = page.complete(left)
     _fill_empty_pages(pages, left)
 
 
@@ -317,14 +325,17 @@ def _find_best_line(markdown: str, sentence: Sentence, fence: AtomicBlock | None
     return starts[counts.index(max(counts))]
 
 
+def _word_start(markdown: str, at: int) -> int:
+    """Return where the next word begins from an offset on, or the offset in scripts without spaces and long strings."""
+    start = next((one for one in range(at, at + _MAX_WORD) if not markdown[one - 1 : one + 1].isalnum()), at)
+    return at if is_unspaced(markdown[at : at + 1]) else start
+
+
 def _find_best_part(markdown: str, start: int, end: int, length: int, wordings: Sequence[Question]) -> int:
     """Return the offset of the first part of `length` characters with most words of the question, near its words."""
     words = {word for wording in wordings for word in wording.content or wording.terms}
     step = max(1, length // _PART_STEPS)
-    offsets = [
-        start,
-        *(markdown.find(" ", at, at + step) + 1 or at for at in range(start + step, end - length // 2, step)),
-    ]
+    offsets = [start, *(_word_start(markdown, at) for at in range(start + step, end - length // 2, step))]
     counts = [len(words.intersection(split_terms(markdown[at : at + length]))) for at in offsets]
     best = counts.index(max(counts))
     while best + 1 < len(counts) and counts[best] and counts[best + 1] == counts[best]:

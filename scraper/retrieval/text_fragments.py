@@ -1,7 +1,7 @@
 """Build links that open a page at a quotation: text directives, `#:~:text=`.
 
 Format and matching: https://wicg.github.io/scroll-to-text-fragment/. A quotation must begin and end at word boundaries
-and must not leave its block. If the browser does not find it, the page opens at its top.
+and must not leave its block; its first words are enough. If they are not found, the page opens at its top.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 from scraper.text.terms import split_terms
 
-_EXACT_CHARACTERS = 48
-"""Characters. A longer quotation is identified by its first and its last words."""
-_FIRST_WORD_COUNTS = (5, 8, 12)
+_FIRST_WORD_COUNTS = (3, 5, 8, 12)
 """Numbers of first words to try: the fewest that do not occur earlier on the page."""
-_LAST_WORDS, _CONTEXT_WORDS = 3, 3
+_SHORT_CHARACTERS = 32
+"""Characters. A shorter quotation is quoted whole, and is chosen only if it has rarer words."""
+_CONTEXT_WORDS = 3
 _MIN_LETTERS = 4
 """Letters. A shorter quotation would match anywhere."""
 
-_LINK_TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
-_IMAGE = re.compile(rf"(\\.)|!\[(?:[^\[\]\\\n]|\\.)*+\]{_LINK_TARGET}")
-_LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{_LINK_TARGET}")
+LINK_TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)"
+_IMAGE = re.compile(rf"(\\.)|!\[(?:[^\[\]\\\n]|\\.)*+\]{LINK_TARGET}")
+_LINK = re.compile(rf"(\\.)|\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]{LINK_TARGET}")
 """Links. Escaped characters match too, so that an escaped bracket opens nothing."""
 _OPENING = re.compile(r"[ \t>]*(?:#{1,6} +|(?:[-*+]|\d{1,9}[.)]) +(?:\[[ xX]\] +)?|\|)?[ \t]*")
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|`+|~~")
@@ -57,7 +57,7 @@ class VisibleText:
         lines: list[str] = []
         at = place = 0
         for line in markdown.splitlines(keepends=True):
-            if plain := _strip_markup(line).casefold():
+            if plain := visible_line(line).casefold():
                 lines.append(plain)
                 self._starts.append(at)
                 self._places.append(place)
@@ -82,15 +82,15 @@ def build_text_directive(page: VisibleText, start: int, end: int, term_weights: 
     if not quotes:
         return ""
     best = max(quotes, key=lambda quote: _rank_quote(quote, term_weights))
-    first, last = next(
-        (ends for ends in _find_ends(best.words) if page.is_first_occurrence(ends[0], start)), (best.words, "")
+    quote = next(
+        (words for words in _find_beginnings(best.words) if page.is_first_occurrence(words, start)), best.words
     )
     before = after = ""
-    if not page.is_first_occurrence(first, start):
+    if not page.is_first_occurrence(quote, start):
         # Only white space may separate these from the quotation: punctuation belongs to them.
         before = " ".join(best.before.split()[-_CONTEXT_WORDS:])
-        after = "" if before or last else " ".join(best.after.split()[:_CONTEXT_WORDS])
-    return _format_directive(before, first, last, after)
+        after = "" if before else " ".join(best.after.split()[:_CONTEXT_WORDS])
+    return _format_directive(before, quote, after)
 
 
 def link_to_quotation(url: str, text_directive: str) -> str:
@@ -102,11 +102,10 @@ def link_to_quotation(url: str, text_directive: str) -> str:
     return f"{page}#{fragment if mark else ''}:~:{text_directive}"
 
 
-def _format_directive(before: str, first: str, last: str, after: str) -> str:
+def _format_directive(before: str, quote: str, after: str) -> str:
     parts = (
         f"{_percent_encode(before)}-," if before else "",
-        _percent_encode(first),
-        f",{_percent_encode(last)}" if last else "",
+        _percent_encode(quote),
         f",-{_percent_encode(after)}" if after else "",
     )
     return f"text={''.join(parts)}"
@@ -120,22 +119,19 @@ def _percent_encode(text: str) -> str:
     return _TO_ENCODE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
 
 
-def _find_ends(words: str) -> Iterator[tuple[str, str]]:
-    """Yield first and last words that identify a long quotation, then the whole quotation."""
+def _find_beginnings(words: str) -> Iterator[str]:
+    """Yield the first words of a quotation, more each time, then the whole quotation."""
     split_words = words.split()
     for count in _FIRST_WORD_COUNTS:
-        if len(words) > _EXACT_CHARACTERS and len(split_words) > count + _LAST_WORDS:
-            yield (
-                _strip_punctuation(" ".join(split_words[:count])),
-                _strip_punctuation(" ".join(split_words[-_LAST_WORDS:])),
-            )
-    yield words, ""
+        if len(words) > _SHORT_CHARACTERS and len(split_words) > count:
+            yield _strip_punctuation(" ".join(split_words[:count]))
+    yield words
 
 
 def _find_quotes(markdown: str) -> Iterator[_Quote]:
     """Yield parts of Markdown that can be quoted: sentences, or clauses in scripts without spaces."""
     for line in markdown.splitlines():
-        plain = _strip_markup(line)
+        plain = visible_line(line)
         pattern = _CLAUSE if _UNSPACED.search(plain) else _SENTENCE
         for run in _RUN_END.split(plain):
             for match in pattern.finditer(run):
@@ -148,7 +144,7 @@ def _find_quotes(markdown: str) -> Iterator[_Quote]:
 def _rank_quote(quote: _Quote, term_weights: Mapping[str, float]) -> tuple[float, bool, int]:
     """Return a sort key: term weight first, then sufficient length, then brevity."""
     weight = sum(term_weights.get(word, 0.0) for word in sorted(set(split_terms(quote.words))))
-    return weight, len(quote.words) >= _EXACT_CHARACTERS // 2, -len(quote.words)
+    return weight, len(quote.words) >= _SHORT_CHARACTERS, -len(quote.words)
 
 
 def _strip_punctuation(words: str) -> str:
@@ -156,7 +152,7 @@ def _strip_punctuation(words: str) -> str:
     return _EDGES.sub("", words)
 
 
-def _strip_markup(line: str) -> str:
+def visible_line(line: str) -> str:
     """Return the visible text of a line of Markdown."""
     text = line[_OPENING.match(line).end() :].rstrip()  # type: ignore[union-attr]
     if "](" in text:

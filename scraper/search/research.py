@@ -47,6 +47,8 @@ _SELECT_RESERVE_SHARE = 0.1
 """Upper bound of `_SELECT_RESERVE_S` as a share of the time left."""
 _SEARCH_SHARE = 0.4
 """Share of a short deadline for the search. With the usual 55 s, a search never takes that long."""
+PASSAGE_TOKENS = 400
+"""Default tokens of passages for each page. They are divided among the pages by the worth of their sentences."""
 _COMPARE_LEAST_SHARE = 0.75
 """Minimum share of an equal part of the budget for each compared page."""
 
@@ -63,6 +65,8 @@ class ResearchQuery:
     """True to read pages; without them the answer is a list of sources."""
     cache: CachePolicy = field(default_factory=CachePolicy)
     """Policy for stored searches and pages."""
+    tokens: int | None = None
+    """Tokens of all passages; None for `PASSAGE_TOKENS` for each page."""
 
 
 class Researcher:
@@ -99,6 +103,7 @@ class Researcher:
             return ResearchReport(query.question, answer)
         outcomes = await self._read(query, answer, principal, deadline, progress)
         left = max(0, budget - render.sources_tokens(answer) - PAGE_TOKENS * len(outcomes))
+        left = min(left, query.tokens or PASSAGE_TOKENS * len(outcomes))
         pages = await add_excerpts(
             self._workers, outcomes, query.question, left, deadline, least_share=MIN_PAGE_SHARE, skips_duplicates=True
         )
@@ -197,7 +202,7 @@ async def find_excerpts_of_pages(
     outcomes = await fetcher.fetch_batch(
         unique, principal=principal, deadline_s=deadline.left_s(reserve_s=reserve_s), progress=progress
     )
-    left = max(0, budget - PAGE_TOKENS * len(unique))
+    left = max(0, min(budget - PAGE_TOKENS * len(unique), PASSAGE_TOKENS * len(unique)))
     pages = list(zip(unique, outcomes, strict=True))
     return await add_excerpts(
         workers, pages, question, left, deadline, least_share=_COMPARE_LEAST_SHARE, skips_duplicates=False

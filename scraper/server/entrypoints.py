@@ -47,7 +47,7 @@ def run_http(settings: Settings, *, version: str) -> None:
         SettingsError: The settings name an unknown tool.
     """
     logs.configure(settings.log_level, settings.log_format)
-    tools, openai_tools = registry.tools(settings), search_tools.openai_tools()
+    tools, openai_tools = registry.available_tools(settings), search_tools.openai_tools()
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(serve_http(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools))
 
@@ -56,7 +56,7 @@ def run_stdio(settings: Settings, *, version: str, toolset: str = TOOLSETS[0]) -
     """Serve a toolset over stdio until the client disconnects; raise SettingsError for an unknown tool."""
     logs.configure(settings.log_level, settings.log_format)
     openai_tools = search_tools.openai_tools() if toolset == "openai" else ()
-    tools = registry.tools(settings)
+    tools = registry.available_tools(settings)
     with _skip_final_collection(), _traced(settings, version):
         asyncio.run(
             serve_stdio(settings, tools, services_factory(settings), version=version, openai_tools=openai_tools)

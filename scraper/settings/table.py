@@ -134,9 +134,8 @@ class Settings:
     batch_limit: int = _setting("BATCH_LIMIT", IntegerValue(1, 1_000), "Maximum URLs in one fetch_batch.", 50)
     toolsets: tuple[str, ...] = _setting(
         "TOOLSETS",
-        CommaListValue(ChoiceValue(("default", "core", "acting")), "set,..."),
-        "Sets of tools to offer; core has search, fetch, fetch_batch, read_doc and research, for fewer tokens;"
-        " acting adds browse.",
+        CommaListValue(ChoiceValue(("default", "all", "core", "reading", "research", "browsing", "acting")), "set,..."),
+        "Sets of tools to list; find_tools finds the others. Only all, browsing and acting offer browse.",
         ("default",),
     )
     tools: tuple[str, ...] = _setting(

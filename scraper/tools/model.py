@@ -111,8 +111,8 @@ _LOG = logging.getLogger(__name__)
 
 RESULT_CHARS = MAX_LENGTH + 20_000
 """Characters of the largest answer that can be requested, including header and JSON quoting."""
-_REGION_BYTES = 6
-"""Bytes. A page cannot guess 48 random bits that are generated after it was read."""
+_REGION_BYTES = 4
+"""Bytes. A page cannot guess 32 random bits that are generated after it was read, and similar marks are broken up."""
 _MAX_FAULTS = 3
 """Faults listed in one error message."""
 
@@ -136,6 +136,8 @@ class Parameter:
     about: str
     default: Any = None
     required: bool = False
+    old_name: str = ""
+    """Earlier name, which calls may still use."""
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the parameter."""
@@ -181,9 +183,14 @@ class Parameters:
             "required": [name for name, parameter in self._parameters.items() if parameter.required],
         }
 
+    def _rename(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments with the present names of their parameters."""
+        names = {parameter.old_name: name for name, parameter in self._parameters.items()}
+        return {names.get(name, name): value for name, value in arguments.items()}
+
     def foreign(self, arguments: Mapping[str, Any]) -> list[str]:
         """Return the names that resemble no parameter: arguments that clients add for themselves, if they are few."""
-        unknown = [name for name in arguments if name not in self._parameters]
+        unknown = [name for name in self._rename(arguments) if name not in self._parameters]
         return [name for name in unknown if not self._is_misspelled(name)] if len(unknown) <= _MAX_FOREIGN else []
 
     def parse(self, arguments: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
@@ -191,6 +198,7 @@ class Parameters:
 
         Unknown names in `ignored` are no fault of their own, but may explain one.
         """
+        arguments = self._rename(arguments)
         unknown = [name for name in arguments if name not in self._parameters]
         faults = [self._explain_unknown(name) for name in unknown[:_MAX_FAULTS]]
         are_faults = len(unknown) > len(ignored)
@@ -244,12 +252,16 @@ class ParametersValue(ObjectValue):
 RENDER = Parameter(
     "render",
     ChoiceValue(("auto", "http", "browser")),
-    "http: no scripts. browser: scripts. auto: if needed.",
+    "http: no scripts; browser: scripts; auto: if needed.",
     default="auto",
 )
 PROFILE = Parameter("profile", StringValue(), "Login to use.")
-FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Format.", default="markdown")
+FORMAT = Parameter("format", ChoiceValue(("markdown", "json")), "Answer format.", default="markdown")
 """Parameters of several tools, as are `RENDER` and `PROFILE`."""
+
+
+MIN_TOKENS, MAX_TOKENS = 100, 8_000
+"""Bounds of a budget of passages."""
 
 
 def max_age_parameter(about: str, settings: Settings) -> Parameter:
@@ -393,6 +405,8 @@ class Tool:
     """JSON Schema of answers in JSON; None if all answers are Markdown."""
     asks: bool = False
     """True if a call may ask the person at the client for consent."""
+    listed: bool = True
+    """True if `tools/list` has the tool; others are found by `find_tools` and `tools/search`."""
     has_media: bool = False
     """True if its answers hold an image or a file, beside which there is no structured content."""
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
-from scraper.model import CachePolicy, DocumentRequest, Reading, ReadRequest, Reuse
+from scraper.model import CachePolicy, DocumentRequest, PagePart, Reading, ReadRequest, Reuse
 from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import page_excerpts as render_quotes
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
+from scraper.render.text_styles import FORMATS, LINK_STYLES
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts
@@ -23,6 +24,8 @@ from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import (
     FORMAT,
+    MAX_TOKENS,
+    MIN_TOKENS,
     PROFILE,
     RENDER,
     RESULT_CHARS,
@@ -60,18 +63,21 @@ _PAGE_RANGE = re.compile(r"(\d{1,6})\s*(?:(-|–|\.\.|:|to)\s*(\d{1,6})?)?")
 
 
 _DEFAULT_TOKENS = 1_000
-_MIN_TOKENS, _MAX_TOKENS = 100, 8_000
 _MIN_SELECTED = 120
 """Minimum tokens of the passages selected from each page; for a smaller budget, the best passage is cut."""
-_QUOTE_LINK_TOKENS = 30
+_QUOTE_LINK_TOKENS = 20
 """Tokens of the link of a passage in Markdown."""
 _MAX_QUESTION_CHARS = 2_000
 _MAX_HEADING_URL = 200
 _QUESTION = Parameter(
     "question", StringValue(_MAX_QUESTION_CHARS), "Only the passages that answer it; | separates wordings."
 )
-_TOKENS = Parameter("tokens", IntegerValue(_MIN_TOKENS, _MAX_TOKENS), "Their budget. Default: 1000.")
+_TOKENS = Parameter("tokens", IntegerValue(MIN_TOKENS, MAX_TOKENS), "Their budget. Default: 1000.")
+_SELECTOR = StringValue(1_000)
 _ALSO_QUESTION = replace(_QUESTION, about="As in `fetch`.")
+
+
+_PART = ("wait_for", "select", "exclude")
 
 
 class _IncludeValue(CommaListValue):
@@ -88,8 +94,8 @@ def fetch_tool(settings: Settings) -> Tool:
         URL,
         RENDER,
         Parameter("force_refresh", BooleanValue(), "Ignore the cache.", default=False),
-        max_age_parameter("Maximum age of a cached page; 0 forces a new read.", settings),
-        FORMAT,
+        max_age_parameter("Maximum age of a cached page; 0: new read.", settings),
+        replace(FORMAT, kind=ChoiceValue(FORMATS)),
         Parameter("start", IntegerValue(0, _MAX_START), "First character to return.", default=0),
         Parameter("length", IntegerValue(1, render_page.MAX_LENGTH), "Characters to return. Default: what fits."),
         Parameter(
@@ -97,6 +103,10 @@ def fetch_tool(settings: Settings) -> Tool:
         ),
         _QUESTION,
         _TOKENS,
+        Parameter("links", ChoiceValue(LINK_STYLES), "Their URLs.", default="inline"),
+        Parameter("wait_for", _SELECTOR, "Wait for this CSS selector."),
+        Parameter("select", _SELECTOR, "Read only these elements."),
+        Parameter("exclude", _SELECTOR, "Leave these out."),
         PROFILE,
     )
     return make_tool(
@@ -144,6 +154,10 @@ def read_doc_tool(settings: Settings) -> Tool:
 
 def _check_fetch(arguments: Any) -> None:
     parse_target(arguments["url"])
+    if arguments["wait_for"] and arguments["render"] == "http":
+        raise InvalidArgumentError('wait_for needs scripts: leave out render="http".', target="wait_for")
+    if arguments["profile"] and (part := next((name for name in _PART if arguments[name]), None)):
+        raise InvalidArgumentError(f"profile and {part} exclude each other: leave one of them out.", target=part)
     _check_question(arguments)
 
 
@@ -191,10 +205,24 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
         return await _answer_question(services, arguments["url"], reading, arguments, call)
     if arguments["format"] == "json":
         return json_answer(
-            render_page.as_json(reading, start=start, length=length, budget=budget, include=arguments["include"] or ())
+            render_page.as_json(
+                reading,
+                start=start,
+                length=length,
+                budget=budget,
+                include=arguments["include"] or (),
+                links=arguments["links"],
+            )
         )
     text = render_page.as_markdown(
-        reading, region=new_region(), start=start, length=length, now=datetime.now(UTC), budget=budget
+        reading,
+        region=new_region(),
+        start=start,
+        length=length,
+        now=datetime.now(UTC),
+        budget=budget,
+        links=arguments["links"],
+        form=arguments["format"],
     )
     return ToolAnswer(text, reading=reading)
 
@@ -212,6 +240,7 @@ async def _read(services: Services, arguments: dict[str, Any], call: ToolCall) -
             max_age_s=0 if arguments["force_refresh"] else max_age_s(arguments),
             reuse=Reuse.IN_MEMORY if arguments["start"] > 0 else Reuse.STORED,
         ),
+        part=PagePart(arguments["wait_for"], arguments["select"], arguments["exclude"]),
         principal=call.principal,
         deadline_s=call.deadline_s,
     )
@@ -250,8 +279,13 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
             return json_answer(rows, failures=failures, is_empty=is_empty)
         region, now = new_region(), datetime.now(UTC)
         sections = [
-            f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}\n\n"
-            + render_quotes.page_as_markdown(page, tokens=share, region=region, now=now)
+            render_quotes.page_as_markdown(
+                page,
+                tokens=share,
+                region=region,
+                now=now,
+                title=f"## {number}. {clean_line(page.url, _MAX_HEADING_URL)}",
+            )
             for number, page in enumerate(pages, start=1)
         ]
         return ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
@@ -285,7 +319,7 @@ def parse_page_ranges(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     pages: set[int] = set()
-    for part in filter(None, (piece.strip() for piece in re.split(r"[,;]", text))):
+    for part in filter(None, (piece.strip() for piece in text.replace(";", ",").split(","))):
         match = _PAGE_RANGE.fullmatch(part)
         first, last = _range_ends(match, _MAX_PAGES - len(pages)) if match else (0, 0)
         if not 1 <= first <= last <= _LAST_PAGE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scraper.settings import Settings, SettingsError
 from scraper.tools import (
     browser_tools,
@@ -40,7 +42,10 @@ _MAKERS = (
 
 _CORE = ("search", "fetch", "fetch_batch", "read_doc", "research")
 _ACTING = (browser_tools.BROWSE,)
-"""Tools that may change something on sites. They are not in the default toolset."""
+"""Tools that may change something on sites. They can be called only if the operator offers them."""
+_READING = ("fetch", "fetch_batch", "read_doc", "extract_structured", "see", "find_tools")
+_RESEARCH = ("search", "research", "compare", "fetch", "read_doc", "find_tools")
+_BROWSING = ("search", "fetch", "map", "see", "browse", "find_tools")
 
 
 def all_tools(settings: Settings) -> tuple[Tool, ...]:
@@ -49,15 +54,42 @@ def all_tools(settings: Settings) -> tuple[Tool, ...]:
     return (*others, tool_search.find_tools_tool(others))
 
 
-def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
-    """Return the tools that the settings select by name or toolset; raise SettingsError for an unknown name."""
-    settings = settings or Settings()
-    available = {tool.name: tool for tool in all_tools(settings)}
+def available_tools(settings: Settings) -> tuple[Tool, ...]:
+    """Return the tools that can be called; those outside the toolsets of the settings are not `listed`.
+
+    Tools that act on sites are available only in their toolsets, and no others if the settings name tools.
+
+    Raises:
+        SettingsError: The settings name an unknown tool.
+    """
+    known = {tool.name: tool for tool in all_tools(settings)}
     for name in settings.tools:
-        if name not in available:
-            hint, names = suggest(name, available), ", ".join(available)
+        if name not in known:
+            hint, names = suggest(name, known), ", ".join(known)
             raise SettingsError(f"SEARCH_MCP_TOOLS names {name!r}, which is not a tool{hint}; there are {names}")
-    toolsets = {"default": tuple(name for name in available if name not in _ACTING), "core": _CORE, "acting": _ACTING}
-    selected = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
-    others = tuple(tool for name, tool in available.items() if name in selected and name != tool_search.NAME)
-    return (*others, tool_search.find_tools_tool(others)) if tool_search.NAME in selected else others
+    toolsets = {
+        "all": tuple(known),
+        "default": tuple(name for name in known if name not in _ACTING),
+        "core": _CORE,
+        "acting": _ACTING,
+        "reading": _READING,
+        "research": _RESEARCH,
+        "browsing": _BROWSING,
+    }
+    listed = settings.tools or {name for toolset in settings.toolsets for name in toolsets[toolset]}
+    refused = () if settings.tools else tuple(known[name] for name in _ACTING if name not in listed)
+    callable_names = listed if settings.tools else known.keys() - {tool.name for tool in refused}
+    others = [
+        replace(tool, listed=name in listed)
+        for name, tool in known.items()
+        if name in callable_names and name != tool_search.NAME
+    ]
+    if tool_search.NAME not in callable_names:
+        return tuple(others)
+    finder = tool_search.find_tools_tool(others, refused=refused)
+    return (*others, replace(finder, listed=tool_search.NAME in listed))
+
+
+def tools(settings: Settings | None = None) -> tuple[Tool, ...]:
+    """Return the tools that clients see in the list."""
+    return tuple(tool for tool in available_tools(settings or Settings()) if tool.listed)

@@ -33,6 +33,8 @@ from scraper.settings import Settings
 from scraper.text.sanitize import clean_line
 from scraper.tools.model import (
     FORMAT,
+    MAX_TOKENS,
+    MIN_TOKENS,
     Parameter,
     Parameters,
     Tool,
@@ -74,7 +76,7 @@ def search_tool(settings: Settings) -> Tool:
         ENGINES_PARAMETER,
         Parameter("max_results", IntegerValue(1, MAX_RESULTS), "Use 5 to 20.", default=10),
         Parameter("use_cache", BooleanValue(), "Allow a cached answer.", default=True),
-        max_age_parameter("Maximum age of a cached answer; 0 forces a new search.", settings),
+        max_age_parameter("Maximum age of a cached answer; 0: new search.", settings),
         Parameter("freshness", ChoiceValue(tuple(MAX_RESULT_AGE)), "Maximum age of pages."),
         Parameter("include_domains", StringListValue(MAX_DOMAINS, has_names=True), "Only these domains."),
         Parameter("exclude_domains", StringListValue(MAX_DOMAINS, has_names=True), "Not these domains."),
@@ -300,8 +302,9 @@ def research_tool(settings: Settings) -> Tool:
         replace(ENGINES_PARAMETER, about="As in `search`."),
         Parameter("fetch", BooleanValue(), "false: only list the sources.", default=True),
         Parameter("use_cache", BooleanValue(), "Allow cached searches and pages.", default=True),
-        max_age_parameter("Their maximum age; 0 forces new reads.", settings),
+        max_age_parameter("Their maximum age; 0: new reads.", settings),
         FORMAT,
+        Parameter("tokens", IntegerValue(MIN_TOKENS, MAX_TOKENS), "Of all passages. Default: 400 a page."),
     )
     return make_tool("research", "Search and read the best pages", parameters, _research, answer=ResearchAnswer)
 
@@ -335,6 +338,7 @@ async def _research(services: Services, arguments: dict[str, Any], call: ToolCal
         engines=arguments["engines"],
         fetch=arguments["fetch"],
         cache=CachePolicy(max_age_s=max_age_s(arguments) if arguments["use_cache"] else 0),
+        tokens=arguments["tokens"],
     )
     report = await Researcher(services.searcher, services.fetcher, services.workers).research(
         query,

@@ -52,8 +52,8 @@ def map_tool(settings: Settings) -> Tool:
     parameters = Parameters(
         Parameter("url", StringValue(), "Site or folder.", required=True),
         Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        Parameter("max_pages", IntegerValue(1, _MAX_PAGES), "Number.", default=50),
-        Parameter("start", IntegerValue(0, _MAX_START), "First page.", default=0),
+        Parameter("limit", IntegerValue(1, _MAX_PAGES), "Pages to list.", default=50, old_name="max_pages"),
+        Parameter("start", IntegerValue(0, _MAX_START), "First page to list.", default=0),
         FORMAT,
     )
     return make_tool(
@@ -73,9 +73,9 @@ def crawl_tool(settings: Settings) -> Tool:
         Parameter("url", StringValue(), "Site or folder."),
         Parameter("crawl", StringValue(_MAX_CRAWL_ID_CHARS), "ID to continue."),
         Parameter("question", StringValue(_MAX_QUESTION_CHARS), "What to find."),
-        Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Number.", default=30),
-        Parameter("include", patterns, "Like /docs/*."),
-        Parameter("exclude", patterns, "Same."),
+        Parameter("max_pages", IntegerValue(1, _MAX_VISITS), "Pages to read.", default=30),
+        Parameter("include_paths", patterns, "Only paths like /docs/*.", old_name="include"),
+        Parameter("exclude_paths", patterns, "Not these paths.", old_name="exclude"),
         FORMAT,
     )
     return make_tool("crawl", "Read a site", parameters, _crawl, answer=CrawlAnswer, check=_check_crawl)
@@ -88,7 +88,7 @@ def _check_crawl(arguments: Mapping[str, Any]) -> None:
         )
     if arguments["url"] is not None:
         parse_target(arguments["url"])
-    elif fixed := [name for name in ("question", "include", "exclude") if arguments[name]]:
+    elif fixed := [name for name in ("question", "include_paths", "exclude_paths") if arguments[name]]:
         raise InvalidArgumentError(
             f"{fixed[0]} cannot change while a crawl continues.", target=fixed[0], next_step="Begin another crawl."
         )
@@ -105,7 +105,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
     if arguments["crawl"] is not None:
         report = await services.crawls.resume(arguments["crawl"], **options)
     else:
-        patterns = {name: tuple(arguments[name] or ()) for name in ("include", "exclude")}
+        patterns = {name: tuple(arguments[f"{name}_paths"] or ()) for name in ("include", "exclude")}
         report = await services.crawls.start(
             CrawlRequest(arguments["url"], arguments["question"], **patterns), crawl_id=call.resume_key, **options
         )
@@ -125,8 +125,10 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
 def changes_tool(settings: Settings) -> Tool:
     """Return `changes`: compare pages with their earlier versions."""
     parameters = Parameters(
-        Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "Pages.", required=True),
-        Parameter("since", CustomValue("a date like 2026-05-31", _parse_since, ""), "Like 2026-05-31."),
+        Parameter("urls", StringListValue(_MAX_CHANGE_URLS), "http(s) URLs.", required=True),
+        Parameter(
+            "since", CustomValue("a date like 2026-05-31", _parse_since, ""), "Compare with that day, like 2026-05-31."
+        ),
         FORMAT,
     )
     return make_tool("changes", "Page changes", parameters, _changes, answer=ChangesAnswer)
@@ -166,7 +168,7 @@ async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) ->
     )
     # A list of 100,000 pages takes some seconds.
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"], find_language(site.url))
-    start, max_pages, budget = arguments["start"], arguments["max_pages"], body_budget(services.settings)
+    start, max_pages, budget = arguments["start"], arguments["limit"], body_budget(services.settings)
     if arguments["format"] == "json":
         return json_answer(dict(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget)))
     text = render.map_as_markdown(site, ranked, start=start, max_pages=max_pages, region=new_region(), budget=budget)

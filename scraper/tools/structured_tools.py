@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +59,23 @@ class _UrlsValue(StringListValue):
         )
 
 
+class _RecipeValue(ObjectValue):
+    """A recipe, or the id of one."""
+
+    def parse(self, value: object) -> dict[str, Any]:
+        """Return the recipe; for an id, an object that has only the id."""
+        is_id = isinstance(value, str) and not value.lstrip().startswith("{")
+        return {"id": value} if is_id else super().parse(value)
+
+
 _PARAMETERS = Parameters(
-    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL, or up to 10 with spaces between.", required=True),
+    Parameter("url", _UrlsValue(_MAX_PAGES), "http(s) URL.", required=True),
     FORMAT,
+    Parameter("urls", StringListValue(_MAX_PAGES - 1), "Further pages like it."),
     Parameter("fields", ObjectValue(), "Name: hint."),
     Parameter("example", ObjectValue(), "Field: value as the page shows it."),
-    Parameter("recipe", ObjectValue(), "Of an earlier answer."),
-    Parameter("records", BooleanValue(), "Rows of its list.", default=False),
+    Parameter("recipe", _RecipeValue(), "Id or object of an earlier answer."),
+    Parameter("records", BooleanValue(), "Rows of its list or table.", default=False),
 )
 
 
@@ -82,16 +92,21 @@ def extract_structured_tool(settings: Settings) -> Tool:
 
 
 def _check(arguments: Any) -> None:
-    for url in arguments["url"]:
+    urls = _urls(arguments)
+    for url in urls:
         parse_target(url)
+    if len(urls) > _MAX_PAGES:
+        raise InvalidArgumentError(
+            f"At most {_MAX_PAGES} URLs are read in one call: make several calls.", target="urls"
+        )
     requests = [name for name in _REQUESTS if arguments[name] or arguments[name] == {}]
     if len(requests) > 1 and "recipe" in requests:
         other = next((name for name in requests if name not in ("recipe", "example")), None)
         if other:
             raise InvalidArgumentError(f"recipe and {other} exclude each other: leave one of them out.", target=other)
-    if not requests and len(arguments["url"]) > 1:
+    if not requests and len(urls) > 1:
         raise InvalidArgumentError(
-            "Several URLs need fields, example, recipe or records: make several calls.", target="url"
+            "Several URLs need fields, example, recipe or records: make several calls.", target="urls"
         )
     if arguments["fields"] is not None:
         _read_fields(arguments["fields"])
@@ -110,6 +125,11 @@ def _check(arguments: Any) -> None:
             raise InvalidArgumentError(
                 f"recipe must be one from an earlier answer: {error}. Give one example again.", target="recipe"
             ) from None
+
+
+def _urls(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the distinct URLs of a call in order."""
+    return tuple(dict.fromkeys((*arguments["url"], *(arguments["urls"] or ()))))
 
 
 def _read_schema(fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -190,7 +210,7 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
         recipe=json.dumps(arguments["recipe"], ensure_ascii=False) if arguments["recipe"] else "",
     )
     outcomes = await services.fields.read(
-        arguments["url"], request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
+        _urls(arguments), request, principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     ignored = _find_ignored_keywords(arguments["fields"] or {})
     if ignored:
@@ -198,7 +218,7 @@ async def _extract_fields(services: Services, arguments: dict[str, Any], call: T
         outcomes = [
             one if isinstance(one, ScraperError) else replace(one, warnings=(*one.warnings, note)) for one in outcomes
         ]
-    rows = tuple(zip(arguments["url"], outcomes, strict=True))
+    rows = tuple(zip(_urls(arguments), outcomes, strict=True))
     return replace(_render(rows, body_budget(services.settings), is_json=arguments["format"] == "json"), fields=rows)
 
 

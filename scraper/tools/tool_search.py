@@ -10,32 +10,29 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import resources
 from typing import Any
 
 from scraper.errors import InvalidArgumentError
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
+from scraper.render.untrusted_text import mark_untrusted
 from scraper.text.sanitize import clean_line
-from scraper.text.terms import fold_text, inverse_document_frequency, split_terms, stem
+from scraper.text.terms import inverse_document_frequency, split_terms, stem
 from scraper.tools import cached_resources
 from scraper.tools.cached_resources import CachedResource
 from scraper.tools.model import Parameter, Parameters, Tool, ToolAnswer, ToolCall, make_tool, new_region
 from scraper.tools.prompts import Prompt, prompts_for
 from scraper.values.types import ChoiceValue, IntegerValue, StringValue
-from scraper.words.matcher import Words
 
-_TRIGRAM_WEIGHT = 0.5
-"""Weight of spelling similarity relative to BM25; both are scaled to their best score.
-Of the 35 requests in tests/scraper/tools/test_tool_ranking.py, 31 rank their tool first without it,
-34 from 0.1 on, 35 from 0.5 to 1."""
-_MIN_COSINE = 0.14
-"""Minimum cosine of similar texts. Words of other topics ("xylophon", "screenshot", "translate") reach 0.09, misspelled
-ones ("serach", "reserch qustion") 0.2 and more."""
+_CLOSEST_PHRASES, _NEXT_PHRASE = 3, 0.3
+"""Phrases of a tool that count, and the weight of each relative to the one before."""
+_MIN_LETTERS, _MIN_SIMILARITY = 6, 0.8
+"""Letters of words that may be misspelled, and the minimum similarity of the known word."""
 _MIN_SHARE = 0.2
 """Minimum score of a result, relative to the best; lower scores are accidental."""
 
-_STOP_WORDS = Words("stop_words.any_topic", "stop_words.request", language="en")
-"""Words that occur in requests on any topic."""
+_NOT_ITS_USES = ("Not recommended for:", "Returns:", "Common mistakes:")
+"""Lines of a description that have the words of other tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +40,25 @@ class SearchableItem:
     """Searchable texts of a tool or prompt."""
 
     name: str
-    title: str
-    text: str
-    uses: str = ""
-    """Words that users use for the task; never displayed."""
+    phrases: tuple[str, ...]
+    """Name, title, description, parameters and what users say when they want it."""
 
 
 def rank_items(query: str, items: Sequence[SearchableItem]) -> list[int]:
     """Return the indexes of the matching items, best first, in a deterministic order."""
-    content = " ".join(word for word in split_terms(query) if word not in _STOP_WORDS.all)
-    if not content:
-        content = query
-    word_scores = _scale(_word_scores(content, items))
-    spelling_scores = _scale([_spelling_similarity(content, item) for item in items])
-    name_scores = [float(_is_named(item.name, query)) for item in items]
-    total = [
-        words + _TRIGRAM_WEIGHT * spelling + name
-        for words, spelling, name in zip(word_scores, spelling_scores, name_scores, strict=True)
-    ]
-    best = max(total, default=0.0)
+    scores = _phrase_scores(" ".join("url" if "://" in word else word for word in query.split()), items)
+    best = max(scores, default=0.0)
+    total = [score + best * _is_named(item.name, query) for score, item in zip(scores, items, strict=True)]
     fitting = [at for at, score in enumerate(total) if score > best * _MIN_SHARE]
     return sorted(fitting, key=lambda at: (-total[at], at))
 
 
-def read_uses(name: str) -> str:
-    """Return the line of `uses.txt` for a tool or prompt, or an empty string."""
-    return _read_all_uses().get(name, "")
-
-
 @functools.cache
-def _read_all_uses() -> Mapping[str, str]:
+def read_uses() -> Mapping[str, tuple[str, ...]]:
+    """Return the phrases of `uses.txt` for each tool and prompt."""
     lines = resources.files(__package__).joinpath("uses.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (line.partition(":") for line in lines if ":" in line)
-    return {name.strip(): uses.strip() for name, _, uses in pairs}
+    pairs = (line.partition(": ") for line in lines)
+    return {name: tuple(uses.split("; ")) for name, _, uses in pairs}
 
 
 def _is_named(name: str, query: str) -> bool:
@@ -84,43 +67,38 @@ def _is_named(name: str, query: str) -> bool:
     return words == [name] or ("_" in name and name in words)
 
 
-def _word_scores(content: str, items: Sequence[SearchableItem]) -> list[float]:
-    """Return the BM25 score of each item by the stems of the query, without the length of the item."""
-    terms = sorted(set(map(stem, split_terms(content))))
-    rows = []
-    for item in items:
-        counts = Counter(map(stem, split_terms(f"{item.text} {item.uses}")))
-        counts.update(set(map(stem, split_terms(f"{item.name} {item.title} {item.uses}"))))
-        rows.append([counts[term] for term in terms])
-    found = (sum(map(bool, column)) for column in zip(*rows, strict=True))
-    rarity = [inverse_document_frequency(frequency, len(rows)) for frequency in found]
-    return [sum(rare * count / (count + 1) for rare, count in zip(rarity, row, strict=True)) for row in rows]
+def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
+    """Return for each item how well its three closest phrases match the query, by the rarity of shared stems.
+
+    Words that no phrase has are the topic of the request, so they do not count.
+    """
+    phrases = [[_stems(phrase) for phrase in item.phrases] for item in items]
+    frequency = Counter(term for item in phrases for term in frozenset[str]().union(*item))
+    wanted = frozenset(
+        word for term in _stems(query) for word in get_close_matches(term, frequency, 1, _MIN_SIMILARITY)
+    )
+    rarity = {term: inverse_document_frequency(count, len(items)) for term, count in frequency.items()}
+
+    def weigh(terms: frozenset[str]) -> float:
+        return sum(rarity[term] for term in sorted(terms))
+
+    scores = []
+    for item in phrases:
+        matches = sorted((weigh(one & wanted) / math.sqrt(weigh(one)) for one in item if one & wanted), reverse=True)
+        scores.append(sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES])))
+    return scores
 
 
-def _spelling_similarity(content: str, item: SearchableItem) -> float:
-    """Return the cosine of the trigrams of the query and of name, title and uses."""
-    query, other = _trigrams(content), _trigrams(f"{item.name} {item.title} {item.uses}")
-    shared = sum(count * other[trigram] for trigram, count in query.items() if trigram in other)
-    cosine = shared / (_norm(query) * _norm(other) or 1.0)
-    return cosine if cosine >= _MIN_COSINE else 0.0
+def _correct(word: str, items: Sequence[SearchableItem]) -> str:
+    """Return the known word that a long unknown one resembles, or the word itself."""
+    if len(word) < _MIN_LETTERS:
+        return word
+    known = {one for item in items for phrase in item.phrases for one in split_terms(phrase)}
+    return next(iter(get_close_matches(word, sorted(known), 1, _MIN_SIMILARITY)), word)
 
 
-def _trigrams(text: str) -> Counter[str]:
-    """Count the trigrams of the words, with a space at both ends of each word."""
-    found: Counter[str] = Counter()
-    for word in split_terms(fold_text(text)):
-        padded = f" {word} "
-        found.update(padded[at : at + 3] for at in range(len(padded) - 2))
-    return found
-
-
-def _norm(counts: Counter[str]) -> float:
-    return math.sqrt(sum(count * count for count in counts.values()))
-
-
-def _scale(values: list[float]) -> list[float]:
-    best = max(values, default=0.0)
-    return [value / best for value in values] if best > 0 else values
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in split_terms(text) if len(word) > 1 or not word.isascii())
 
 
 NAME = "find_tools"
@@ -130,10 +108,11 @@ MAX_DEPTH = 1_000
 """Items that paging can reach; a better query finds further ones."""
 MAX_QUERY_CHARS = 2_000
 _SNIPPET_CHARS = 300
+_REFUSED = "Not offered here: the operator adds it with SEARCH_MCP_TOOLSETS=default,acting."
 
 
-def find_tools_tool(others: Sequence[Tool]) -> Tool:
-    """Return `find_tools`, which finds the other tools."""
+def find_tools_tool(others: Sequence[Tool], *, refused: Sequence[Tool] = ()) -> Tool:
+    """Return `find_tools`, which finds the other tools, and names those that this server refuses."""
 
     async def find(services: cached_resources.ResourceSources, arguments: dict[str, Any], call: ToolCall) -> ToolAnswer:
         query, kind, start = arguments["query"], arguments["kind"], arguments["start"]
@@ -143,7 +122,9 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
             items, more = await cached_resources.search(services, call.principal, query, start, ITEMS_PER_PAGE)
             return ToolAnswer(_resources_text(items, start) + _next_page_hint(start, more=more))
         if kind == "tools":
-            lines = [_tool_line(others[at]) for at in rank_items(query, [searchable_tool(tool) for tool in others])]
+            named = [(tool, _tool_line(tool)) for tool in others]
+            named += [(tool, f"{_tool_line(tool)} {_REFUSED}") for tool in refused]
+            lines = [named[at][1] for at in rank_items(query, [searchable_tool(tool) for tool, _ in named])]
         else:
             prompts = prompts_for(others)
             lines = [_prompt_line(prompts[at]) for at in rank_items(query, [searchable_prompt(one) for one in prompts])]
@@ -160,16 +141,20 @@ def find_tools_tool(others: Sequence[Tool]) -> Tool:
 
 
 def searchable_tool(tool: Tool) -> SearchableItem:
-    """Return the searchable texts of a tool: name, title, description, parameter descriptions and uses."""
+    """Return the searchable texts of a tool."""
     properties = tool.input_schema.get("properties", {})
-    parameters = " ".join(f"{name} {entry.get('description', '')}" for name, entry in properties.items())
-    return SearchableItem(tool.name, tool.title, f"{tool.description} {parameters}", read_uses(tool.name))
+    parameters = [f"{name} {entry.get('description', '')}" for name, entry in properties.items()]
+    return _searchable(tool.name, tool.title, *tool.description.splitlines(), *parameters)
 
 
 def searchable_prompt(prompt: Prompt) -> SearchableItem:
     """Return the searchable texts of a prompt."""
-    arguments = " ".join(f"{argument.name} {argument.about}" for argument in prompt.arguments)
-    return SearchableItem(prompt.name, prompt.title, f"{prompt.about} {arguments}", read_uses(prompt.name))
+    return _searchable(prompt.name, prompt.title, prompt.about, *(one.about for one in prompt.arguments))
+
+
+def _searchable(name: str, *texts: str) -> SearchableItem:
+    used = [text for text in texts if not text.startswith(_NOT_ITS_USES)]
+    return SearchableItem(name, (name.replace("_", " "), *used, *read_uses().get(name, ())))
 
 
 def _tool_line(tool: Tool) -> str:
@@ -184,9 +169,8 @@ def _prompt_line(prompt: Prompt) -> str:
 def _resources_text(items: Sequence[CachedResource], start: int) -> str:
     if not items:
         return _no_items(start, "No cached text has these words. `search` finds pages on the web.")
-    region = new_region()
     rows = "\n\n".join(_resource_row(item) for item in items)
-    return f"{UNTRUSTED_EXPLANATION.format(region=region)}\n\n{mark_untrusted(rows, region)}"
+    return mark_untrusted(rows, new_region())
 
 
 def _resource_row(item: CachedResource) -> str:

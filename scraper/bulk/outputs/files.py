@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -155,6 +156,9 @@ class RollingOutput:
         return self._folder / f"pages-{number:05d}{self._suffix}"
 
 
+_UNSAFE = re.compile(r"[^\w.-]+")
+"""Characters that are replaced in names of files."""
+_MAX_NAME = 120
 _FILE_BYTES = 1 << 30
 """Bytes at which a new file is started, for tools that load a whole file."""
 
@@ -237,3 +241,54 @@ class CsvOutput(RollingOutput):
             for values in row.records or (row.fields or {},):
                 writer.writerow([row.url, *(csv_cell(values.get(name)) for name in self._fields), error])
         return text.getvalue().encode("utf-8", "replace")
+
+
+class MarkdownOutput(RollingOutput):
+    """Write a Markdown file for each page, named after its host and path, and their list `pages-NNNNN.jsonl`.
+
+    A page that is written again after a crash replaces its file.
+    """
+
+    needs_snapshots = False
+
+    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
+        """Open the list at the recorded position; delete everything written after it."""
+        super().__init__(folder, position, ".jsonl", self._write_pages, file_bytes)
+
+    def _write_pages(self, outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
+        lines = []
+        for row in (outcome.row for outcome in outcomes):
+            line: dict[str, object] = {"url": row.url}
+            if row.error is None:
+                name = _file_name(row.url)
+                path = self._folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(_front_matter(row) + (row.markdown or "").encode("utf-8", "replace") + b"\n")
+                line["file"] = str(name)
+            else:
+                line["error"] = {"code": row.error.code, "message": row.error.message}
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+        return "".join(lines).encode("utf-8", "replace")
+
+
+def _file_name(url: str) -> Path:
+    """Return the path of a page's file: its host, and its path and query in one name; long ones end with a hash."""
+    host, _, path = url.partition("://")[2].partition("/")
+    name = _UNSAFE.sub("-", path).strip("-.") or "index"
+    if name != path or len(name) > _MAX_NAME:
+        name = f"{name[:_MAX_NAME]}-{hashlib.sha256(url.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return Path(_UNSAFE.sub("-", host), f"{name}.md")
+
+
+def _front_matter(row: OutputRow) -> bytes:
+    """Return the facts of a page as YAML, of which JSON strings are a part."""
+    facts = {
+        "title": row.title,
+        "url": row.final_url or row.url,
+        "author": row.author,
+        "published": row.published_date and row.published_date.date().isoformat(),
+        "language": row.language,
+        "fetched": row.fetched_at and row.fetched_at.isoformat(timespec="seconds"),
+    }
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in facts.items() if value]
+    return "\n".join(["---", *lines, "---", "", ""]).encode("utf-8", "replace")

@@ -82,7 +82,7 @@ def build(
     With `output_schemas`, tools declare the schema of their structured content. Without, answers have only content.
     Clients with a name in `strict_clients` get no capability that the protocol does not know.
     """
-    prompts = prompts_for(tools)
+    prompts = prompts_for([tool for tool in tools if tool.listed])
     server = _server(tools, calls, version, INSTRUCTIONS, on_handshake, output_schemas=output_schemas)
     TaskMethods(calls, _task_runner(tools, calls, output_schemas=output_schemas)).add(server)
     _add_prompts(server, prompts)
@@ -128,7 +128,8 @@ def _server(
 
     @functools.cache
     def listing(protocol_version: str | None) -> ListToolsResult:
-        return ListToolsResult(tools=[search_methods.to_sdk_tool(tool, protocol_version) for tool in tools])
+        listed = [search_methods.to_sdk_tool(tool, protocol_version) for tool in tools if tool.listed]
+        return ListToolsResult(tools=listed)
 
     async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         refuse_cursor(params)

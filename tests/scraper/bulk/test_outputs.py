@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 import os
 import resource
 from pathlib import Path
@@ -11,16 +12,17 @@ from typing import Any
 
 import pytest
 
-from scraper.bulk.model import Format, OutputPosition
+from scraper.bulk.model import Format, OutputPosition, OutputRow
 from scraper.bulk.outputs.files import RowOutput
 from tests.scraper.bulk.jobs import AT, numbers_in, outcome_of, rows_in
 
-FORMATS = tuple(Format)
+FORMATS = tuple(form for form in Format if form is not Format.MARKDOWN)
 CLASSES = {
     Format.JSONL: ("files", "JsonlOutput"),
     Format.PARQUET: ("parquet", "ParquetOutput"),
     Format.WARC: ("warc", "WarcOutput"),
     Format.CSV: ("files", "CsvOutput"),
+    Format.MARKDOWN: ("files", "MarkdownOutput"),
 }
 
 
@@ -95,6 +97,28 @@ def test_the_name_of_a_file_is_synced_before_its_position_is_recorded(
     assert {path.name for path in written} <= synced[-1]
     if form is Format.PARQUET:  # the other formats append and sync each piece
         assert {path.stat().st_ino for path in written} <= whole
+
+
+def test_markdown_is_a_file_for_each_page_with_its_facts_and_failures_are_listed(tmp_path: Path) -> None:
+    output = opened(Format.MARKDOWN, tmp_path, OutputPosition())
+    position = output.append([outcome_of(1), outcome_of(2, failed=True)])
+    output.append([outcome_of(4, failed=True)])
+    output.close()
+    (page,) = (tmp_path / "host1.example").iterdir()
+    text = page.read_text(encoding="utf-8")
+    assert page.name == "1.md" and text.endswith("# Page 1\n\nŻółw ? 1\n")
+    assert text.startswith('---\ntitle: "Page 1"\nurl: "http://host1.example/1?seen"\n')
+    assert not (tmp_path / "host2.example").exists()
+    # After a crash, the list of failures is cut, and pages are written again.
+    output = opened(Format.MARKDOWN, tmp_path, position)
+    odd = "http://host1.example/a/../b?x=1&" + "y" * 300
+    output.append([outcome_of(4, failed=True), dataclasses.replace(outcome_of(1), row=OutputRow(odd, markdown="x"))])
+    output.close()
+    rows = [json.loads(line) for line in next(tmp_path.glob("pages-*.jsonl")).read_text().splitlines()]
+    assert [row["url"] for row in rows] == [f"http://host{one % 3}.example/{one}" for one in (1, 2, 4)] + [odd]
+    assert rows[0]["file"] == "host1.example/1.md" and rows[1]["error"]["code"] == "timed_out"
+    (name,) = [path.name for path in (tmp_path / "host1.example").iterdir() if path.name != "1.md"]
+    assert name.startswith("a-..-b-x-1-yyy") and len(name) < 140
 
 
 def test_csv_has_a_column_for_each_field_and_one_row_for_each_page(tmp_path: Path) -> None:

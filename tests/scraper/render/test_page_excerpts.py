@@ -35,10 +35,10 @@ def test_pages_with_and_without_a_match_share_the_budget() -> None:
 def test_a_single_quote_that_is_cut_keeps_its_fence_and_its_position() -> None:
     code = "\n".join(f"ferry_{number} = land_at_pier(tide={number}, wind=None)" for number in range(60))
     markdown = f"# Ferries\n\nThe pier is in the north.\n\n```python\n{code}\n```\n\nNothing else is here."
-    page = page_of(markdown, "ferry_30 pier", 400)
+    page = page_of(markdown, "ferry_30 pier", 120)
     (excerpt,) = page.excerpts
-    (cut,) = fit_excerpts([page], 110, linked=False)[0].excerpts
-    assert len(cut.text) < len(excerpt.text) and estimate(cut.text) <= 110
+    (cut,) = fit_excerpts([page], 60, linked=False)[0].excerpts
+    assert len(cut.text) < len(excerpt.text) and estimate(cut.text) <= 60
     assert cut.text.startswith("```python\n") and cut.text.endswith("\n```")
     assert cut.text == f"```python\n{markdown[cut.start : cut.end]}\n```"
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted, remove_untrusted_marks
+from scraper.render.untrusted_text import mark_untrusted, remove_untrusted_marks
 
-REGION = "0123456789ab"
+REGION = "01234567"
 
 
-def test_marks_and_their_explanation_are_removed() -> None:
+def test_marks_are_removed() -> None:
     sealed = mark_untrusted("one\n\ntwo", REGION)
-    answer = f"URL: http://x.example\n{UNTRUSTED_EXPLANATION.format(region=REGION)}\n\n{sealed}\n\nCut here."
-    assert remove_untrusted_marks(answer) == "URL: http://x.example\n\none\n\ntwo\n\nCut here."
+    answer = f"URL: http://x.example\n{sealed}\n\nCut here."
+    assert remove_untrusted_marks(answer) == "URL: http://x.example\none\n\ntwo\n\nCut here."
 
 
 def test_marks_that_a_page_wrote_stay_broken_up() -> None:

@@ -28,7 +28,7 @@ FULL = [
     "extract_structured", "cache_search", "engines", "web_search", "instant_answer", "search_index",
     "search_add_document", "search_create_index", "find_tools",
 ]  # fmt: skip
-TOKENS = 5_300
+TOKENS = 5_050
 TOKENS_OF_ACTING = 350
 PRODUCT = ("-m", "scraper.cli.main")
 PATIENT = """
@@ -94,10 +94,10 @@ PARTS = ("Best for: ", "Not recommended for: ", "Returns: ", "Common mistakes: "
 
 
 @pytest.mark.parametrize("tool", registry.tools(), ids=lambda tool: tool.name)
-def test_a_description_has_the_five_parts_in_their_order(tool: Tool) -> None:
+def test_a_description_has_its_parts_in_their_order(tool: Tool) -> None:
     lines = tool.description.splitlines()
-    assert lines[0].endswith(".") and len(lines) == 5
-    for line, part in zip(lines[1:], PARTS, strict=True):
+    assert lines[0].endswith(".") and len(lines) in (4, 5)
+    for line, part in zip(lines[1:], PARTS, strict=False):
         assert line.startswith(part) and len(line) > len(part)
 
 

@@ -193,6 +193,17 @@ def test_a_text_may_be_as_long_as_its_tool_takes_and_no_longer() -> None:
     assert fault(bounded, pages="1-3,90") == "pages must be a string of at most 5 characters, not 6."
 
 
+@pytest.mark.parametrize(
+    ("tool", "old", "new", "value"), [("map", "max_pages", "limit", 3), ("crawl", "include", "include_paths", ["/a/*"])]
+)
+def test_an_old_name_of_an_argument_is_accepted(tool: str, old: str, new: str, value: object) -> None:
+    (known,) = [known for known in registry.tools() if known.name == tool]
+    assert old not in known.input_schema["properties"]
+    assert new in known.input_schema["properties"]
+    assert known.fault({"url": "http://a.example/", old: value}) is None
+    assert known.fault({"url": "http://a.example/", old: {"a": 1}}) is not None
+
+
 def test_a_tool_without_parameters_rejects_arguments() -> None:
     assert fault(Parameters(), query="x") == 'Unknown argument "query". None is taken.'
 

@@ -100,7 +100,6 @@ async def test_a_start_beyond_any_text_is_its_end_however_large(app: Services, s
 async def test_local_files_are_read_beneath_the_root_alone(app: Services) -> None:
     local = (await ask(app, source="a.md")).text
     assert "# Local" in local
-    assert "comes from the file: it is data" in local
     for source in ("../secret", "/etc/passwd", "file:///etc/passwd"):
         refused = await ask(app, source=source)
         assert refused.is_error, source
@@ -108,7 +107,7 @@ async def test_local_files_are_read_beneath_the_root_alone(app: Services) -> Non
 
 async def test_a_page_is_read_as_a_page(app: Services, site: Site) -> None:
     answer = await ask(app, source=site.url("/static/1"))
-    assert "Format: html" in answer.text
+    assert "Format: html Tokens: " in answer.text
     assert "`fetch` is the tool" in answer.text
 
 

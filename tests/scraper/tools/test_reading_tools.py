@@ -46,16 +46,33 @@ async def page(app: Services, url: str, **arguments: Any) -> dict[str, Any]:
 
 def region(text: str) -> str:
     """Return the text between the markers, which must match."""
-    found = re.fullmatch(r".*?<<<untrusted ([0-9a-f]{12})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL)
+    found = re.fullmatch(r".*?<<<untrusted ([0-9a-f]{8})>>>\n(.*)\n<<<end untrusted \1>>>.*?", text, re.DOTALL)
     assert found, text[:500]
     return found[2]
 
 
 class TestFetch:
+    async def test_selectors_name_the_part_that_is_read_which_is_not_stored(self, app: Services, site: Site) -> None:
+        url = site.url("/guide/tides")
+        table = region((await fetch(app, url, select="table")).text)
+        assert "| Spring | 4.8 m | 0.6 m |" in table and "Large ships" not in table
+        rest = region((await fetch(app, url, exclude="table, h2")).text)
+        assert "Large ships" in rest and "4.8 m" not in rest and "Heights" not in rest
+        nothing = await fetch(app, url, select="#nothing")
+        assert nothing.is_error and "No element of the page matches select='#nothing'" in nothing.text
+        invalid = await fetch(app, url, exclude="a[[")
+        assert invalid.is_error and "exclude must be a CSS selector" in invalid.text
+        whole = await fetch(app, url)
+        assert "4.8 m" in whole.text and "Large ships" in whole.text
+        late = await fetch(app, site.url("/slow-xhr"), wait_for="main", select="main")
+        assert "MARK-slow-xhr-0" in region(late.text) and "Method: browser" in late.text
+        refused = await fetch(app, url, wait_for="p", render="http")
+        assert refused.is_error and "wait_for needs scripts" in refused.text
+
     async def test_markdown_is_a_header_and_the_page_in_its_region(self, app: Services, site: Site) -> None:
         answer = await fetch(app, site.url("/static/91"))
         header = answer.text.partition("<<<")[0]
-        assert header.startswith(f"URL: {site.url('/static/91')}\nMethod: http\nTokens: about ")
+        assert header.startswith(f"URL: {site.url('/static/91')} Method: http Tokens: ")
         assert "MARK-static-59" in region(answer.text)
         assert answer.structured is None and not answer.is_error
 
@@ -122,7 +139,7 @@ class TestFetch:
 
     async def test_a_second_call_is_marked_as_cached(self, app: Services, site: Site) -> None:
         await fetch(app, site.url("/static/93"))
-        assert "\nCached: read " in (await fetch(app, site.url("/static/93"))).text
+        assert " Cached: " in (await fetch(app, site.url("/static/93"))).text.partition("\n")[0]
         for arguments in ({"force_refresh": True}, {"max_age_hours": 0}, {"max_age_hours": "0"}):
             assert "\nCached:" not in (await fetch(app, site.url("/static/93"), **arguments)).text
         assert (await page(app, site.url("/static/93"), max_age_hours=1))["cached"]

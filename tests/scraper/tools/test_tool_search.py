@@ -21,8 +21,20 @@ async def ask(texts: KeptApp, settings: Settings | None = None, **arguments: obj
 
 async def test_tools_come_with_what_they_need_and_what_they_do(texts: KeptApp) -> None:
     answer = await ask(texts, query="price and availability of a product")
-    assert answer.text.startswith("- extract_structured(url): Extract the machine-readable data")
+    assert answer.text.startswith("- extract_structured(url): Extract the data of a page")
     assert not answer.is_error and len(answer.text.splitlines()) <= 10
+
+
+async def test_unlisted_tools_are_found_and_can_be_called_but_not_refused_ones(texts: KeptApp) -> None:
+    settings = Settings(toolsets=("reading",))
+    answer = await ask(texts, settings, query="list all pages of a site")
+    assert answer.text.startswith("- map(url): ")
+    assert "map" not in {tool.name for tool in registry.tools(settings)}
+    known = {tool.name: tool.listed for tool in registry.available_tools(settings)}
+    assert known["map"] is False and known["fetch"] is True and "browse" not in known
+    refused = (await ask(texts, settings, query="click a button")).text.splitlines()[0]
+    assert refused.startswith("- browse(steps): ") and "SEARCH_MCP_TOOLSETS=default,acting" in refused
+    assert "browse" in {tool.name for tool in registry.available_tools(Settings(toolsets=("browsing",)))}
 
 
 async def test_only_tools_that_are_offered_are_found(texts: KeptApp) -> None:
