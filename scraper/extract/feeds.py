@@ -16,12 +16,14 @@ from scraper.model import Document, Link
 from scraper.text import date_parsing
 from scraper.text.markdown_headings import find_headings
 from scraper.text.sanitize import clean, clean_line
+from scraper.urls import join_url
 
 MAX_ENTRIES = 500
 """Entries of one feed that are read."""
 _MAX_FULL_TEXT = 4_000_000
 """Characters of the full texts of all entries: `documents.model.MAX_CHARACTERS`."""
 _MAX_TITLE = 300
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_SUMMARY = 600
 _ROOTS = frozenset({"rss", "feed", "RDF"})
 _DATE_TAGS = ("pubDate", "published", "updated", "date")
@@ -42,12 +44,12 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     channel = next((child for child in root if _local_name(child) == "channel"), root)
     entries = list(_find_entries(root, channel))
     title = _child_text(channel, ("title",)) or None
-    addresses = UrlResolver(url)
+    addresses = UrlResolver(join_url(url, root.get(_XML_BASE) or ""))
     links = [(addresses.absolute(_read_link(entry)), _read_title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
     left = _MAX_FULL_TEXT
     for entry, (link, _) in zip(entries, links, strict=True):
-        parts.append(_format_entry(entry, link, url if whole and left > 0 else None))
+        parts.append(_format_entry(entry, link or url, link, whole=whole and left > 0))
         left -= len(parts[-1])
     body, controls = clean("\n\n".join(parts))
     return Document(
@@ -79,13 +81,13 @@ def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
     return islice((child for child in children if _local_name(child) in ("item", "entry")), MAX_ENTRIES)
 
 
-def _format_entry(entry: Element, link: str, base: str | None) -> str:
-    """Return one entry below its title, with its full text if `base`, the URL of its links, is given."""
+def _format_entry(entry: Element, base: str, link: str, *, whole: bool) -> str:
+    """Return one entry below its title. `base` is the URL of its links. Only `whole` entries have long texts."""
     title = _read_title(entry) or link or "Untitled"
     rows = [f"## [{title}]({link})" if link else f"## {title}"]
     moment = date_parsing.parse_date(_child_text(entry, _DATE_TAGS))
     rows.append(", ".join(filter(None, (moment.date().isoformat() if moment else "", _read_author(entry)))))
-    rows.append(_read_summary(entry) if base is None else _convert_text(entry, link or base))
+    rows.append(_convert_text(entry, base, _MAX_FULL_TEXT if whole else _MAX_SUMMARY))
     rows += [f"Attached: {url}" for url in _find_enclosures(entry)]
     return "\n\n".join(filter(None, rows))
 
@@ -112,16 +114,17 @@ def _find_enclosures(entry: Element) -> Iterator[str]:
             yield clean_line(url, _MAX_SUMMARY)
 
 
-def _read_summary(entry: Element) -> str:
-    markup = parse_html(_raw_child_text(entry, _SUMMARY_TAGS)).root
-    return clean_line(text_of(markup), _MAX_SUMMARY) if markup is not None else ""
+def _convert_text(entry: Element, base: str, most: int) -> str:
+    """Return the full text of an entry as Markdown, or the beginning of its summary if it is longer than `most`."""
+    long, short = (_parse_markup(_raw_child_text(entry, names)) for names in (_FULL_TEXT_TAGS, _SUMMARY_TAGS))
+    text = converter.convert(long, base).markdown if long is not None else ""
+    if len(text) <= most or short is None:
+        return text
+    return clean_line(converter.convert(short, base).text, most)
 
 
-def _convert_text(entry: Element, base: str) -> str:
-    """Return the full text of an entry as Markdown."""
-    markup = _raw_child_text(entry, _FULL_TEXT_TAGS)
-    root = parse_html(f"<html><body>{markup}</body></html>").root if markup.strip() else None
-    return converter.convert(root, base).markdown if root is not None else ""
+def _parse_markup(markup: str) -> Element | None:
+    return parse_html(f"<html><body>{markup}</body></html>").root if markup.strip() else None
 
 
 def _read_link(entry: Element) -> str:

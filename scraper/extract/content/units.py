@@ -38,6 +38,7 @@ def find_units(page: PageStatistics) -> list[Unit]:
     is_term = in_terms & np.isin(page.element_tag, (TAGS["dt"], TAGS["dd"]))
     is_whole = np.isin(page.element_tag, _WHOLE)
     is_whole |= (page.element_tag == TAGS["div"]) & (in_terms | page.find_named(NOTE))
+    is_whole |= page.element_tag == TAGS["dl"]
     units = [*_group_terms(page, np.flatnonzero(is_term).tolist()), *_ranges(page, is_whole)]
     lengths = compute_prefix_sums(page.lengths)
     sound = [

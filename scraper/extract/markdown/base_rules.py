@@ -104,7 +104,12 @@ class CodeRules(MarkdownRules):
         """Return a fenced block, or inline code in a cell, a heading or a short term."""
         self.plain_pieces += [None, *((row,) for row in code.split("\n")), None]
         if "_inline" in context.tags or ("dt" in context.tags and len(code) <= _MAX_TERM_CODE):
-            return f" `{' '.join(code.split())}` "
+            rows = filter(None, (" ".join(row.split()) for row in code.split("\n")))
+            return (
+                f" {'<br>'.join(f'`{row}`' for row in rows)} "
+                if "td" in context.tags
+                else f" `{' '.join(code.split())}` "
+            )
         return self.reserve_block(fence(code, language))
 
     handlers: ClassVar[dict[str, ElementHandler]] = {"pre": _pre}

@@ -146,7 +146,7 @@ class CalloutRules(MarkdownRules):
         for element, classes in find_by_class(root, _CALLOUT_CLASS):
             if not _REMOVED_CLASSES.isdisjoint(classes):
                 remove(element)
-            elif element.tag in _TAGS:
+            elif element.tag in _TAGS or "-" in element.tag:
                 kind = _detect_kind(element, classes)
                 if not kind and self.element_handlers.keys().isdisjoint(element.iterancestors()):
                     kind = _detect_kind_by_title(element)

@@ -168,7 +168,7 @@ class ImageRules(MarkdownRules):
         A heading only gets the description; an emoji becomes a character.
         """
         element = el.element
-        alt = clean_line(_TAG.sub("", element.get("alt") or ""), _MAX_ALT)
+        alt = clean_line(_TAG.sub("", element.get("alt") or element.get("aria-label") or ""), _MAX_ALT)
         if not alt or _is_tracking_pixel(element):
             return ""
         label = _SPECIAL_CHARACTER.sub(r"\\\g<0>", alt)

@@ -9,7 +9,7 @@ from scraper.extract.markdown.base_rules import ESCAPED_POINT, MarkdownRules, Ta
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import LISTS
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.numerals import format_numeral
 
 MAX_INDENTS = 10
@@ -18,6 +18,7 @@ MAX_INDENTS = 10
 _MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
 _MARKER_TAGS = frozenset({"span", "div", "b"})
 _MAX_MARKER = 8
+_TASKS = re.compile(r"\btask-?list|\btasks?\b|\btodo-list", re.IGNORECASE)
 _BOXES = {"true": "[x] ", "false": "[ ] "}
 """Boxes of tasks by the value of `data-checked`."""
 
@@ -29,13 +30,25 @@ def normalize_lists(root: Element) -> None:
         if around is not None and around.tag in LISTS and before is not None and before.tag == "li":
             before.tail = None
             before.append(listing)
+    for terms in root.iter("dl"):
+        if next(terms.iter("dt"), None) is None:  # used to indent paragraphs
+            for value in terms.iterchildren("dd"):
+                value.tag = "div"
     for item in root.iter("li"):
-        box = _BOXES.get(item.get("data-checked") or "", "")
+        box = _find_box(item)
         if box:
             place = _find_first_text(item)
             place.text = box + (place.text or "").lstrip()
         elif len(item):
             _remove_marker(item)
+
+
+def _find_box(item: Element) -> str:
+    """Return the box of a task that an attribute or the class of its list declares, or an empty text."""
+    names, around = classes_of(item), item.getparent()
+    is_task = around is not None and _TASKS.search(around.get("class") or "") and next(item.iter("input"), None) is None
+    declared = ("true" if "checked" in names else "false") if is_task else ""
+    return _BOXES.get(item.get("data-checked") or declared, "")
 
 
 def _remove_marker(item: Element) -> None:

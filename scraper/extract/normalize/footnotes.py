@@ -118,7 +118,8 @@ def _parse_mark(link: Element) -> _Mark | None:
         return _Mark(link, anchor.group(1) + anchor.group(2), label) if anchor else None
     around = link.getparent()
     is_raised = (around is not None and around.tag == "sup") or link.find("sup") is not None
-    is_bracketed = raw.startswith("[") and _NOTE_WORD.search(name)
+    is_anchor = raw.startswith("(") and bool(link.get("id") or link.get("name"))  # its note may lead back
+    is_bracketed = is_anchor or (raw.startswith("[") and _NOTE_WORD.search(name))
     names = f"{link.get('class')} {link.get('role')} {around.get('class') if around is not None else ''}"
     is_mark = is_raised or is_bracketed or _NOTE_ANCHOR.search(name) or _NOTE_REFERENCE_CLASS.search(names)
     return _Mark(link, name, label) if is_mark else None

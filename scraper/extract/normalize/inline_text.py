@@ -9,13 +9,15 @@ from lxml import etree
 
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import EMPHASIS, HEADINGS
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, pad_names, text_of
 from scraper.words.matcher import WordPattern
 
 _FORM_FIELDS = frozenset({"input", "select", "textarea"})
 _INLINE_TAGS = EMPHASIS | {"span", "a", "bdi", "small", "time"}
 _LAST_WORD = re.compile(r"[^\W_]+\Z")
 _FIRST_WORD = re.compile(r"[^\W_]+")
+_LABEL_CLASS = re.compile(r"[\s_-](?:feature|tag|label|badge|chip|pill|lozenge|modifier|keyword|category)[\s_-]")
+"""Classes of short labels in a row, which style sheets separate."""
 _LABEL = re.compile(r"[^\W\d_]:\Z")
 _WORD_WINDOW = 40
 _MIN_NAME_LETTERS = 3
@@ -77,7 +79,10 @@ def _separate_neighbors(root: Element) -> None:
         left = _last_text(first)
         if len(left) == 1:  # the `g` of `5 g`, whose number is another element
             left = text_of(first)[-_WORD_WINDOW:]
-        if _are_separate_words(left, _first_text(second)) and not _is_code(first):
+        is_label = first.get("class") == second.get("class") and _LABEL_CLASS.search(
+            pad_names(first.get("class") or "")
+        )
+        if (is_label or _are_separate_words(left, _first_text(second))) and not _is_code(first):
             first.tail = " "
 
 

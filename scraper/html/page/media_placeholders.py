@@ -9,12 +9,13 @@ from lxml import etree
 
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.urls import find_image_source
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, element_selector, text_of
 from scraper.urls import join_url
 
 VIDEO_TAG = "videolink"
 """Tag of the element that replaces a player. Its `href` is the page of the video."""
 
+_CUSTOM_IMAGES = element_selector(".//*[@src and @alt][contains(name(), '-')]")
 _MAX_MEDIA = 200
 _MAX_ADDRESS = 2_000
 _ID = r"(?P<id>[\w-]{1,80})"
@@ -53,8 +54,10 @@ _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 def resolve_lazy_media(root: Element, base: str) -> None:
     """Insert the images of `noscript` elements, and turn the players of known sites into `VIDEO_TAG` elements."""
-    for picture in list(root.iter("amp-img", "amp-anim")):
-        picture.tag = "img"
+    for picture in _CUSTOM_IMAGES(root):
+        if next(picture.iterdescendants("img", "iframe", "video"), None) is None:
+            picture.tag, picture.text = "img", None
+            del picture[:]
     for fallback in list(islice(root.iter("noscript"), _MAX_MEDIA)):
         _replace_placeholder(fallback)
     for frame in list(islice(root.iter("iframe", *_PLAYER_ELEMENTS), _MAX_MEDIA)):

@@ -94,7 +94,11 @@ def _put_in_line(body: Element, elements: Sequence[Element]) -> None:
     parents = [
         parent
         for parent in dict.fromkeys(element.getparent() for element in elements)
-        if parent is not None and "".join([parent.text or "", *(child.tail or "" for child in parent)]).strip()
+        if parent is not None
+        and (
+            "".join([parent.text or "", *(child.tail or "" for child in parent)]).strip()
+            or any(map(_is_in_line, parent))
+        )
     ]
     if not parents:
         return
@@ -119,14 +123,20 @@ def _put_children_in_line(parent: Element, chosen: Set[Element], holders: Set[El
     before = []
     for child, ends in zip(children, ends_line, strict=True):
         before.append(has_text)
-        has_text = bool((child.tail or "").strip()) or (has_text and not ends)
+        has_text = _is_in_line(child) or (has_text and not ends)
     has_text = False
     for number in range(len(children) - 1, -1, -1):
         child = children[number]
-        has_text = has_text or bool((child.tail or "").strip())
+        has_text = has_text or _is_in_line(child)
         if child in chosen and ((before[number] and has_text) if child.tag == "button" else before[number] or has_text):
             child.tag = "span"
         has_text = has_text and not ends_line[number]
+
+
+def _is_in_line(child: Element) -> bool:
+    """Return True if a text, or a blank behind an element of unknown name, continues the line of an element."""
+    tail = child.tail or ""
+    return bool(tail.strip()) or (tail == " " and child.tag not in ALL_BLOCKS and "-" in child.tag)
 
 
 def _strike(element: Element) -> None:
