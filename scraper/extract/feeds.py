@@ -44,12 +44,13 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     channel = next((child for child in root if _local_name(child) == "channel"), root)
     entries = list(_find_entries(root, channel))
     title = _child_text(channel, ("title",)) or None
-    addresses = UrlResolver(join_url(url, root.get(_XML_BASE) or ""))
+    base = join_url(url, root.get(_XML_BASE) or "")
+    addresses = UrlResolver(base)
     links = [(addresses.absolute(_read_link(entry)), _read_title(entry)) for entry in entries]
     parts = [f"# {title}"] if title else []
     left = _MAX_FULL_TEXT
     for entry, (link, _) in zip(entries, links, strict=True):
-        parts.append(_format_entry(entry, link or url, link, whole=whole and left > 0))
+        parts.append(_format_entry(entry, base if base != url else link or url, link, whole=whole and left > 0))
         left -= len(parts[-1])
     body, controls = clean("\n\n".join(parts))
     return Document(

@@ -131,7 +131,8 @@ def is_bare_block(code: Element) -> bool:
     """Return True if a `code` outside of `pre` is a block: alone, with several lines or a block style."""
     several = next(code.iterdescendants("br"), None) is not None or "\n" in text_of(code).strip()
     is_styled = _BLOCK_STYLE.search(code.get("style") or "") or not _BLOCK_CLASSES.isdisjoint(classes_of(code))
-    if not several and not is_styled:
+    is_in_cell = next(code.iterancestors("td", "th"), None) is not None and next(code.iter("br"), None) is None
+    if not is_styled and (is_in_cell or not several):  # a line break of the source means nothing in a cell
         return False
     parent, before, after = code.getparent(), code.getprevious(), code.getnext()
     if parent is None or (code.tail or "").strip() or next(code.iterancestors("pre", "code"), None) is not None:

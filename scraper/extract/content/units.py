@@ -7,11 +7,20 @@ it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from scraper.extract.content.class_name_features import ADVERTISEMENT, COMMENTS, CONTENT, NOTE, SIDE, TAGS, TEASERS
+from scraper.extract.content.class_name_features import (
+    ADVERTISEMENT,
+    AREAS,
+    COMMENTS,
+    CONTENT,
+    NOTE,
+    SIDE,
+    TAGS,
+    TEASERS,
+)
 from scraper.extract.content.page_statistics import BlockMask, FloatArray, PageStatistics, compute_prefix_sums
 from scraper.html.dom.tags import HEADINGS
 
@@ -24,6 +33,9 @@ _MAX_BLOCKS, _MAX_WORDS = 16, 250
 
 _MAX_GAP, _MAX_GAP_WORDS, _MAX_LEVELS, _MAX_LINKED = 16, 200, 1, 0.3
 """Bounds of what is selected between siblings: blocks, words, levels below the common parent, characters in links."""
+_MAX_LEAD, _MAX_LINKED_LINE, _MIN_AROUND = 40, 0.5, 20
+"""Blocks between the title and the content, share of links in a line of a figure, and selected words around a part."""
+_BESIDE = sum(1 << AREAS.index(name) for name in ("nav", "aside", "form", "footer", "dialog"))
 _MAX_LISTS = 0.4
 _MAX_FORUM = 0.3
 """Probabilities of page types whose gaps are signatures and other goods."""
@@ -101,10 +113,16 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
 
     Parts with figures are selected only with `figures`: texts of references omit captions.
     """
-    if types["forum"] >= _MAX_FORUM or types["listing"] + types["collection"] >= _MAX_LISTS:
-        return chosen
     filled = chosen.copy()
-    for start, end in _find_gaps(chosen):
+    has_goods = types["listing"] + types["collection"] >= _MAX_LISTS
+    if figures and types["forum"] < _MAX_FORUM:
+        for number in _find_parts(page, chosen, (TAGS["dl"],) if has_goods else (TAGS["dl"], TAGS["figure"])):
+            at = slice(page.first[number], page.last[number])
+            # Links alone in a figure lead to larger images.
+            filled[at] = page.element_tag[number] == TAGS["dl"] or page.link_share[at] < _MAX_LINKED_LINE
+    if has_goods or types["forum"] >= _MAX_FORUM:
+        return filled
+    for start, end in _find_gaps(filled):
         if (
             end - start <= _MAX_GAP
             and page.lengths[start:end].sum() <= _MAX_GAP_WORDS
@@ -114,6 +132,26 @@ def fill(page: PageStatistics, chosen: BlockMask, types: Mapping[str, float], *,
         ):
             filled[start:end] = True
     return filled
+
+
+def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) -> Iterator[int]:
+    """Yield the elements with these tags that belong to the content, also where the model sees only short blocks.
+
+    They stand in an element with selected text, or between the title and the content: the lead image, key data.
+    """
+    first = int(chosen.argmax())
+    titles = np.flatnonzero(page.tag[:first] == 1)
+    title = int(titles[-1]) if len(titles) and first - titles[-1] <= _MAX_LEAD else first
+    are_parts = page.sum_inside(compute_prefix_sums(page.lengths * chosen))[page.up] >= _MIN_AROUND
+    are_parts |= (page.first > title) & (page.last <= first)
+    linked = page.sum_inside(page.link_sums) > _MAX_LINKED * page.sum_inside(page.character_sums)
+    are_parts &= np.isin(page.element_tag, tags) & (page.blocks > 1 - (page.element_tag == TAGS["figure"]))
+    for number in np.flatnonzero(are_parts & ((page.element_tag == TAGS["figure"]) | ~linked)).tolist():
+        start, end = int(page.first[number]), int(page.last[number])
+        if start == end or page.areas[start] & _BESIDE or page.side_kinds[start] & (COMMENTS | TEASERS):
+            continue
+        if end - start <= _MAX_BLOCKS and not _is_apart(page, start, end, figures=True):
+            yield number
 
 
 def _find_gaps(chosen: BlockMask) -> Iterator[Unit]:

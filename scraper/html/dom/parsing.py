@@ -70,6 +70,8 @@ def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, huge_tree=True
     )
+    is_cut = len(bounded) < len(text)
+    bounded = _resolve_xml(bounded) if bounded.lstrip()[:5] == "<?xml" else bounded
     root: Element | None = etree.fromstring(_encode_for_parser(bounded), parser)
     if root is None:
         return ParsedHtml(None)
@@ -79,7 +81,26 @@ def parse_html(text: str, *, flatten: bool = True) -> ParsedHtml:
         return ParsedHtml(_parse_as_paragraphs(bounded), degraded=True)
     _move_strays_to_body(root)
     _close_terms(root)
-    return ParsedHtml(root, degraded=len(bounded) < len(text))
+    return ParsedHtml(root, degraded=is_cut)
+
+
+_ENTITY = re.compile(r'<!ENTITY\s+(\w{1,40})\s+"([^"<>&%]{0,200})"\s*>')
+_MAX_PROLOG, _MAX_ENTITIES = 5_000, 50
+
+
+def _resolve_xml(text: str) -> str:
+    """Return XHTML with the entities that it declares replaced, and `CDATA` sections as escaped text."""
+    for name, value in _ENTITY.findall(text[:_MAX_PROLOG])[:_MAX_ENTITIES]:
+        text = text.replace(f"&{name};", value)
+    pieces = text.split("<![CDATA[")
+    is_raw = False
+    for number, piece in enumerate(pieces[1:], 1):
+        before = pieces[number - 1]
+        opened, closed = max(before.rfind("<script"), before.rfind("<style")), before.rfind("</s")
+        is_raw = opened > closed or (is_raw and opened == closed)
+        inside, end, behind = piece.partition("]]>")
+        pieces[number] = (inside if is_raw or not end else html.escape(inside, quote=False)) + behind
+    return "".join(pieces)
 
 
 def _encode_for_parser(text: str) -> bytes:

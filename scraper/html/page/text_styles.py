@@ -129,7 +129,8 @@ def _put_children_in_line(parent: Element, chosen: Set[Element], holders: Set[El
         child = children[number]
         has_text = has_text or _is_in_line(child)
         if child in chosen and ((before[number] and has_text) if child.tag == "button" else before[number] or has_text):
-            child.tag = "span"
+            for inner in chosen & set(child.iter()):
+                inner.tag = "span"
         has_text = has_text and not ends_line[number]
 
 
