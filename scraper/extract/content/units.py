@@ -146,11 +146,14 @@ def _find_parts(page: PageStatistics, chosen: BlockMask, tags: Sequence[int]) ->
     are_parts |= (page.first > title) & (page.last <= first)
     linked = page.sum_inside(page.link_sums) > _MAX_LINKED * page.sum_inside(page.character_sums)
     are_parts &= np.isin(page.element_tag, tags) & (page.blocks > 1 - (page.element_tag == TAGS["figure"]))
+    seen: set[tuple[int, ...]] = set()  # the same figure for screens of another width
     for number in np.flatnonzero(are_parts & ((page.element_tag == TAGS["figure"]) | ~linked)).tolist():
         start, end = int(page.first[number]), int(page.last[number])
         if start == end or page.areas[start] & _BESIDE or page.side_kinds[start] & (COMMENTS | TEASERS):
             continue
-        if end - start <= _MAX_BLOCKS and not _is_apart(page, start, end, figures=True):
+        texts = tuple(page.text_ids[start:end].tolist())
+        if end - start <= _MAX_BLOCKS and texts not in seen and not _is_apart(page, start, end, figures=True):
+            seen.add(texts)
             yield number
 
 

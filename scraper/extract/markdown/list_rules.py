@@ -30,10 +30,10 @@ def normalize_lists(root: Element) -> None:
         if around is not None and around.tag in LISTS and before is not None and before.tag == "li":
             before.tail = None
             before.append(listing)
-    for terms in root.iter("dl"):
-        if next(terms.iter("dt"), None) is None:  # used to indent paragraphs
-            for value in terms.iterchildren("dd"):
-                value.tag = "div"
+    with_terms = {term.getparent() for term in root.iter("dt")}
+    for value in list(root.iter("dd")):
+        if value.getparent() not in with_terms:  # used to indent paragraphs
+            value.tag = "div"
     for item in root.iter("li"):
         box = _find_box(item)
         if box:

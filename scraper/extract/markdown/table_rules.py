@@ -237,7 +237,7 @@ def _format_pipe_table(table: Element, texts: Mapping[Element, str]) -> str:
 
 def _build_grid(table: Element, texts: Mapping[Element, str]) -> list[list[str]]:
     grid: list[list[str]] = []
-    below: dict[int, int] = {}
+    below: dict[int, tuple[int, str]] = {}
     for row in table_rows(table):
         cells = row_cells(row)
         if not cells:
@@ -251,7 +251,7 @@ def _build_grid(table: Element, texts: Mapping[Element, str]) -> list[list[str]]
             free = max(1, _MAX_COLUMNS - len(line))
             for place in range(min(free, _parse_span(cell.get("colspan"), _MAX_COLSPAN))):
                 if rowspan > 1 and len(line) < _MAX_COLUMNS:
-                    below[len(line)] = rowspan - 1
+                    below[len(line)] = rowspan - 1, "" if place else text
                 line.append("" if place else text)
         _fill_spanned(line, below)
         if any(line) or not grid:  # later empty rows only separate others
@@ -259,11 +259,12 @@ def _build_grid(table: Element, texts: Mapping[Element, str]) -> list[list[str]]
     return grid
 
 
-def _fill_spanned(line: list[str], below: dict[int, int]) -> None:
-    """Leave the positions empty that a cell from above spans."""
-    while below.get(len(line), 0) > 0:
-        below[len(line)] -= 1
-        line.append("")
+def _fill_spanned(line: list[str], below: dict[int, tuple[int, str]]) -> None:
+    """Repeat the text of a cell from above that spans this row: each row then says all that holds for it."""
+    while (rows := below.get(len(line), (0, ""))[0]) > 0:
+        text = below[len(line)][1]
+        below[len(line)] = rows - 1, text
+        line.append(text)
 
 
 def _parse_span(value: str | None, most: int) -> int:

@@ -124,6 +124,16 @@ def test_feed_is_detected_by_its_root_with_any_prefix() -> None:
     assert (parsed.format, parsed.markdown) == ("feed", "# Log\n\n## One\n\nWords")
 
 
+def test_links_of_a_feed_are_resolved_against_its_base() -> None:
+    feed = (
+        b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a.example/blog/'><entry><title>One</title>"
+        b"<link href='2026/one.html'/><content type='html'>&lt;ul&gt;&lt;li&gt;a&lt;/li&gt;&lt;li&gt;"
+        b"&lt;a href='b.html'&gt;b&lt;/a&gt;&lt;/li&gt;&lt;/ul&gt;</content></entry></feed>"
+    )
+    expected = "## [One](http://a.example/blog/2026/one.html)\n\n- a\n- [b](http://a.example/blog/b.html)"
+    assert parse(feed).markdown == expected
+
+
 def test_email_shows_headers_text_and_attachment_names() -> None:
     mail = (
         b"From: a@b.example\nTo: c@d.example\nSubject: =?utf-8?b?" + base64.b64encode("Grüße".encode()) + b"?=\n"

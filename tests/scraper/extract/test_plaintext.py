@@ -100,7 +100,7 @@ ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Atom</title>
 def test_rss_is_a_list_of_entries() -> None:
     document = reader.read(served("application/rss+xml", RSS))
     assert document.markdown == (
-        "# News & more\n\n## [First \\[1\\]](https://example.com/first)\n\n2024-05-17\n\nA summary\n\n"
+        "# News & more\n\n## [First \\[1\\]](https://example.com/first)\n\n2024-05-17\n\nA **summary**\n\n"
         "## [Second](https://example.org/second)"
     )
     assert document.title == "News & more"

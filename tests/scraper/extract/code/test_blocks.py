@@ -99,8 +99,10 @@ def test_code_without_pre_is_a_block_where_it_stands_as_one(html: str, markdown:
     assert markdown_of(html) == markdown
 
 
-def test_code_in_a_cell_or_heading_is_one_line() -> None:
-    assert markdown_of("<table><tr><th>a<th>b</tr><tr><td><pre>x\ny</pre><td>1</tr></table>").endswith("| `x y` | 1 |")
+def test_lines_of_code_in_a_cell_are_separated() -> None:
+    assert markdown_of("<table><tr><th>a<th>b</tr><tr><td><pre>x\ny</pre><td>1</tr></table>").endswith(
+        "| `x`<br>`y` | 1 |"
+    )
 
 
 def test_the_plain_text_keeps_the_lines_of_code() -> None:

@@ -51,3 +51,27 @@ def test_other_lists_and_numbers_stay(html: str) -> None:
 def test_time_grows_linearly_with_the_rows() -> None:
     row = "<span>{0}</span><code>x</code><br>"
     assert_linear(markdown_of, lambda size: "".join(row.format(number) for number in range(size)), 2_000)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=cm-editor><div class=cm-gutters><div>1</div><div>2</div><div>3</div></div><div class=cm-content>"
+        "<div class=cm-line>if a:</div><div class=cm-line>    b()</div><div class=cm-line>c()</div></div></div>",
+        "<div class='view-lines'><div class=view-line style='top:19px'><span>    b()</span></div>"
+        "<div class=view-line style='top:38px'><span>c()</span></div>"
+        "<div class=view-line style='top:0px'><span>if&nbsp;a:</span></div></div>",
+        "<div class='ace_layer ace_text-layer'><div class=ace_line_group><div class=ace_line>if a:</div></div>"
+        "<div class=ace_line_group><div class=ace_line>    b()</div></div>"
+        "<div class=ace_line_group><div class=ace_line>c()</div></div></div>",
+        "<div data-slate-type=pre class=codebox><div data-slate-type=code-line>if a:</div>"
+        "<div data-slate-type=code-line>    b()</div><div data-slate-type=code-line>c()</div></div>",
+        "<div class=notion-code-block><div style='white-space: pre-wrap'>if a:\n    b()\nc()</div></div>",
+    ],
+)
+def test_code_in_an_editor_is_one_block(html: str) -> None:
+    assert markdown_of(f"<p>before</p>{html}<p>after</p>") == f"before\n\n{_BLOCK}\n\nafter"
+
+
+def test_elements_named_lines_outside_of_code_are_no_code() -> None:
+    assert "```" not in markdown_of("<div class=poem><div class=line>A ferry</div><div class=line>at noon</div></div>")

@@ -15,9 +15,12 @@ def _texts_of_units(html: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", [["d", "e"], ["a", "b", "c"]]),
-        ("<dl><dt>a<dt>b<dd>c<dt>d<dd>e</dl>", [["a", "b", "c"], ["d", "e"]]),
-        ("<dl><div><dt>a</dt><dd>b</dd></div><div><dt>c</dt><dd>d</dd></div></dl>", [["c", "d"], ["a", "b"]]),
+        ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", [["d", "e"], ["a", "b", "c"], ["a", "b", "c", "d", "e"]]),
+        ("<dl><dt>a<dt>b<dd>c<dt>d<dd>e</dl>", [["a", "b", "c"], ["d", "e"], ["a", "b", "c", "d", "e"]]),
+        (
+            "<dl><div><dt>a</dt><dd>b</dd></div><div><dt>c</dt><dd>d</dd></div></dl>",
+            [["c", "d"], ["a", "b"], ["a", "b", "c", "d"]],
+        ),
         ("<blockquote><p>a</p><footer>b</footer></blockquote>", [["a", "b"]]),
         ("<figure><div>a</div><figcaption>b</figcaption></figure>", [["a", "b"]]),
         ("<details open><summary>a</summary><p>b</p></details>", [["a", "b"]]),
@@ -64,3 +67,24 @@ def test_what_stands_between_two_selected_siblings_is_selected(
 def test_nothing_is_selected_between_parts_of_other_sections() -> None:
     page = build(f"<div><div><p>{TEXT}</p></div></div><p>between</p><div><div><p>{TEXT}</p></div></div>")
     assert not units.fill(page, kept(page), TYPES)[1]
+
+
+_LONG = "The ferry crosses the river once in each hour of the day, and it waits for all who stand at the mole. " * 2
+
+
+@pytest.mark.parametrize(
+    ("part", "is_kept"),
+    [
+        ("<figure><img src=a.png><figcaption>a harbor</figcaption></figure>", True),
+        ("<dl><dt>Kind<dd>loan<dt>Region<dd>north</dl>", True),
+        ("<dl><dt>Kind</dl>", False),
+        ("<aside><figure><figcaption>a harbor</figcaption></figure></aside>", False),
+        ("<div class=related-posts><figure><figcaption>a harbor</figcaption></figure></div>", False),
+        ("<dl><dt>Kind<dd><a href=x>another loan</a><dt><a href=y>Region</a><dd>north</dl>", False),
+    ],
+)
+def test_figures_and_terms_between_title_and_content_are_kept(part: str, is_kept: bool) -> None:
+    page = build(f"<header><h1>A title</h1><div>{part}</div></header><div><p>{_LONG}</p></div>")
+    chosen = np.array([text.startswith("The ferry") for text in page.texts])
+    found = units.fill(page, chosen, TYPES, figures=True)
+    assert found[1:-1].all() == is_kept and found[1:-1].any() == is_kept

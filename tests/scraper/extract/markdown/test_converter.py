@@ -210,7 +210,7 @@ def test_tables_become_rows_between_pipes() -> None:
         "<table><caption>Cap</caption><tr><th>a<th>b | c</tr><tr><td rowspan=2>1<td><p>2</p><p>3</p></tr>"
         "<tr><td><code>x</code></tr><tr><td colspan=2>wide</tr></table>"
     )
-    assert markdown_of(html) == ("Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n|  | `x` |\n| wide |  |")
+    assert markdown_of(html) == ("Cap\n\n| a | b \\| c |\n| --- | --- |\n| 1 | 2 3 |\n| 1 | `x` |\n| wide |  |")
 
 
 def test_layout_tables_are_converted_cell_by_cell() -> None:

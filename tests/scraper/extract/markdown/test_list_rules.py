@@ -48,6 +48,13 @@ def test_text_directly_before_an_item_gets_its_own_line() -> None:
     ("html", "markdown"),
     [
         ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"),
+        (
+            "<ul class=inline-task-list><li class=checked><span>a</span></li><li><span>b</span></li></ul>",
+            "- [x] a\n- [ ] b",
+        ),
+        ("<ul class='todo-list'><li class='todo checked'>a</li></ul>", "- [x] a"),
+        ("<dl><dd>a<dd>b</dl>", "a\n\nb"),
+        ("<div><dd>a<dd>b</div>", "a\n\nb"),
         ("<ul><ul><li>b</li></ul><li>c</li></ul>", "- b\n\n- c"),
         ("<ul><li><span class=tag>•</span><div><p>a</p></div><li><span>• b</span> c</ul>", "- a\n- • b c"),
         ("<ol><li><div><div>4.</div></div><div><p>a</p></div><li><span>5.</span><p>b</p></ol>", "4. a\n5. b"),

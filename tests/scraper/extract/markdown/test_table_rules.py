@@ -125,6 +125,11 @@ def test_a_numbered_table_of_values_stays_a_table() -> None:
     assert markdown_of(html).startswith("| 1. | name | 9 |\n| --- |")
 
 
+def test_a_cell_that_spans_rows_is_repeated_in_each() -> None:
+    html = "<table><tr><th>Name<th>Party<tr><td>Moe<td rowspan=2>Labour<tr><td>Holt</table>"
+    assert markdown_of(html).endswith("| Moe | Labour |\n| Holt | Labour |")
+
+
 def test_column_spans_are_limited() -> None:
     html = "<table>" + "<tr><td colspan=1000 rowspan=1000>x<td>y</tr>" * 50 + "</table>"
     assert len(markdown_of(html)) < 50_000

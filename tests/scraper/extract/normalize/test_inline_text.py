@@ -11,6 +11,7 @@ from tests.scraper.extract.conversion import markdown_of
         ("<p><span>(1)</span><span>A director must act.</span></p>", "(1) A director must act."),
         ("<h2><span>172</span><span>Duty</span></h2>", "## 172 Duty"),
         ("<p><span>T</span><span>he story</span></p>", "The story"),
+        ("<p><span class=feature>final</span><span class=feature>inherited</span></p>", "final inherited"),
         ("<p><span>1</span><span>st</span></p>", "1st"),
         ("<p>In <span>2020</span><span>Europe</span></p>", "In 2020 Europe"),
         ("<div><span>HOKA</span><span>Clifton 10</span></div>", "HOKA Clifton 10"),

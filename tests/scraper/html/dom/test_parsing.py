@@ -46,3 +46,14 @@ def test_deep_elements_with_form_feeds_are_flattened() -> None:
     root = parsing.parse_html("<body>" + "<div>" * (parsing.MAX_DEPTH + 5) + "one\ftwo <b>three</b>").root
     assert root is not None and parsing.flatten_deep_elements(root)
     assert "one two three" in " ".join(text_of(root).split())
+
+
+def test_entities_and_character_data_of_xhtml_are_text() -> None:
+    page = (
+        '<?xml version="1.0"?><!DOCTYPE html [ <!ENTITY port "Port of Sund"> ]><html><head><script>//<![CDATA[\n'
+        "if (1 < 2 && 3 > 2) {}\n//]]></script></head><body><p>&port;</p><p><![CDATA[0 < 1 & 4 > 3]]></p></body></html>"
+    )
+    root = parsing.parse_html(page).root
+    assert root is not None
+    assert [paragraph.text for paragraph in root.iter("p")] == ["Port of Sund", "0 < 1 & 4 > 3"]
+    assert "1 < 2 && 3" in (next(root.iter("script")).text or "")

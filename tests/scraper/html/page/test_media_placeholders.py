@@ -82,6 +82,12 @@ def test_other_frames_are_removed(frame: str) -> None:
     assert read(f"<main><p>{WORDS}</p>{frame}</main>").markdown == WORDS.strip()
 
 
+def test_custom_elements_with_a_picture_are_images() -> None:
+    picture = "<x-img src=/real.jpg alt='A harbour'><noscript>&lt;img src=/small.jpg&gt;</noscript></x-img>"
+    markdown = read(f"<main><p>{WORDS}</p>{picture}<p>{WORDS}</p></main>").markdown
+    assert f"![A harbour]({PICTURE})" in markdown and "<img" not in markdown
+
+
 def test_amp_images_and_videos_are_converted() -> None:
     more = "<amp-img src=/real.jpg alt='A harbour'></amp-img><amp-youtube data-videoid=abc></amp-youtube>"
     document = read(f"<main><p>{WORDS}</p>{more}<p>{WORDS}</p></main>")
