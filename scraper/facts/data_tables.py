@@ -110,7 +110,7 @@ def _count_header_rows(rows: Sequence[Sequence[Element]], text: TextOf) -> int:
     """Return the number of rows at the beginning that contain the headers of the columns."""
     is_head = [
         next(cells[0].iterancestors("thead"), None) is not None
-        or all(cell.tag == "th" or not text(cell) for cell in cells)
+        or (all(cell.tag == "th" or not text(cell) for cell in cells) and any(cell.tag == "th" for cell in cells[1:]))
         for cells in rows[:-1]
     ]
     heads = (*is_head, False).index(False)

@@ -155,6 +155,9 @@ class _PairReader:
         is_surely = label.is_marked or is_repeated
         has_place = is_repeated or (label.is_marked and owner.tag not in HEADINGS)
         empty = [LabelValue(label.text, "", owner)] if has_place else []
+        if label.is_marked and at and _has_value_inside(self._lines[at - 1], owner):
+            yield from empty
+            return
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]
         limit = next((number for number, one in enumerate(around) if one in self._cells), len(around) - 1)
         for line in self._lines[at + 1 : at + 1 + _MAX_LINES]:
@@ -175,6 +178,14 @@ class _PairReader:
         """Return the texts of a line, or the alternative text of its picture."""
         picture = "" if line.pieces or not line.is_box else text_or_picture(line.owner, self.text)
         return [(picture, line.owner)] if picture else [piece for piece in line.pieces if piece]
+
+
+def _has_value_inside(before: _Line, owner: Element) -> bool:
+    """Return True if the line before is a marked label with its value, in an element like that of the next label."""
+    if before.owner.getparent() is not owner.getparent() or not _is_alike(before.owner, owner):
+        return False
+    groups = _split_line(before)
+    return bool(groups) and groups[0][0].is_marked and bool(groups[0][1])
 
 
 def _begins_record(label: _Label, around: Sequence[Element], line: _Line, path: Sequence[Element]) -> bool:

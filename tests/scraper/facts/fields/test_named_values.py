@@ -113,6 +113,20 @@ def test_the_label_of_a_model_beats_the_title(shown: str, value: str | None) -> 
     assert by_name(html, model="").values == {"model": value}
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<ul><li><b>Hull:</b> oak</li><li><b>Color:</b> </li></ul><p>Made by hand.</p>",
+        "<div><p><i>Hull:</i><i>oak</i></p><p><i>Color:</i><i></i></p></div><p>Made by hand.</p>",
+        "<table><tr><th>Color</th><td></td></tr><tr><th>Hull</th><td>oak</td></tr></table>",
+    ],
+)
+def test_an_empty_place_of_a_value_stays_empty(rows: str) -> None:
+    found = by_name(f"<h1>The Tide</h1>{rows}", color="", hull="")
+    assert found.values == {"color": None, "hull": "oak"}
+    assert "The page shows the label of `color` without a value." in found.warnings
+
+
 STATE = """<script id=state type=application/json>{"props": {"book": {"title": "The Tide", "binding": "Cloth"},
 "other": {"title": "The Tide and more", "binding": "Paper"}}}</script>"""
 
