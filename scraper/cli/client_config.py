@@ -168,24 +168,32 @@ def client(name: str, write: bool, yes: bool, path: Path | None, as_json: bool, 
             click.echo(f"\nOr open this link, which installs it:\n{link}", err=True)
         click.echo(f"\n`search-mcp client {name} --write` does it. Documentation: {known.url}", err=True)
         return 0
-    old = _read(path)
+    old = read_text(path)
     try:
         new = known.merge(old, server)
     except MergeError as error:
         click.echo(known.snippet(server))
         raise click.ClickException(f"{path} was not changed: {error} Add the text above yourself.") from None
+    if write_after_question(path, old, new, yes=yes):
+        click.echo(f"Restart {known.title}.")
+    return 0
+
+
+def write_after_question(path: Path, old: str, new: str, *, yes: bool) -> bool:
+    """Show the change of a file, ask unless `yes`, and write it; return False if there is no change."""
     if new == old:
-        click.echo(f"{path} contains this server already.")
-        return 0
+        click.echo(f"{path} is up to date.")
+        return False
     click.echo("".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(path), "new")))
     if not yes:
         click.confirm(f"Write {path}?", abort=True, err=True)
     write_file(path, new)
-    click.echo(f"{path} was written. Restart {known.title}.")
-    return 0
+    click.echo(f"{path} was written.")
+    return True
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file, which is empty if there is none."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -81,6 +81,7 @@ async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], li
         doctor_checks.check_configuration(os.environ),
         doctor_checks.check_browsers(settings.browser_settings()),
         doctor_checks.check_fonts(),
+        doctor_checks.check_skills(),
         doctor_checks.check_data_folder(settings),
         doctor_checks.check_documents(settings),
         doctor_checks.check_callers(settings),

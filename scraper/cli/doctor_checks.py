@@ -18,6 +18,7 @@ from importlib import metadata
 
 from browsers import system_diagnostics
 from browsers.settings import BrowserSettings
+from scraper.cli import agent_commands
 from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_finding
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
@@ -90,6 +91,14 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
             yield poor_finding(f"No Chromium of the {name} tier: {_FALLBACKS[name]}", "search-mcp install-browser")
     if not found and not wrong:
         yield bad_finding("No Chromium is installed, or none starts", "search-mcp install-browser")
+
+
+def check_skills() -> Iterator[Finding]:
+    """Report installed skills of another version."""
+    for file in agent_commands.find_other_stubs():
+        yield poor_finding(
+            f"{file} is of another version", "Write it again: search-mcp skill --write (docs/clients.md)"
+        )
 
 
 def check_fonts() -> Iterator[Finding]:

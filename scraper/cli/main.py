@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from scraper.cli.agent_commands import skill
 from scraper.cli.client_config import client
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
@@ -77,6 +78,7 @@ group.sections = {
     "Stored texts": (cache, index),
     "Logins": (login, profiles),
     "MCP server": (serve, stdio, client),
+    "Coding agents": (skill,),
     "Installation": (install_browser, doctor, completion, show_version),
     "Help": (show_help, find_tools),
 }

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli.callers import check_path
+from scraper.cli.callers import check_path, current_caller
 from scraper.cli.exit_codes import code_of_answer
 from scraper.cli.files import read_recipe, write_file
 from scraper.cli.setting_options import READ, READ_MANY, command, load_settings
@@ -86,7 +86,7 @@ def engines(**flags: Any) -> None:
         use = "by name" if one.is_by_name else one.category
         lines.append(f"{one.name} ({use}, {one.kind}, {limit}): {one.about}")
     text = json.dumps(rows, ensure_ascii=False) if wants_json(flags) else "\n".join(lines)
-    print_text(text, flags["output"])
+    print_text(text, flags["output"], max_tokens=flags["max_tokens"])
 
 
 @command("research", READ_MANY)
@@ -131,6 +131,8 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
             "result": rewrite_message(answer.text),
         }
         click.echo(json.dumps(facts, ensure_ascii=False))
+    elif current_caller().is_agent:
+        click.echo(f"{output}\n{rewrite_message(answer.text)}")
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:
             click.echo(rewrite_message(line), err=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from scraper.cli.callers import check_flag, check_path
+from scraper.cli.callers import check_flag, check_path, current_caller
 from scraper.engines.model import CATEGORIES, DEFAULT_ENGINES, ENGINE_NAMES, SOURCE_NAMES
 from scraper.settings import FILE_ONLY, Setting, Settings, SettingsError, setting_table, unknown_variables
 from scraper.settings.files import find_config_file
@@ -91,7 +91,9 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help sections of options and settings."""
-        for title, is_setting in (("Options", False), ("Settings", True)):
+        # The flags of settings are locked for agents, and cost them a thousand tokens.
+        sections = {"Options": False} if current_caller().is_agent else {"Options": False, "Settings": True}
+        for title, is_setting in sections.items():
             records = [
                 record
                 for parameter in self.get_params(ctx)
@@ -122,7 +124,7 @@ def with_settings(only: Collection[str] | None = None, *, without: Collection[st
 _TABLE: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("commands.toml").read_text(encoding="utf-8")
 )
-_OUTPUT = ("output_as_json", "output_format", "output_output", "output_quiet", "output_marked")
+_OUTPUT = ("output_as_json", "output_format", "output_output", "output_quiet", "output_max_tokens", "output_marked")
 _CHOICES = {"@categories": CATEGORIES}
 _COMPLETIONS = {"engines": (*ENGINE_NAMES, *SOURCE_NAMES)}
 _TYPES: dict[str, Callable[..., Any]] = {

@@ -15,7 +15,14 @@ import click
 
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.setting_options import LOG_SETTINGS, STORE_SETTINGS, command, load_settings
-from scraper.cli.tool_output import get_command_name, print_text, rewrite_answer, run_and_print, wants_json, with_store
+from scraper.cli.tool_output import (
+    get_command_name,
+    print_text,
+    rewrite_for_caller,
+    run_and_print,
+    wants_json,
+    with_store,
+)
 from scraper.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,7 +115,7 @@ def list_indexes(**flags: Any) -> int:
         )
     else:
         text = "There are no indexes. Create one: search-mcp index create NAME"
-    print_text(text, flags["output"])
+    print_text(text, flags["output"], max_tokens=flags["max_tokens"])
     return ExitCode.SUCCESS
 
 
@@ -117,9 +124,7 @@ def find_tools(**flags: Any) -> int:
     """Find the command, prompt or cached text for a task."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.render.untrusted_text import remove_untrusted_marks
-
-        return remove_untrusted_marks(_TOOL_LINE.sub(_command_line, rewrite_answer(answer.text)))
+        return _TOOL_LINE.sub(_command_line, rewrite_for_caller(answer.text))
 
     return run_and_print("find_tools", flags, plain=plain)
 
@@ -183,7 +188,6 @@ def stats(as_json: bool, **flags: Any) -> int:
 def search(query: str, limit: int, output: Path | None, marked: bool, **flags: Any) -> int:
     """Search the text of cached pages."""
     from scraper.render import search as render
-    from scraper.render.untrusted_text import remove_untrusted_marks
     from scraper.tools.model import new_region
     from scraper.tools.search_tools import MAX_CACHE_QUERY_CHARS
     from scraper.values.types import InvalidValueError, StringValue
@@ -197,8 +201,8 @@ def search(query: str, limit: int, output: Path | None, marked: bool, **flags: A
         text = json.dumps(render.cache_hits_as_json(found), ensure_ascii=False)
     else:
         text = render.cache_hits_as_markdown(query, found, region=new_region(), now=datetime.now(UTC))
-        text = text if marked else remove_untrusted_marks(rewrite_answer(text))
-    print_text(text, output)
+        text = text if marked else rewrite_for_caller(text)
+    print_text(text, output, max_tokens=flags["max_tokens"])
     return ExitCode.SUCCESS if found.usable and found.hits else ExitCode.INCOMPLETE
 
 

@@ -368,7 +368,7 @@ Plain = Callable[["ToolAnswer"], str]
 _TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _MAX_URL = 200
 """Characters of a URL in a warning."""
-_OUTPUT_OPTIONS = ("as_json", "form", "output", "quiet", "marked")
+_OUTPUT_OPTIONS = ("as_json", "form", "output", "quiet", "max_tokens", "marked")
 _NO_LIMIT = 1_000_000_000
 """Tokens of an answer on the command line, where no context of a model can overflow."""
 
@@ -399,11 +399,12 @@ def run_and_print(
         answer = run_tool(tool, arguments, settings, as_json=as_json, is_quiet=is_quiet, **options)
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    return _print_answer(answer, flags, plain, as_json=as_json, writes_rows=writes_rows)
+    name = " ".join(str(value) for value in (tool, *arguments.values()))
+    return _print_answer(answer, flags, plain, name, as_json=as_json, writes_rows=writes_rows)
 
 
 def _print_answer(
-    answer: ToolAnswer, flags: dict[str, Any], plain: Plain | None, *, as_json: bool, writes_rows: bool
+    answer: ToolAnswer, flags: dict[str, Any], plain: Plain | None, name: str, *, as_json: bool, writes_rows: bool
 ) -> int:
     """Print an answer to stdout or the output file, or an error to stderr, and return the exit code."""
     output: Path | None = flags.get("output")
@@ -422,14 +423,14 @@ def _print_answer(
         text = _text(answer, plain, is_marked=is_marked)
     if not is_quiet:
         _warn(answer, has_rows=writes_rows, has_text=not as_json)
-    print_text(text, output)
+    print_text(text, output, max_tokens=flags.get("max_tokens"), name=name, is_json=as_json and not writes_rows)
     return code_of_answer(answer)
 
 
 def _error_text(answer: ToolAnswer, fault: object, *, is_json: bool, is_marked: bool) -> str:
     if is_json:
         return _json_text(answer, is_marked=is_marked)
-    return _text(answer, lambda _: _rewrite_for_people(str(fault or answer.text)), is_marked=is_marked)
+    return _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
 
 
 def run_and_print_pages(
@@ -457,13 +458,24 @@ def wants_json(flags: dict[str, Any]) -> bool:
     return bool(flags.get("as_json")) or flags.get("form") == "json"
 
 
-def print_text(text: str, output: Path | None) -> None:
-    """Print a text, or write it to a file."""
+def print_text(
+    text: str, output: Path | None, *, max_tokens: int | None = None, name: str = "answer", is_json: bool = False
+) -> None:
+    """Print a text, or write it to a file.
+
+    A text longer than `max_tokens`, by default a limit for agents, is written to a file and printed in part. An agent
+    gets a description of each file.
+    """
+    # Imported late, so that help is printed without loading the tools.
+    from scraper.cli.long_output import MAX_TOKENS, describe_file, shorten
+
     text = text if text.endswith("\n") else text + "\n"
-    if output is None:
-        click.echo(text, nl=False)
-    else:
+    if output is not None:
         write_file(output, text)
+        text = describe_file(output, text) if current_caller().is_agent else ""
+    elif max_tokens or current_caller().is_agent:
+        text = shorten(text, max_tokens or MAX_TOKENS, name, is_json=is_json)
+    click.echo(text, nl=False)
 
 
 def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
@@ -471,9 +483,14 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
         from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION
 
         return f"{UNTRUSTED_EXPLANATION}\n{answer.text}"
-    if plain is not None:
+    if plain is None:
+        return rewrite_for_caller(answer.text)
+    if answer.reading is None or not current_caller().is_agent:
         return plain(answer)
-    return _rewrite_for_people(answer.text)
+    from scraper.render.untrusted_text import UNTRUSTED_EXPLANATION, mark_untrusted
+    from scraper.tools.model import new_region
+
+    return f"{UNTRUSTED_EXPLANATION}\n{mark_untrusted(plain(answer), new_region())}"
 
 
 def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
@@ -485,11 +502,12 @@ def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
     return answer.text if is_marked else compact_json(rewrite_json(answer.structured))
 
 
-def _rewrite_for_people(text: str) -> str:
-    """Return an answer or error with commands instead of tools, and without the marks of untrusted text."""
+def rewrite_for_caller(text: str) -> str:
+    """Return an answer or error with commands instead of tools; the marks of untrusted text stay only for agents."""
     from scraper.render.untrusted_text import remove_untrusted_marks
 
-    return remove_untrusted_marks(rewrite_answer(text))
+    text = rewrite_answer(text)
+    return text if current_caller().is_agent else remove_untrusted_marks(text)
 
 
 def whole_text(flags: dict[str, Any]) -> Plain:

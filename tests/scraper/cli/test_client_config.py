@@ -96,7 +96,7 @@ def test_writing_asks_first_and_shows_the_change(tmp_path: Path) -> None:
     assert command_output(*arguments, stdin=b"y\n").code == 0
     assert SERVER_NAME in servers("cursor", path.read_text())
     again = command_output(*arguments)
-    assert again.code == 0 and "contains this server already" in again.out
+    assert again.code == 0 and "is up to date" in again.out
 
 
 def test_a_link_and_the_mode_of_the_file_stay(tmp_path: Path) -> None:
