@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,15 @@ def wheel(folder: Path) -> Path:
     run(SCRIPTS / "hatchling", "build", "-t", "wheel", "-d", folder, folder=REPOSITORY)
     (built,) = folder.glob("*.whl")
     return built
+
+
+def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "browsers", "scraper"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    with zipfile.ZipFile(wheel) as archive:
+        missing = set(listed.stdout.split()) - set(archive.namelist())
+    assert len(listed.stdout.split()) > 400 and not missing
 
 
 def run(*command: str | Path, folder: Path, user: int | None = None, env: dict[str, str] | None = None) -> str:
