@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from scraper.background_tasks import run_in_background
-from scraper.errors import InternalError, OverloadedError
+from scraper.errors import InternalError, InvalidArgumentError, OverloadedError
 from scraper.reading.scheme_retry import read_with_other_urls
 from scraper.render.json_truncation import compact_json
 from scraper.server.access import principal_of
@@ -242,8 +242,13 @@ class RestInterface:
             arguments = await _read_arguments(request)
         else:
             arguments = _parse_query(tool.input_schema["properties"], request)
-        if (fault := tool.fault(arguments)) is not None:
+        missing = [name for name in tool.input_schema.get("required", ()) if arguments.get(name) is None]
+        fault = tool.fault(arguments)
+        # Other faults, such as a text that is no URL, have codes of their own: those of the call.
+        if fault is not None and any(isinstance(one, InvalidArgumentError) for one in fault.failures):
             raise RequestError(400, fault.text)
+        if missing:
+            raise RequestError(400, f"{missing[0]} must be given.")
         return arguments
 
     async def _call(
