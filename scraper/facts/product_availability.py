@@ -74,20 +74,12 @@ def find_availability(body: Element, title: Element | None) -> str | None:
     texts = [(element.text or "").strip().lower() for element in elements]
     texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
     known = _read_texts(texts)
+    buy = next((place for place, one in enumerate(elements) if one.tag in _BUTTON_TAGS and _is_buy(one)), None)
     if not known:
-        return IN_STOCK if any(element.tag in _BUTTON_TAGS and _is_buy(element) for element in elements) else None
-    buy: int | None = None
-    stated: tuple[int, str] | None = None
-    at_title = 0
-    for place, (element, text) in enumerate(zip(elements, texts, strict=True), start=1):
-        if element is title:
-            at_title, stated = place, None
-        if stated is None and at_title and place - at_title > _REACH and buy is not None:
-            break
-        if buy is None and element.tag in _BUTTON_TAGS and _is_buy(element):
-            buy = place
-        if stated is None and text in known:
-            stated = place, known[text]
+        return None if buy is None else IN_STOCK
+    at_title = next((place for place, element in enumerate(elements) if element is title), 0)
+    below = ((place, known.get(texts[place])) for place in range(at_title, len(texts)))
+    stated = next(((place, stock) for place, stock in below if stock), None)
     if buy is not None and (stated is None or stated[0] > buy or stated[1] == UNCLEAR):
         return IN_STOCK
     is_near = stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK)

@@ -231,6 +231,14 @@ def _candidates(body: Element, title: Element | None) -> tuple[int, list[_Candid
     return at_title, found
 
 
+def _read_amounts(element: Element, text: str, *, named: bool) -> list[Amount]:
+    """Return the amounts of an element; the sign of a bare number stands in the parent."""
+    around = element.getparent()
+    if _NUMBER.fullmatch(text) and around is not None and len(text_of(around)) <= _MAX_PLAIN_TEXT:
+        return read_element(around, is_price=named)
+    return read_element(element) if named else money.read_amounts(text, is_price=False)
+
+
 def _read_candidates(element: Element, text: str, place: int) -> Iterator[_Candidate]:
     """Yield the amounts of an element, the price first; without a name like `price`, those before its first child."""
     if element.tag in _SKIPPED_TAGS:
@@ -241,13 +249,9 @@ def _read_candidates(element: Element, text: str, place: int) -> Iterator[_Candi
     if not _has_digit(whole):
         return
     text = " ".join(whole.split())
-    around = element.getparent()
     if not named and len(text) > _MAX_PLAIN_TEXT:
         return
-    if _NUMBER.fullmatch(text) and around is not None and len(text_of(around)) <= _MAX_PLAIN_TEXT:
-        amounts = read_element(around, is_price=named)  # the sign is beside the number
-    else:
-        amounts = read_element(element) if named else money.read_amounts(text, is_price=False)
+    amounts = _read_amounts(element, text, named=named)
     itemprop = element.get("itemprop") == "price"
     if best := money.best_amount(amounts):
         is_short = len(text) <= _MAX_PRICE_TEXT or len(amounts) > 1

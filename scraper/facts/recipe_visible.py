@@ -279,6 +279,21 @@ def _is_heading(element: Element, meaning: WordPattern) -> bool:
 
 def _section(behind: list[Element], heading: Element, other: WordPattern) -> list[str]:
     """Return the list items after a heading, or paragraphs if there is no list."""
+    found, boxes = _find_lines(behind, heading, other)
+    items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
+    chosen = items if len(items) > 1 else _with_text(found)
+    if not chosen:
+        chosen = boxes if len(boxes) > 1 and heading.tag in HEADINGS else []
+    lines = [
+        line
+        for element in chosen
+        for line in (_split_at_line_breaks(element) if element.tag == "p" else [clean_text(_text_of_item(element))])
+    ]
+    return [line for line in map(_strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+
+
+def _find_lines(behind: list[Element], heading: Element, other: WordPattern) -> tuple[list[Element], list[Element]]:
+    """Return the items and paragraphs of the section after a heading, and its boxes of one line."""
     inside = set(heading.iterdescendants())
     beside = _OutsideContent(heading)
     found: list[Element] = []
@@ -298,16 +313,7 @@ def _section(behind: list[Element], heading: Element, other: WordPattern) -> lis
             found.append(element)
         elif element.tag == "div" and _is_line(element):
             boxes.append(element)
-    items = [element for element in found if element.tag == "li" and next(element.iter("ul", "ol"), None) is None]
-    chosen = items if len(items) > 1 else _with_text(found)
-    if not chosen:
-        chosen = boxes if len(boxes) > 1 and heading.tag in HEADINGS else []
-    lines = [
-        line
-        for element in chosen
-        for line in (_split_at_line_breaks(element) if element.tag == "p" else [clean_text(_text_of_item(element))])
-    ]
-    return [line for line in map(_strip_list_marker, lines) if line and len(line) < _MAX_LINE][:_MAX_LINES]
+    return found, boxes
 
 
 def _with_text(found: list[Element]) -> list[Element]:

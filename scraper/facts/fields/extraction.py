@@ -167,8 +167,7 @@ def _read_names(
     """Return the values of fields by their names, and a recipe for the fields that were found in visible text."""
     page = finder.page
     data = structured.extract(snapshot)
-    titles = [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
-    items = structured_values.read_items(data, titles, page.page.head.scripts)
+    items = structured_values.read_items(data, _titles(page), page.page.head.scripts)
     values: dict[str, str | None] = dict.fromkeys(fields)
     evidence: dict[str, Evidence] = {}
     warnings: list[str] = []
@@ -176,11 +175,9 @@ def _read_names(
         field = FieldName(name, hint)
         stated = structured_values.find_structured_value(field, items)
         fact = structured_values.find_fact(field, data, stated and stated[0])
-        is_stated = stated is not None or (
-            fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
-        )
+        is_stated = stated is not None or _is_marked_up(fact)
         shown = None if is_stated else named.find(field)
-        if shown is not None and (fact is None or fact[1].confidence < shown.confidence) and shown.is_clear:
+        if shown is not None and shown.is_clear and shown.confidence > (fact[1].confidence if fact else 0):
             values[name] = sanitize.clean(shown.text)[0]
             evidence[name] = Evidence(shown.source, shown.confidence)
         elif fact is not None:
@@ -191,14 +188,25 @@ def _read_names(
             warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
         if is_stated and (other := named.find_contradiction(field, values[name] or "")):
             evidence[name] = replace(evidence[name], confidence=DISPUTED, alternatives=(sanitize.clean(other)[0],))
-    empty = [name for name in fields if values[name] is None and named.find_empty(FieldName(name, fields[name]))]
-    warnings += [_EMPTY.format(name=name[:40]) for name in empty]
+    missing = [FieldName(name, hint) for name, hint in fields.items() if values[name] is None]
+    warnings += [_EMPTY.format(name=field.name[:40]) for field in missing if named.find_empty(field)]
     warnings += [CORRECT] if evidence or warnings else []
-    learned, _ = extraction_recipes.learn(
-        finder, {name: value for name, value in values.items() if value}, _host(finder)
-    )
-    recipe = extraction_recipes.to_text(learned) if learned.places else ""
-    return PageFields(page.page.url, values, evidence, recipe, warnings=tuple(warnings))
+    return PageFields(page.page.url, values, evidence, _learn_recipe(finder, values), warnings=tuple(warnings))
+
+
+def _is_marked_up(fact: tuple[str, Evidence] | None) -> bool:
+    return fact is not None and fact[1].source not in structured_values.UNMARKED_SOURCES
+
+
+def _titles(page: ElementTexts) -> list[str]:
+    return [page.page.head.title, *(page.text(one) for one in page.elements if one.tag == "h1")]
+
+
+def _learn_recipe(finder: ValuePlaceFinder, values: Mapping[str, str | None]) -> str:
+    """Return the recipe for the values that were found in visible text, or ""."""
+    shown = {name: value for name, value in values.items() if value}
+    learned, _ = extraction_recipes.learn(finder, shown, _host(finder))
+    return extraction_recipes.to_text(learned) if learned.places else ""
 
 
 def _cut_warnings(page: ElementTexts) -> tuple[str, ...]:
