@@ -71,19 +71,24 @@ def read_stock(text: str) -> str | None:
 def find_availability(body: Element, title: Element | None) -> str | None:
     """Return `InStock`, `OutOfStock`, `UNCLEAR` or None, by buy buttons and texts about stock at or after the title."""
     elements = list(islice(body.iter("*"), _MAX_ELEMENTS))
-    texts = [(element.text or "").strip().lower() for element in elements]
-    texts = [text if _MIN_WORDS <= len(text) < _MAX_WORDS else "" for text in texts]
+    texts = [_short_text(element) for element in elements]
     known = _read_texts(texts)
-    buy = next((place for place, one in enumerate(elements) if one.tag in _BUTTON_TAGS and _is_buy(one)), None)
+    buy = next((place for place, element in enumerate(elements) if _is_buy(element)), None)
     if not known:
         return None if buy is None else IN_STOCK
     at_title = next((place for place, element in enumerate(elements) if element is title), 0)
     below = ((place, known.get(texts[place])) for place in range(at_title, len(texts)))
-    stated = next(((place, stock) for place, stock in below if stock), None)
+    stated = next(((place, stock) for place, stock in below if stock is not None), None)
     if buy is not None and (stated is None or stated[0] > buy or stated[1] == UNCLEAR):
         return IN_STOCK
     is_near = stated is not None and (stated[0] - at_title < _REACH or stated[1] == IN_STOCK)
     return stated[1] if stated is not None and is_near else IN_STOCK if buy is not None else None
+
+
+def _short_text(element: Element) -> str:
+    """Return the text of an element in lower case, or "" if its length is not that of a text about stock."""
+    text = (element.text or "").strip().lower()
+    return text if _MIN_WORDS <= len(text) < _MAX_WORDS else ""
 
 
 def _read_texts(texts: Iterable[str]) -> Mapping[str, str]:
@@ -94,7 +99,7 @@ def _read_texts(texts: Iterable[str]) -> Mapping[str, str]:
 
 
 def _is_buy(element: Element) -> bool:
-    if element.get("disabled") is not None or "disabled" in classes_of(element):
+    if element.tag not in _BUTTON_TAGS or element.get("disabled") is not None or "disabled" in classes_of(element):
         return False
     words = element.get("value") or "" if element.tag == "input" else text_of(element)
     texts = [words, *(element.get(name) or "" for name in ("title", "aria-label", "id"))]

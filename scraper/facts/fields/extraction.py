@@ -188,8 +188,8 @@ def _read_names(
             warnings.append(_UNCLEAR.format(name=name[:40], first=shown.text[:60], other=shown.rival[:60]))
         if is_stated and (other := named.find_contradiction(field, values[name] or "")):
             evidence[name] = replace(evidence[name], confidence=DISPUTED, alternatives=(sanitize.clean(other)[0],))
-    missing = [FieldName(name, hint) for name, hint in fields.items() if values[name] is None]
-    warnings += [_EMPTY.format(name=field.name[:40]) for field in missing if named.find_empty(field)]
+    missing = (FieldName(name, hint) for name, hint in fields.items() if values[name] is None)
+    warnings += [_EMPTY.format(name=field.name[:40]) for field in filter(named.find_empty, missing)]
     warnings += [CORRECT] if evidence or warnings else []
     return PageFields(page.page.url, values, evidence, _learn_recipe(finder, values), warnings=tuple(warnings))
 
