@@ -143,11 +143,10 @@ class ActingPage:
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
             await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
 
-    @property
-    def is_scripted(self) -> bool:
-        """True if the page has scripts, which may bring its content."""
+    async def may_bring_content(self) -> bool:
+        """Return True if scripts of the page wait for something that may bring its content."""
         sample = self._readiness.last_sample
-        return sample is None or sample.scripted
+        return sample is None or (sample.scripted and await self._readiness.has_timers())
 
     def notice(self, sentence: str) -> None:
         """Store a sentence for the next report, unless it is stored already or there are too many."""

@@ -11,9 +11,6 @@ from browsers.cdp.session import Event, Session
 from browsers.navigation.network_activity import DATA, InFlight, NetworkActivity, is_worker_script
 from browsers.navigation.readiness_rules import CODE_HOLDS_S
 
-_POLLED_FROM = 3
-"""Requests of one step to one path, one after the other, from which on it polls. A change and the new state are two."""
-
 
 class StepRequests(NetworkActivity):
     """Requests of the page of a browsing session, with its frames and workers.
@@ -112,10 +109,6 @@ class StepRequests(NetworkActivity):
         if request_id in self._endless:
             return time.monotonic() - request.since > CODE_HOLDS_S
         return self._has_new_content and request_id in self._rounds
-
-    def is_polled(self, path: str) -> bool:
-        """Return True if the path was requested several times since the last new content or the last step."""
-        return self._requested[path] >= _POLLED_FROM if self.holds_all else super().is_polled(path)
 
     @property
     def unanswered(self) -> int:

@@ -196,11 +196,12 @@ class StepRunner:
         is_new = page.has_new_document or before is None
         known = set() if is_new or before is None else before.loading_texts
         began = time.monotonic()
+        may_change = is_new and outline.is_bare and await page.may_bring_content()
 
         def patience_s() -> float:
             if outline.loading_texts - known or (is_new and not outline.lines):
                 return _EMPTY_LIMIT_S
-            return _BARE_LIMIT_S if is_new and outline.is_bare and page.is_scripted else 0.0
+            return _BARE_LIMIT_S if may_change and outline.is_bare else 0.0
 
         if not patience_s():
             return outline

@@ -7,12 +7,16 @@ IntersectionObservers is exact, but needs a full garbage collection: as slow as 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 
 from browsers.cdp.session import CommandFailedError, Session
 from browsers.identity.fingerprint import tall_viewport
 from browsers.navigation.readiness import ReadinessWaiter
 from browsers.navigation.readiness_rules import DomSample
+from browsers.scripts import call_page
+from browsers.slot_scaling import measure_slowdown
 
 _MAX_HEIGHT = 30_000
 """Maximum height of the tall window in CSS pixels."""
@@ -34,14 +38,15 @@ _USUAL_FRAMES_S = 0.12
 _MAX_SLOWNESS = 5.0
 """Maximum factor by which a slow machine lengthens the waits of a round."""
 
-_SCROLL_TO_END = """new Promise((done) => {
-  window.scrollTo(0, document.documentElement.scrollHeight);
+_SCROLL_TO = """new Promise((done) => {
+  window.scrollTo(0, %s);
   document.dispatchEvent(new Event('scroll', {bubbles: true}));
   requestAnimationFrame(() => requestAnimationFrame(() => %s));
 })"""
-"""Script that scrolls to the end and waits for two frames. Observers fire with the second frame and start their
+"""Script that scrolls to a place and waits for two frames. Observers fire with the second frame and start their
 requests in it. Pages that act after painting need as long. In a window as tall as its page nothing scrolls, so a scroll
 event is dispatched for listeners."""
+_END, _START = "document.documentElement.scrollHeight", "0"
 _AFTERWARDS = "setTimeout(done, %d)"
 _AT_ONCE = "done()"
 _FRAME_S = 0.02
@@ -50,10 +55,60 @@ _DEBOUNCE_S = 0.15
 that listens to scroll events."""
 _SCROLL_EVENTS = frozenset({"scroll", "scrollend", "wheel"})
 SKIP_LIMIT_S = 1.0
+_BOX_PAUSE_S = 0.08
+"""Seconds after a box was scrolled, for timers of the page."""
+_BOX_STOPS = 2
+"""Scrolls without a move after which boxes are at their ends."""
 
 
 async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
-    """Load the lazy content of a page with scripts within `limit_s`, by making its window as tall as the page.
+    """Load the lazy content of a page with scripts within `limit_s`: of the page, then of boxes that scroll in it.
+
+    Raises:
+        TimeoutError: The page does not answer.
+        CommandFailedError: The page navigated away.
+    """
+    end = time.monotonic() + limit_s
+    await _reveal_below(session, readiness, limit_s)
+    sample = readiness.last_sample
+    is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
+    if sample is not None and sample.scripted and not is_predicted_idle:
+        with contextlib.suppress(TimeoutError, CommandFailedError):
+            await _reveal_in_boxes(readiness, end)
+
+
+async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> None:
+    """Scroll boxes through if a jump to their ends brings requests or content. Rows that are replaced are kept."""
+
+    async def scroll(where: str) -> bool:
+        script = call_page("scrollBoxes", where)
+        is_changed = await readiness.evaluate(script, limit_s=FRAMES_LIMIT_S, await_promise=True)
+        if is_changed or where == "next":
+            if readiness.time.is_taken:
+                await readiness.time.skip(_DEBOUNCE_S, SKIP_LIMIT_S)
+            else:
+                await asyncio.sleep(_BOX_PAUSE_S * measure_slowdown())
+            await readiness.wait_until_ready(
+                min(ROUND_LIMIT_S, end - time.monotonic()),
+                may_be_thin=False,
+                may_skip=False,
+                quiet_s=_QUIET_S,
+                quiet_with_data_s=_QUIET_S,
+            )
+        return bool(is_changed)
+
+    requests = readiness.network.requests
+    if not await scroll("end") or not (await scroll("start") or readiness.network.requests != requests):
+        return
+    stops = 0
+    while stops < _BOX_STOPS and time.monotonic() < end:
+        stops = 0 if await scroll("next") else stops + 1
+    # Rows above the first visible one would seem to be hidden.
+    await scroll("start")
+
+
+async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
+    """Make the window as tall as the page while that brings content.
 
     A page that fits its window is skipped. The exception is a page loaded in virtual time: it may have painted no frame
     yet, so its observers have not run. A page no taller than similar pages without lazy content is skipped too.
@@ -61,16 +116,8 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
     sample = readiness.last_sample
     if sample is None or not sample.scripted or (_fits(sample) and not readiness.time.is_taken):
         return
-    progress = readiness.progress
-    if sample.height <= (progress.known_height if progress is not None else 0):
-        return
     end = time.monotonic() + limit_s
-    has_more = await _has_more_content(session, readiness, sample)
-    if progress is not None and has_more:
-        progress.did_more()
-    elif progress is not None and has_more is False:
-        progress.nothing_below(sample.height)
-    if not has_more:
+    if not await _expects_more(session, readiness, sample):
         return
     if _fits(sample):
         await readiness.wait_until_ready(min(ROUND_LIMIT_S, limit_s), may_be_thin=False, may_skip=False)
@@ -83,7 +130,7 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
         sample = await readiness.sample()
         left_s = end - time.monotonic()
         if sample is None or left_s <= 0 or _fits(sample) or sample.text_chars <= before + _GROWTH_CHARS:
-            return
+            break
         before = sample.text_chars
         window = tall_viewport(min(sample.height + _EXTRA_HEIGHT, _MAX_HEIGHT))
         await session.send("Emulation.setDeviceMetricsOverride", **window)
@@ -97,6 +144,22 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
             quiet_s=_QUIET_S * slowness,
             quiet_with_data_s=_QUIET_WITH_DATA_S * slowness,
         )
+    if before >= 0:
+        # A list that paints only the rows in the window paints all of them now, from the first.
+        await _scroll(session, readiness, _START)
+
+
+async def _expects_more(session: Session, readiness: ReadinessWaiter, sample: DomSample) -> bool:
+    """Return True if a jump to the end brings more, unless similar pages of the batch showed that it does not."""
+    progress = readiness.progress
+    if sample.height <= (progress.known_height if progress is not None else 0):
+        return False
+    has_more = await _has_more_content(session, readiness, sample)
+    if progress is not None and has_more:
+        progress.did_more()
+    elif progress is not None and has_more is False:
+        progress.nothing_below(sample.height)
+    return bool(has_more)
 
 
 def _fits(sample: DomSample) -> bool:
@@ -108,7 +171,8 @@ async def _has_more_content(session: Session, readiness: ReadinessWaiter, before
     requests = readiness.network.requests
     if await _scroll(session, readiness) is None or (after := await readiness.sample()) is None:
         return readiness.network.requests != requests or None
-    return readiness.network.requests != requests or after.contents != before.contents
+    has_changed = (after.contents, after.swaps) != (before.contents, before.swaps)
+    return readiness.network.requests != requests or has_changed
 
 
 async def _reaction_s(session: Session) -> float:
@@ -126,14 +190,14 @@ async def _reaction_s(session: Session) -> float:
     return _FRAME_S
 
 
-async def _scroll(session: Session, readiness: ReadinessWaiter) -> float | None:
-    """Scroll to the end and return the seconds until observers ran, or None if they did not."""
+async def _scroll(session: Session, readiness: ReadinessWaiter, to: str = _END) -> float | None:
+    """Scroll to a place and return the seconds until observers ran, or None if they did not."""
     is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
     pause_s = _FRAME_S if readiness.time.is_taken or is_predicted_idle else await _reaction_s(session)
     started_at = time.monotonic()
     try:
         ending = _AT_ONCE if readiness.time.is_taken else _AFTERWARDS % (1000 * pause_s)
-        await readiness.evaluate(_SCROLL_TO_END % ending, limit_s=FRAMES_LIMIT_S, await_promise=True)
+        await readiness.evaluate(_SCROLL_TO % (to, ending), limit_s=FRAMES_LIMIT_S, await_promise=True)
         if readiness.time.is_taken:
             await readiness.time.skip(_DEBOUNCE_S, SKIP_LIMIT_S)
     except (TimeoutError, CommandFailedError):

@@ -25,6 +25,9 @@ _ANALYTICS = re.compile(
 )
 """Matches URLs of analytics, whose requests bring no content and may never end. They are not counted."""
 
+_POLLED_FROM = 3
+"""Requests to one path, one after the other, from which on it is polled. A change and the new state are two."""
+
 NUMBER = re.compile(r"\d+")
 
 
@@ -119,13 +122,13 @@ class NetworkActivity:
         return list(self._live.values())
 
     def is_polled(self, path: str) -> bool:
-        """Return True if the path was requested at least twice since the last new content."""
-        return self._requested[path] >= 2
+        """Return True if the path was requested several times since the last new content."""
+        return self._requested[path] >= _POLLED_FROM
 
     @property
     def polls(self) -> bool:
         """True if the page polls any path."""
-        return any(times >= 2 for times in self._requested.values())
+        return any(times >= _POLLED_FROM for times in self._requested.values())
 
     def is_unfinished(self, document: str) -> bool:
         """Return True if the document began to load and has not ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -97,7 +98,7 @@ ended. At load 33 on two cores, 26 scripts of ten pages that took up to .4 s of 
 _AFTER_TIMERS = "new Promise((done) => setTimeout(() => done(%s), %d))"
 """Expression that is evaluated after the timers of the page that are due within some milliseconds."""
 
-_FORWARD_S = 4.0
+_FORWARD_S = 5.5
 """Seconds of virtual time that a page without content is run ahead."""
 _FORWARD_LIMIT_S = 3.0
 """Seconds of real time for one skip of virtual time."""
@@ -138,6 +139,8 @@ class ReadinessWaiter:
         self._frame_id = frame_id
         arguments = f"{json.dumps(selector)},{int(progress is not None)}"
         self._sample_script = f"globalThis.__readinessProbe?__readinessProbe.sample({arguments}):0"
+        self._own_timers = 0
+        """Timers of this document that are not the page's."""
         self._document = ""
         """Loader id of the main document, which is also its request id."""
         self._world: int | None = None
@@ -151,6 +154,7 @@ class ReadinessWaiter:
         self._document = loader_id
         self._world = None
         self._contents = -1
+        self._own_timers = 0
         self.dom_ready_at = None
         self.network.reset()
 
@@ -222,6 +226,16 @@ class ReadinessWaiter:
         """Wait until the timers of the page that are due within `seconds` have run, on a busy machine too."""
         self._ends_at = time.monotonic() + seconds
         await self._sample_after(round(1000 * seconds))
+
+    async def has_timers(self) -> bool:
+        """Return True if timers, animations or messages of the page may change it, or if it does not answer."""
+        network = self.network
+        if network.streams or network.sockets or network.workers or network.in_flight():
+            return True
+        with contextlib.suppress(TimeoutError, CommandFailedError):
+            own, self._own_timers = self._own_timers, self._own_timers + 1
+            return await self.evaluate(f"__readinessProbe.hasTimers({own})", limit_s=SAMPLE_LIMIT_S) is not False
+        return True
 
     async def sample(self) -> DomSample | None:
         """Take one sample, or return None if the page cannot answer. A script that blocks the answer is ended."""
@@ -314,6 +328,7 @@ class ReadinessWaiter:
     async def _sample_after(self, milliseconds: int) -> DomSample | None:
         """Take a sample after the timers of the page that are due by then, on a busy machine too."""
         expression = _AFTER_TIMERS % (self._sample_script, milliseconds)
+        self._own_timers += 1
         try:
             raw = await self.evaluate(
                 expression, limit_s=milliseconds / 1000 + self._answer_limit_s(), await_promise=True

@@ -204,11 +204,13 @@ class DomSample:
     """True if the page has a script."""
     code_hash: str = ""
     """Hash that is equal for pages with the same code and structure. Empty if unknown or not requested."""
+    swaps: int = 0
+    """Number of times that several nodes were replaced at once: as content for scrolling, but not for waiting."""
 
     @classmethod
     def of(cls, raw: list[object]) -> DomSample:
         """Parse the tuple from probe.js."""
-        ready_state, quiet_ms, contents, chars, spinner, height, window, matches, scripted, code_hash = raw
+        ready_state, quiet_ms, contents, chars, spinner, height, window, matches, scripted, code_hash, swaps = raw
         return cls(
             str(ready_state),
             float(str(quiet_ms)) / 1000,
@@ -220,6 +222,7 @@ class DomSample:
             bool(matches),
             bool(scripted),
             str(code_hash),
+            int(str(swaps)),
         )
 
 

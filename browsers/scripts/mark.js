@@ -136,11 +136,24 @@
   };
   const range = document.createRange();
   const maxLeft = Math.max(innerWidth, document.documentElement ? document.documentElement.scrollWidth : 0) + MAX_SCROLLABLE_PX;
+  const parentOf = getter(Node, 'parentElement');
+  const slotOf = getter(Element, 'assignedSlot');
+  const scrollTop = getter(Element, 'scrollTop');
+  const scrollLeft = getter(Element, 'scrollLeft');
+  // A box around it is scrolled: what stands above or left of the page can be scrolled into view.
+  const isScrolledOut = (node) => {
+    const up = (one) => (one.nodeType === 1 && slotOf(one)) || parentOf(one) || rootOf(one).host;
+    for (let one = up(node); one; one = up(one)) {
+      if (scrollTop(one) > 0 || scrollLeft(one) > 0) return one !== document.documentElement;
+    }
+    return false;
+  };
   const isOnPage = (node) => {
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
     const left = box.left + scrollX;
-    return left + box.width >= 0 && left < maxLeft && box.bottom + scrollY >= 0 && box.width >= 1 && box.height >= 1;
+    if (box.width < 1 || box.height < 1 || left >= maxLeft) return false;
+    return (left + box.width >= 0 && box.bottom + scrollY >= 0) || isScrolledOut(node);
   };
   const hasLowContrast = (color, background) =>
     alpha(color) < MIN_ALPHA || (background && contrast(color, background) < MIN_CONTRAST);

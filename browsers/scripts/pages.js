@@ -1,5 +1,9 @@
 // Functions that are called alone, in an isolated world of a page.
 
+const inside = (one) => one.shadowRoot ? below(one.shadowRoot) : [];
+const below = (root) => [...root.querySelectorAll('*')].flatMap((one) => [one, ...inside(one)]);
+const isScroller = (one) => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
+
 /* Scroll through the page once, so that lazy images load and faded parts appear, then return to its top and wait for
    images and transitions. */
 function reveal() {
@@ -76,11 +80,46 @@ function scrollToEnd() {
   let page = document.scrollingElement || document.documentElement;
   if (page && page.scrollHeight <= innerHeight + 50) {
     const isLarge = (one) => one.clientWidth * one.clientHeight >= innerWidth * innerHeight / 2;
-    const scrolls = (one) => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
-    const inside = (one) => one.shadowRoot ? below(one.shadowRoot) : [];
-    const below = (root) => [...root.querySelectorAll('*')].flatMap((one) => [one, ...inside(one)]);
-    page = (document.body ? below(document.body) : []).find((one) => isLarge(one) && scrolls(one)) || page;
+    page = (document.body ? below(document.body) : []).find((one) => isLarge(one) && isScroller(one)) || page;
   }
   page?.scrollTo({top: page.scrollHeight, behavior: 'instant'});
   return page ? page.scrollHeight : 0;
+}
+
+/* Scroll up to five boxes that scroll by themselves: to the `end`, the `start` or the `next` part, of which the rows are
+   kept. `start` puts the kept rows into lists that have only a part of them. Return whether a box moved; for `start`,
+   whether the text of one changed since `end`. */
+function scrollBoxes(where) {
+  const isBox = (one) => one.clientHeight > 100 && one.clientWidth > 100 && one.scrollHeight > one.clientHeight + 100;
+  const boxes = globalThis[Symbol.for('boxes')] ||= (document.body ? below(document.body) : [])
+    .filter((one) => isBox(one) && isScroller(one)).slice(0, 5).map((box) => ({box, rows: new Map()}));
+  let isChanged = false;
+  for (const one of boxes) {
+    const {box, rows} = one;
+    one.list = box;
+    for (const inner of box.querySelectorAll('*')) if (inner.childElementCount > one.list.childElementCount) one.list = inner;
+    const top = box.getBoundingClientRect().top - box.scrollTop;
+    if (where === 'next') {
+      for (const row of one.list.children) {
+        const place = Math.round(row.getBoundingClientRect().top - top);
+        if (rows.size < 3000) rows.set(place + row.textContent, [place, row.cloneNode(true), row]);
+      }
+    }
+    const before = box.scrollTop;
+    if (where === 'end') one.text = box.textContent;
+    isChanged ||= where === 'start' && box.textContent !== one.text;
+    box.scrollTop = where === 'start' ? 0 : where === 'end' ? box.scrollHeight : before + box.clientHeight * .8;
+    isChanged ||= where !== 'start' && box.scrollTop !== before;
+  }
+  const write = () => {
+    for (const {list, rows} of where === 'start' ? boxes : []) {
+      if ([...rows.values()].every(([, , row]) => row.isConnected)) continue;
+      const kept = [...rows.values()].sort(([one], [other]) => one - other).map(([, copy]) => copy);
+      list.replaceChildren(...kept.filter((row, at) => !at || row.textContent !== kept[at - 1].textContent));
+    }
+    return isChanged;
+  };
+  // After the page has painted its rows for the last time.
+  const painted = new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return boxes.length ? painted.then(write) : false;
 }

@@ -4,6 +4,8 @@
   if (typeof globalThis.__readinessProbe?.sample === 'function') return;
   // A mutation of less text is a clock, a counter or a carousel. It never delays a page.
   const CONTENT_CHARS = 24;
+  // Nodes. As many new and removed at once are the rows of a list that paints only a part of them.
+  const MIN_ROWS = 5;
   // Layout reads (spinner, height) are repeated only after a mutation, or after this long.
   const STALE_MS = 400;
   // A page that loads for less than this is not measured: that would lay out an incomplete page.
@@ -17,7 +19,7 @@
     '[aria-busy=true],[role=progressbar],[class*=spinner i],[class*=skeleton i],' +
     '[class*=loading i]:not(body):not(html):not(img),[class*=loader i],' +
     '[class*=placeholder-glow i],[class*=shimmer i]';
-  const state = { changedAt: performance.now(), content: 0, mutations: 0, last: null, lastAt: 0, lastMutations: -1 };
+  const state = { changedAt: performance.now(), content: 0, mutations: 0, swaps: 0, last: null, lastAt: 0, lastMutations: -1 };
 
   const countChars = (nodes) => {
     let sum = 0;
@@ -30,26 +32,34 @@
   const onMutations = (records) => {
     state.mutations++;
     const fresh = new Set();
+    let [added, removed] = [0, 0];
     for (const record of records) {
       if (record.type !== 'childList') continue;
+      added += record.addedNodes.length;
+      removed += record.removedNodes.length;
       for (const node of record.addedNodes) fresh.add(node);
       // Already counted with it: nested elements would be counted once for every level.
       if (fresh.has(record.target)) continue;
-      const added = countChars(record.addedNodes);
+      const chars = countChars(record.addedNodes);
       const changed =
         record.addedNodes.length && record.removedNodes.length
-          ? Math.abs(added - countChars(record.removedNodes))
-          : added;
+          ? Math.abs(chars - countChars(record.removedNodes))
+          : chars;
       if (changed > CONTENT_CHARS) {
         state.changedAt = performance.now();
         state.content++;
       }
     }
+    if (Math.min(added, removed) >= MIN_ROWS) state.swaps++;
   };
   new MutationObserver(onMutations).observe(document, { childList: true, subtree: true, characterData: true });
 
   const visible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const MAX_LOADING = 60;
   const hasSpinner = (body) => {
+    const text = body.textContent.length < 5000 && textLength(body) < MAX_LOADING ? (body.innerText || '').trim() : '';
+    // A page with a text such as "Loading…" only.
+    if (/[^.](?:…|\.\.\.)$/.test(text)) return 1;
     for (const element of body.querySelectorAll(SPINNERS)) {
       if (element.textContent.length < 200 && visible(element)) return 1;
     }
@@ -83,12 +93,18 @@
     return hash([...programs, ...structure()].join(' '));
   };
   globalThis.__readinessProbe = {
+    // Returns whether the page has ever set a timer beside so many of ours, or has an animation. Timers are numbered.
+    hasTimers(own) {
+      const id = setTimeout(() => 0);
+      clearTimeout(id);
+      return id > own + 1 || document.getAnimations().length > 0;
+    },
     sample(selector, withHash) {
       const now = performance.now();
       const quiet = Math.round(now - state.changedAt);
       const matches = !selector || document.querySelector(selector) ? 1 : 0;
       if (document.readyState === 'loading' && now < MIN_AGE_MS) {
-        return ['loading', quiet, state.content, 0, 0, 0, 0, matches, 1, ''];
+        return ['loading', quiet, state.content, 0, 0, 0, 0, matches, 1, '', state.swaps];
       }
       const fresh =
         state.last && state.lastMutations === state.mutations && state.last[0] === document.readyState &&
@@ -96,6 +112,7 @@
       if (fresh) {
         state.last[1] = quiet;
         state.last[7] = matches;
+        state.last[10] = state.swaps;
       } else {
         const body = document.body;
         const root = document.documentElement;
@@ -103,7 +120,7 @@
         state.lastAt = now;
         state.last = [
           document.readyState, quiet, state.content, body ? textLength(body) : 0, body ? hasSpinner(body) : 0,
-          root ? root.scrollHeight : 0, innerHeight, matches, document.scripts.length ? 1 : 0, '',
+          root ? root.scrollHeight : 0, innerHeight, matches, document.scripts.length ? 1 : 0, '', state.swaps,
         ];
       }
       if (withHash && quiet >= IDLE_MS && !state.last[9]) state.last[9] = codeHash();

@@ -62,6 +62,9 @@ _BROWSER_DEPENDENT = frozenset({"captcha", "challenge", "denied", "proof_of_work
 _SHORT_TEXT_CHARS = 400
 """Characters. A shorter page that was rendered without some third parties may lack content."""
 _AD_BLOCKER = WordPattern(r"\b{blocks.ad_blocker}")
+_LOADING = WordPattern(r"\W*{blocks.loading}")
+_LOADING_CHARS = 60
+"""Characters of a page that only says that it loads."""
 _AD_BLOCKER_CHARS = 3_000
 """Characters at the beginning of a text that are searched for a request to turn off an ad blocker."""
 
@@ -157,6 +160,12 @@ def check_content(snapshot: Snapshot, document: Document) -> None:
         raise _status_error(snapshot)
 
 
+def is_loading(snapshot: Snapshot, document: Document) -> bool:
+    """Return True if a rendered page has no text but that it loads."""
+    text = document.text.strip()
+    return snapshot.rendered and len(text) <= _LOADING_CHARS and _LOADING.match(text) is not None
+
+
 def response_warnings(snapshot: Snapshot, requested_url: str) -> Iterator[str]:
     """Yield warnings about redirects to other sites and about truncation."""
     if snapshot.url != requested_url and not same_site(requested_url, snapshot.url):
@@ -246,6 +255,8 @@ def _build_warnings(snapshot: Snapshot, document: Document, may_render: bool, re
         reason = document.verdict.reason
         warning = _TRUNCATED_UNRENDERED if snapshot.truncated else _TOO_LARGE
         yield warning if may_render else _UNRENDERED_WARNINGS.get(reason, _NOT_RENDERED)
+    if is_loading(snapshot, document):
+        yield "The page only says that it loads, also when it was read again: its content did not come."
     if document.withheld_characters:
         yield (
             f"The page displays a part of its article ({len(document.text):,} of {document.withheld_characters:,} "

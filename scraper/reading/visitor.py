@@ -146,9 +146,12 @@ class PageVisitor:
     async def _visit_with_retry(
         self, job: VisitJob, tier: Tier, deadline: Deadline, progress: ProgressCallback
     ) -> VisitResult:
-        """Visit a page, and retry once after a pause if the failure of the site may be temporary."""
+        """Visit a page, and retry once after a pause if the failure of the site may be temporary, or if it loads."""
         result = await self._visit_once(job, tier, deadline, progress)
         pause_s = visit_outcome.retry_pause_s(result.snapshot)
+        if visit_outcome.is_loading(result.snapshot, result.document):
+            # Alone: what earlier pages of a batch did predicts nothing about it.
+            pause_s, job = visit_outcome.PAUSE_S, replace(job, batch=None)
         if pause_s is None or pause_s > min(MAX_COOLDOWN_WAIT_S, deadline.left_s() / 2):
             return result
         await asyncio.sleep(pause_s)

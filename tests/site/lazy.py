@@ -76,6 +76,44 @@ _SECTIONS = """const watch = new IntersectionObserver(seen => seen.forEach(async
 }));
 document.querySelectorAll('section').forEach(section => watch.observe(section));"""
 
+_BOX = '<div id="box" style="height:400px;overflow:auto;position:relative"><div id="list"></div></div>'
+
+_IN_BOX = """let next = 0, busy = false;
+async function more() {
+  if (busy || next >= 60) return;
+  busy = true;
+  for (const text of await article('box', next, next + 20, 60)) list.insertAdjacentHTML('beforeend', `<p>${text}</p>`);
+  next += 20;
+  busy = false;
+}
+more();
+box.addEventListener('scroll', () => { if (box.scrollTop + box.clientHeight > box.scrollHeight - 100) more(); });"""
+
+_ROWS_OF_BOX = """article('box-rows', 0, 90, 50).then((texts) => {
+  list.style = 'height:4500px;position:relative';
+  const draw = () => {
+    const first = Math.floor(box.scrollTop / 50);
+    list.innerHTML = '';
+    for (let i = first; i < Math.min(90, first + 9); i++)
+      list.insertAdjacentHTML('beforeend', `<p style="position:absolute;top:${i * 50}px">${texts[i]}</p>`);
+  };
+  draw();
+  box.addEventListener('scroll', draw);
+});"""
+
+_ROWS_OF_WINDOW = """article('window-rows', 0, 90, 50).then((texts) => {
+  list.style = 'height:9000px;position:relative';
+  const draw = () => {
+    const first = Math.max(0, Math.floor((scrollY - 200) / 100));
+    list.innerHTML = '';
+    for (let i = first; i < Math.min(90, first + Math.ceil(innerHeight / 100)); i++)
+      list.insertAdjacentHTML('beforeend', `<p style="position:absolute;top:${i * 100}px">${texts[i]}</p>`);
+  };
+  draw();
+  addEventListener('scroll', draw);
+  addEventListener('resize', draw);
+});"""
+
 PAGES = (
     fixed("/scroll", "60 paragraphs, ten more at each scroll to the end", scripted("Scroll", _BOUNDED, _END), marks=60),
     fixed("/scroll-endless", "more without end; 20 are enough", scripted("Endless scroll", _ENDLESS, _END), marks=20),
@@ -90,6 +128,14 @@ PAGES = (
         "30 paragraphs, ten more two frames after the first scroll event",
         scripted("Scroll, painted", _AFTER_PAINTING),
         marks=40,
+    ),
+    fixed("/box", "20 paragraphs in a box, more at its end", scripted("Box", _IN_BOX, _BOX), marks=60),
+    fixed("/box-rows", "a box that paints 9 of 90 rows", scripted("Rows of a box", _ROWS_OF_BOX, _BOX), marks=90),
+    fixed(
+        "/window-rows",
+        "a list that paints the rows in the window, 90 in all",
+        scripted("Rows of the window", _ROWS_OF_WINDOW, '<div id="list"></div>'),
+        marks=90,
     ),
     fixed("/lazy-images", "20 paragraphs, 40 pictures that load when seen", page("Lazy pictures", _IMAGES), marks=20),
     fixed(

@@ -114,6 +114,8 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     media_placeholders.resolve_lazy_media(root, base)
     removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
     is_doubtful = is_styled = False
+    # Before frames are inserted: a PDF in a frame is a page of the browser.
+    media_placeholders.link_embedded_documents(root, base)
     if snapshot.rendered:
         removed += _insert_frames(root, snapshot.frames)
         may_hold_formulas = may_hold_formulas or bool(snapshot.frames)
@@ -124,7 +126,6 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     body = _merge_bodies(root)
     asks_for_scripts = not snapshot.rendered and _remove_script_notes(body)
     embeds = sum(1 for _ in root.iter("iframe", "frame", media_placeholders.VIDEO_TAG))
-    media_placeholders.link_embedded_documents(body, base)
     text_styles.apply_text_styles(body)
     _remove_unreadable(body, rendered=snapshot.rendered)
     text_styles.rename_inline_elements(body, tags)
@@ -192,7 +193,9 @@ def find_base_url(root: Element, url: str) -> str:
 
 
 def _merge_bodies(root: Element) -> Element:
-    """Return all bodies merged into one, without the head."""
+    """Return all bodies merged into one, without the head. A set of frames is one."""
+    for frameset in [] if root.find("body") is not None else list(root.iter("frameset")):
+        frameset.tag = "body" if frameset.getparent() is root else "div"
     bodies = root.findall("body")
     if not bodies:
         return root

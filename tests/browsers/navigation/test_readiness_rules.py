@@ -150,18 +150,23 @@ def test_images_and_analytics_never_delay_a_page(player: Player) -> None:
 
 
 def test_polling_does_not_delay_a_page_but_simultaneous_requests_do(player: Player) -> None:
-    player.ping("http://x/poll?n=1", seconds_ago=0.9, ends=True)
-    player.ping("http://x/poll?n=2", seconds_ago=0.1)
+    player.ping("http://x/poll?n=1", seconds_ago=1.7, ends=True)
+    player.ping("http://x/poll?n=2", seconds_ago=0.9, ends=True)
+    player.ping("http://x/poll?n=3", seconds_ago=0.1)
     assert decide_readiness(CALM, player.network, at()) is ReadinessDecision.DONE
-    burst = Player(player._patch)
+    change, burst = (Player(player._patch) for _ in range(2))
+    change.ping("http://x/state", seconds_ago=0.9, ends=True)
+    change.ping("http://x/state", seconds_ago=0.1)
+    assert decide_readiness(CALM, change.network, at()) is ReadinessDecision.WAIT
     for part in range(5):
         burst.ping(f"http://x/part?n={part}", seconds_ago=0.1)
     assert decide_readiness(CALM, burst.network, at()) is ReadinessDecision.WAIT
 
 
 def test_redirected_request_leaves_its_first_path(player: Player) -> None:
-    player.ping("http://x/login?n=1", seconds_ago=0.9)
-    player.ping("http://x/data?n=1", seconds_ago=0.9, redirected=True, ends=True)
+    for number in range(2):
+        player.ping(f"http://x/login?n={number}", seconds_ago=0.9)
+        player.ping(f"http://x/data?n={number}", seconds_ago=0.9, redirected=True, ends=True)
     player.ping("http://x/login?n=2", seconds_ago=0.1)
     assert player.network.is_polled("http://x/login")
     assert not player.network.in_flight()[1:]
