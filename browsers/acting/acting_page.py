@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from cachetools import LRUCache
 
 from browsers import errors
+from browsers.acting.downloads import Downloads
 from browsers.acting.elements import PageElement
 from browsers.acting.frame_processes import ElementGoneError, FrameProcesses
 from browsers.acting.input import InputDevices
@@ -36,6 +37,8 @@ _PUSH_LIMIT_S = 1.5
 """Seconds to wait for an answer over a web socket or an event stream, if nothing else has changed."""
 _OPEN_IDLE_LIMIT_S = 8.0
 """Seconds, as `_IDLE_LIMIT_S`, after a document was loaded."""
+_DOWNLOAD_BEGINS_S = 0.5
+"""Seconds until the download begins that aborts a navigation."""
 _QUIET_S, _QUIET_WITH_DATA_S = 0.08, 0.15
 """Seconds without activity before a page is idle; the second value applies if it fetches data."""
 _PREPARE_LIMIT_S = 5.0
@@ -56,6 +59,7 @@ class ActingPage:
         `ask` asks the person before the first write on a site.
         """
         self.dialogs = PopupHandler()
+        self.downloads = Downloads(tab, self.notice)
         self.guard = RequestGuard(mode, self.notice)
         self.guard.ask = ask
         self.devices = InputDevices(tab.session)
@@ -103,6 +107,7 @@ class ActingPage:
         session.on("Network.responseReceived", self._on_response)
         self.guard.watch(session, self._tab.frame_id)
         self.dialogs.watch(session)
+        self.downloads.watch(session)
         self._tab.listener.begin_visit(MAX_TRAFFIC_BYTES)
         commands = [
             session.start("Network.enable", maxPostDataSize=0),
@@ -123,9 +128,7 @@ class ActingPage:
             for name in _PERMISSIONS:
                 denied: Event = {"permission": {"name": name}, "setting": "denied", "browserContextId": context}
                 commands.append(asyncio.ensure_future(connection.call("Browser.setPermission", **denied)))
-            await asyncio.gather(
-                *commands, connection.call("Browser.setDownloadBehavior", behavior="deny", browserContextId=context)
-            )
+            await asyncio.gather(*commands)
             if self._login is not None:
                 await self._login.restore()
 
@@ -183,6 +186,7 @@ class ActingPage:
         self.guard.step = step
         self.guard.is_touched |= acts
         self.dialogs.begin_step(acts=acts)
+        self.downloads.begin_step()
         self.requests.begin_step(is_acting=acts)
 
     async def open(self, url: str, *, limit_s: float) -> None:
@@ -198,7 +202,8 @@ class ActingPage:
         except TimeoutError:
             self._session.post("Page.stopLoading")
             raise errors.DeadlineExceededError(f"{url} did not answer within {limit_s:.0f} s.", url=url) from None
-        if reason := answer.get("errorText"):
+        reason = answer.get("errorText", "")
+        if reason and not ("ERR_ABORTED" in reason and await self.downloads.has_begun(_DOWNLOAD_BEGINS_S)):
             if self.guard.refused_hosts:
                 host = self.guard.refused_hosts[-1]
                 raise errors.RefusedError(
@@ -305,6 +310,7 @@ class ActingPage:
         session.post("Page.enable")
         session.post("Page.addScriptToEvaluateOnNewDocument", source=ACTING_PAGES)
         self.dialogs.watch(session)
+        self.downloads.watch(session)
         self.watch_worker(session)
 
     def watch_worker(self, session: Session) -> None:

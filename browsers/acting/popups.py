@@ -1,4 +1,4 @@
-"""Answer dialogs, refuse downloads, file choosers and new windows, and check the workers that pages share.
+"""Answer dialogs, refuse file choosers and new windows, and check the workers that pages share.
 
 `Target.setAutoAttach` of a page attaches to its frames and its own workers, but not to its windows and shared workers:
 their requests would be checked by nothing. The same command for the whole browser pauses each of them before its first
@@ -24,7 +24,7 @@ _MAX_NOTICES = 12
 """Sentences stored between two reports; further ones are dropped."""
 _MAX_URL = 160
 _MAX_MESSAGE = 200
-_MAX_FILE_NAME = 80
+_MAX_ANSWER = 80
 OnWorker = Callable[[Session], None]
 _CLOSE_AFTER_S = 0.3
 """Seconds until a window is closed that sent no request. Requests that wait when it is closed would be sent."""
@@ -33,7 +33,7 @@ _ACCEPTED = frozenset({"alert", "beforeunload"})
 
 
 class PopupHandler:
-    """Answer the dialogs of one page, refuse its file choosers, and report its refused windows and downloads.
+    """Answer the dialogs of one page, refuse its file choosers, and report its refused windows.
 
     `alert` and `beforeunload` are accepted. `confirm` and `prompt` are dismissed unless `accepts_dialogs` is True.
     """
@@ -62,7 +62,6 @@ class PopupHandler:
         session.post("Page.setInterceptFileChooserDialog", enabled=True)
         session.on("Page.windowOpen", self._on_window)
         session.on("Page.frameScheduledNavigation", self._on_navigation)
-        session.on("Page.downloadWillBegin", self._on_download)
 
     def begin_step(self, *, acts: bool) -> None:
         """Reset the state of the last step. Its answer to dialogs holds until a step acts."""
@@ -95,7 +94,7 @@ class PopupHandler:
         answer = (self.answer or str(event.get("defaultPrompt", ""))) if kind == "prompt" and accepted else ""
         session.post("Page.handleJavaScriptDialog", accept=accepted, promptText=answer)
         message = quote(truncate(clean_text(str(event.get("message", ""))), _MAX_MESSAGE))
-        with_answer = f" with {quote(truncate(clean_text(answer), _MAX_FILE_NAME))}" if answer else ""
+        with_answer = f" with {quote(truncate(clean_text(answer), _MAX_ANSWER))}" if answer else ""
         self.notice(f"{kind} dialog {message} was {'accepted' if accepted else 'dismissed'}{with_answer}")
         self._dialogs += 1
         if self._dialogs > _MAX_DIALOGS:
@@ -117,10 +116,6 @@ class PopupHandler:
         url = str(event["url"])
         if urlsplit(url).scheme not in _PAGE_SCHEMES:
             self.notice(f"refused: a link for another program, {quote(truncate(clean_text(url), _MAX_URL))}")
-
-    def _on_download(self, event: Event) -> None:
-        name = quote(truncate(clean_text(str(event.get("suggestedFilename", ""))), _MAX_FILE_NAME))
-        self.notice(f"refused: a download of {name}")
 
 
 def _window_notice(url: str) -> str:

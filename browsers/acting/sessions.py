@@ -323,6 +323,7 @@ class ActingSessions:
             try:
                 if handle.chromium.tier is Tier.FULL:
                     await stack.enter_async_context(blocker.block(lease.tab, page.watch_worker))
+                await stack.enter_async_context(page.downloads.accept(self._pool.folder))
                 await page.prepare()
             except (CommandFailedError, TimeoutError) as error:
                 raise errors.BrowserGoneError("The browser did not open a tab.") from error

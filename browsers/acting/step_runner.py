@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from browsers.acting.acting_page import ActingPage
+from browsers.acting.downloads import DownloadedFile
 from browsers.acting.frame_processes import ElementActionError, ElementGoneError
 from browsers.acting.html_serializer import serialize_page
 from browsers.acting.input import ScriptEndedError, UnknownKeyError
@@ -46,6 +47,8 @@ class StepOutcome:
     """First line of `content` if it is a whole outline."""
     error: str = ""
     """Reason of the failure; empty if the step succeeded."""
+    files: tuple[DownloadedFile, ...] = ()
+    """Files that the page downloaded in this step."""
     page: Snapshot | None = field(default=None, repr=False)
     """Content of the page, only for `read`; its pictures without content, only for `PICTURE_VERB`."""
     failure: BrowsersError | None = field(default=None, repr=False)
@@ -97,12 +100,16 @@ class StepRunner:
             return StepOutcome(step.source, page.take_notices(), page=snapshot)
         if not content and step.verb != "close":
             content, heading = await self._describe(error)
+        files = await page.downloads.take()
+        if files and content == _NOTHING_CHANGED:
+            content = ""
         if content == _NOTHING_CHANGED and step.verb in REQUEST_VERBS:
             content, heading, error = await self._look_again()
+        files = files or await page.downloads.take()
         if page.name_requests(counts_pushes=content == _NOTHING_CHANGED):
             content = content.removesuffix(_NOTHING_CHANGED)
         source, message = truncate(clean_text(step.source), _MAX_STEP), str(error or "")
-        return StepOutcome(source, page.take_notices(), content, heading, message)
+        return StepOutcome(source, page.take_notices(), content, heading, message, files)
 
     async def _look(self, words: str) -> str:
         """Return the outline of the page, or its lines with these words."""

@@ -167,7 +167,8 @@ def browse_tool(settings: Settings) -> Tool:
         PROFILE,
     )
     tool = make_tool(BROWSE, "Act on a web page", parameters, _browse, check=_check_steps)
-    return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True)
+    # Media are files that a page downloads.
+    return replace(tool, read_only=False, destructive=True, idempotent=False, asks=True, has_media=True)
 
 
 def _check_steps(arguments: Mapping[str, Any]) -> BrowseSteps:
@@ -195,7 +196,16 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         budget=body_budget(services.settings),
     )
     failure = result.failure or _find_failure(result.error)
-    return ToolAnswer(text, is_error=failure is not None, failures=() if failure is None else (failure,))
+    files = [(number, file) for number, step in enumerate(result.steps, 1) for file in step.outcome.files]
+    media = []
+    for number, file in files:
+        stored = Screenshot(file.data, file.media_type)
+        uri = picture_uri(services.pictures.keep_file(stored, call.principal))
+        text += f"\nDownload of step {number}: read the resource {uri} within 10 minutes."
+        media.append(Media(file.data, file.media_type, uri))
+    return ToolAnswer(
+        text, is_error=failure is not None, failures=() if failure is None else (failure,), media=tuple(media)
+    )
 
 
 def _report_step(step: BrowsedStep) -> StepReport:

@@ -65,8 +65,8 @@ async def test_what_a_page_asks_for_is_reported(actor: Actor) -> None:
     await actor("open @requests")
     for name, told in {
         "Prompt": 'prompt dialog "how many?" was dismissed',
-        "Data file": 'refused: a download of "data.csv"',
-        "Blob file": 'refused: a download of "e1 blob.csv"',
+        "Data file": 'download "data.csv" (1 bytes)',
+        "Blob file": 'download "e1 blob.csv" (1 bytes)',
     }.items():
         assert any(told in notice for notice in (await actor(f'click "{name}"')).notices), name
     windows = await actor('click "Windows"')

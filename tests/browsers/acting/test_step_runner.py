@@ -158,12 +158,14 @@ async def test_dialogs_are_answered_and_reported(actor: Actor) -> None:
     assert "Alert" in (await actor("look alert")).content
 
 
-async def test_windows_downloads_and_files_are_refused_and_links_followed(actor: Actor) -> None:
+async def test_windows_and_files_are_refused_downloads_taken_and_links_followed(actor: Actor) -> None:
     await actor("open @windows")
     opened = await actor('click "Window"')
     assert opened.notices == ("the new window of the page was opened in this tab",)
     assert 'page "Acting windows"' in (await actor("back")).heading
-    assert any('download of "table.csv"' in notice for notice in (await actor('click "File"')).notices)
+    downloaded = await actor('click "File"')
+    assert downloaded.notices == ('download "table.csv" (3 bytes)',) and not downloaded.content
+    assert [(one.data, one.media_type) for one in downloaded.files] == [(b"1,2", "text/csv")]
     assert any("asked for a file" in notice for notice in (await actor('click "Upload"')).notices)
     assert "windows" in (await actor("look")).content.split("\n")[0]
     followed = await actor('click "Blank"')

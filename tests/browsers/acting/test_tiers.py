@@ -94,7 +94,7 @@ async def test_windows_and_downloads_of_frames_of_other_hosts_are_reported(tier_
     opened = await tier_actor('click "Frame window"')
     assert opened.notices == ('refused: a new window of "http://other.example/acting/found?framed"',)
     assert site.hits("/acting/found") == before
-    assert (await tier_actor('click "Frame file"')).notices == ('refused: a download of "framed.csv"',)
+    assert (await tier_actor('click "Frame file"')).notices == ('download "framed.csv" (1 bytes)',)
 
 
 @pytest.mark.parametrize("mode", list(ActingMode))

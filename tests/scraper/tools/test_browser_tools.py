@@ -58,6 +58,14 @@ async def test_everything_from_the_page_is_in_a_region(app: Services, site: Site
     assert "Pretend" not in outside and "DETAIL" not in outside
 
 
+async def test_a_download_is_a_resource(app: Services, site: Site) -> None:
+    answer = await browse(app, f"open {site.url('/acting/windows')}", 'click "File"')
+    (file,) = answer.media
+    assert (file.data, file.media_type) == (b"1,2", "text/csv") and 'download "table.csv" (3 bytes)' in answer.text
+    assert f"Download of step 2: read the resource {file.uri} within 10 minutes." in answer.text
+    await browse(app, "close", session=session_of(answer))
+
+
 async def test_by_default_nothing_is_sent(app: Services, site: Site) -> None:
     hits = site.hits("/acting/sent")
     refused = await browse(app, f"open {site.url('/acting/form')}", 'click "Order"', "look")
