@@ -73,13 +73,14 @@ def run_tool(
     With `is_quiet`, neither progress nor warnings are printed.
 
     Raises:
-        ClickException: This machine lacks a requirement, such as a folder for temporary files.
+        ClickException: This machine lacks a requirement, such as a folder for temporary files or sockets.
         KeyboardInterrupt: A signal canceled the call.
         SettingsError: The browsers cannot be configured as requested.
     """
     # The info log of a server is too detailed for a terminal.
     level = "error" if is_quiet else "warning" if settings.log_level == "info" else settings.log_level
     logging.basicConfig(level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    _check_event_loop()
     try:
         with asyncio.Runner() as runner:
             # Created first: an interrupt during its creation would leave a coroutine that was never awaited.

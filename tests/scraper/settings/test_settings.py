@@ -23,6 +23,8 @@ EXAMPLES = {
     "SEARCH_MCP_PROFILE_KEY": ("YWJj" * 11, "YWJj" * 11),
     "SEARCH_MCP_CONTACT": ("me@example.org", "me@example.org"),
     "SEARCH_MCP_OUTPUT_SCHEMAS": ("yes", True),
+    "SEARCH_MCP_RESOURCES": ("no", False),
+    "SEARCH_MCP_STRICT_CLIENTS": ("Some Client*,other", ("Some Client*", "other")),
     "SEARCH_MCP_DOCUMENT_ROOT": ("/srv/papers", Path("/srv/papers")),
     "SEARCH_MCP_DOCUMENT_MB": ("20", 20),
     "SEARCH_MCP_HOST": ("0.0.0.0", "0.0.0.0"),
