@@ -46,6 +46,7 @@ from scraper.render.research_report import PAGE_TOKENS, ResearchReport
 from scraper.retrieval import passage_selection
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import select_distinct_passages
+from scraper.search.research import PASSAGE_TOKENS
 from scraper.text import token_estimate as tokens
 from scraper.text.terms import split_terms
 
@@ -229,7 +230,8 @@ def _beginning(documents: Mapping[str, Document], budget: int, question: Questio
 def _research_answer(question: Question, documents: Sequence[Document]) -> str:
     results = tuple(SearchResult(one.title or "", one.url, "", ("local",), 1.0) for one in documents)
     search = SearchAnswer(question.text, results, ("local",))
-    budget = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
+    room = BODY_BUDGET - render.sources_tokens(search) - PAGE_TOKENS * len(documents)
+    budget = min(room, PASSAGE_TOKENS * len(documents))
     choice = select_distinct_passages(
         [one.markdown for one in documents], question.text, budget, passage_selection.MIN_PAGE_SHARE, True
     )
