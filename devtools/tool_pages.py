@@ -114,7 +114,7 @@ def _type(entry: Mapping[str, Any]) -> str:
     if "enum" in entry:
         return ", ".join(f"`{word}`" for word in entry["enum"])
     if entry["type"] == "array":
-        return f"{entry['minItems']} to {entry['maxItems']} strings"
+        return f"{entry.get('minItems', 1)} to {entry['maxItems']} strings"
     if "minimum" in entry:
         return f"{entry['type']}, {entry['minimum']:,} to {entry['maximum']:,}"
     return str(entry["type"])

@@ -199,7 +199,7 @@ class StringListValue(ValueType):
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": self.max_items}
+        return {"type": "array", "items": {"type": "string"}, "maxItems": self.max_items}
 
     def parse(self, value: object) -> tuple[str, ...]:
         """Return the texts; a list as JSON text and a single item are accepted."""

@@ -46,8 +46,8 @@ async def _five_parts(testbed: Testbed) -> str:
 async def _formats(testbed: Testbed) -> str:
     tools = await testbed.tools()
     formats = {name: tools[name]["inputSchema"]["properties"]["format"] for name in _NINE if name not in {"engines"}}
-    good = all(one["enum"] == ["markdown", "json"] and one["default"] == "markdown" for one in formats.values())
-    return require(good, "eight tools: markdown by default, or json")
+    good = all(one["enum"][:2] == ["markdown", "json"] and one["default"] == "markdown" for one in formats.values())
+    return require(good, "eight tools: markdown by default, or json; fetch also text and html")
 
 
 async def _markdown(testbed: Testbed) -> str:
