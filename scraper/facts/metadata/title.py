@@ -46,7 +46,6 @@ _ANCHOR_AT_END = re.compile(r"\s*[¶🔗]\Z")
 _BEFORE_TOPIC = WordPattern(r"\A.{1,80}?\s[•|-]\s{posts.view_topic}\s-\s")
 """Text that old forums write before the title of a thread: their name and the function of the page."""
 
-_CUT = re.compile(r"\s*(?:…|\.\.\.)\s*\Z")
 _NEW_LINES = ("br", "div", "p", "li")
 _ESCAPED = re.compile(r"&(?:amp|quot|apos|lt|gt|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _MAX_HEADINGS, _MAX_SUBHEADINGS, _MAX_LINKS = 5, 10, 10
@@ -72,10 +71,7 @@ def read(page: PageTree, metas: Mapping[str, str], site: str | None) -> str | No
         return heading
     if site and not is_front:  # the title of a front page is the site's name
         head_title = _strip_site_prefix(head_title, site)
-    title = _strip_site_suffix(head_title, site)
-    if _CUT.search(title) and not is_front:
-        title = _complete_title(title, headings)
-    return title or (headings[0] if headings else None)
+    return _strip_site_suffix(head_title, site) or (headings[0] if headings else None)
 
 
 def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: str | None) -> str | None:
@@ -93,13 +89,6 @@ def _find_own_heading(headings: Sequence[str], head_title: str, url: str, site: 
         return next((heading for heading in headings if len(heading.split()) >= _MIN_TITLE_WORDS), None)
     best = max(headings, key=lambda heading: agreement(heading, part), default="")
     return best if agreement(best, part) >= _MIN_URL_AGREEMENT and not agreement(head_title, part) else None
-
-
-def _complete_title(title: str, headings: Sequence[str]) -> str:
-    """Return the heading that continues a title that was cut; a single heading replaces a cut description."""
-    stem = _CUT.sub("", title).lower()
-    only = headings[0] if len(headings) == 1 else title
-    return next((heading for heading in headings if heading.lower().startswith(stem)), only)
 
 
 def unescape_twice(title: str) -> str:

@@ -145,7 +145,6 @@ def test_a_heading_that_is_all_before_the_first_mark_is_the_title_however_long_t
             "<h1>Forum</h1><h1>A kettle that leaks in the kitchen</h1>",
             "kitchen",
         ),
-        ("We offer the best kettles of… | Shop", "<h1>Copper kettles</h1>", "Copper kettles"),
         ("We offer the best kettles of…", "<h1>One</h1><h1>Two</h1>", "kettles of…"),
         ("And then …", "", "And then …"),
     ],
