@@ -119,7 +119,12 @@ def test_a_schema_is_one_that_every_client_takes(tool: Tool) -> None:
     assert all("description" in value for value in tool.input_schema["properties"].values())
 
 
-OWN_NAMES = {"Returned with each hit.", "Name: hint.", "Field: value as the page shows it.", "Of an earlier answer."}
+OWN_NAMES = {
+    "Returned with each hit.",
+    "Name: hint.",
+    "Field: value as the page shows it.",
+    "Id or object of an earlier answer.",
+}
 
 KEYWORDS = {
     "type", "properties", "required", "description", "default", "enum", "items",
