@@ -61,8 +61,10 @@ _BOX_STOPS = 2
 """Scrolls without a move after which boxes are at their ends."""
 
 
-async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:
+async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limit_s: float) -> bool:
     """Load the lazy content of a page with scripts within `limit_s`: of the page, then of boxes that scroll in it.
+
+    Return False if the time was over before a box was at its end.
 
     Raises:
         TimeoutError: The page does not answer.
@@ -74,11 +76,16 @@ async def reveal_lazy_content(session: Session, readiness: ReadinessWaiter, limi
     is_predicted_idle = readiness.progress is not None and readiness.progress.is_predicted_idle
     if sample is not None and sample.scripted and not is_predicted_idle:
         with contextlib.suppress(TimeoutError, CommandFailedError):
-            await _reveal_in_boxes(readiness, end)
+            return await _reveal_in_boxes(readiness, end)
+        return False
+    return True
 
 
-async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> None:
-    """Scroll boxes through if a jump to their ends brings requests or content. Rows that are replaced are kept."""
+async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> bool:
+    """Scroll boxes through if a jump to their ends brings requests or content. Rows that are replaced are kept.
+
+    Return False if the time was over before.
+    """
 
     async def scroll(where: str) -> bool:
         script = call_page("scrollBoxes", where)
@@ -99,12 +106,13 @@ async def _reveal_in_boxes(readiness: ReadinessWaiter, end: float) -> None:
 
     requests = readiness.network.requests
     if not await scroll("end") or not (await scroll("start") or readiness.network.requests != requests):
-        return
+        return True
     stops = 0
     while stops < _BOX_STOPS and time.monotonic() < end:
         stops = 0 if await scroll("next") else stops + 1
     # Rows above the first visible one would seem to be hidden.
     await scroll("start")
+    return stops >= _BOX_STOPS
 
 
 async def _reveal_below(session: Session, readiness: ReadinessWaiter, limit_s: float) -> None:

@@ -216,7 +216,7 @@ class Visit:
             self._timing = replace(self._timing, pictured_s=self._elapsed())
         elif complete and page.readiness.loops_ended == 0:
             limit_s = max(0.0, min(LAZY_LIMIT_S, left_s - readiness_s / 2))
-            await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
+            complete = await reveal_lazy_content(self.tab.session, page.readiness, limit_s)
             self._timing = replace(self._timing, settled_s=self._elapsed())
         snapshot = await self._capture(page, body, complete=complete and not page.is_unfinished)
         return replace(snapshot, pictures=pictures, consent=consent)
