@@ -42,6 +42,13 @@ Area `protocol`: `settings` of the server, and `steps` of the kinds `http` (a ra
 (a call), `command` (a program, with `{base}` and `{python}`) and `file` (of the repository). `has` and `hasnot` are
 texts of what comes back: each is one expectation. `needs` names a program without which a case is not run.
 
+Area `site`: `site.py` holds `HOSTS` and `handle(host, path, headers)`, which returns status, headers and body.
+`expect.runs` is a list of calls of `map`, `crawl` and `changes`; a folder needs no `case.json` if
+`expectations/site.toml` has its runs. Each has `tool`, `hosts` (patterns of HOSTS), `path` (start page), `arguments`,
+`states` (files in the folder STATE, written before a call; of several calls the last counts), `calls` (most calls of a
+crawl) and `resumes` (true: go on with the crawl of the run before), and checks, each one expectation at each host:
+see `site.judge`.
+
 `expectations/AREA.toml` holds rows of cases of DIR that have an expectation in words.
 """
 
@@ -54,7 +61,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.cases import browser, facts, protocol, search, text_cases
+from benchmarks.cases import browser, facts, protocol, search, site, text_cases
 from benchmarks.cases.loading import load_cases
 from benchmarks.cases.model import Case, CaseResult, area_figures
 from benchmarks.cases.peers import PEERS, run_peer
@@ -71,6 +78,7 @@ _AREAS: Mapping[str, Callable[[Case, Product], Awaitable[CaseResult]]] = {
 _WITH_SERVERS: Mapping[str, Callable[[Sequence[Case]], Awaitable[Sequence[CaseResult]]]] = {
     "browser": browser.run,
     "protocol": protocol.run,
+    "site": site.run,
 }
 """Runner of the areas whose cases need servers of their own."""
 _COLUMNS = ("cases", "not_run", "expectations", "held", "cases_right", "silent")

@@ -30,7 +30,7 @@ def _load(source: Path) -> Iterator[Case]:
     source = source.resolve()
     if source.is_dir():
         files = sorted(source.rglob("case.json"))
-        if not files:
+        if not files and not any((source / table.stem).is_dir() for table in _TABLES.glob("*.toml")):
             raise FileNotFoundError(f"{source} holds no case.json.")
         for table in _TABLES.glob("*.toml"):
             for name, expect in _rows(table.stem).items():

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cases import browser, facts, search, text_cases
+from benchmarks.cases import browser, facts, search, site, text_cases
 from benchmarks.cases.loading import load_cases
 from benchmarks.cases.model import FORM_NOTES, Case, CaseResult, Judgment, area_figures
 from benchmarks.cases.product import open_product
@@ -154,3 +154,20 @@ def test_each_text_of_a_browser_case_is_one_expectation() -> None:
     found = browser.judge(case, "step 2: Sent").judgments
     assert [(one.holds, one.is_silent) for one in found] == [(True, False), (False, True), (True, False)]
     assert not any(one.holds for one in browser.judge(case, "").judgments)
+
+
+def test_a_run_of_a_site_is_judged_at_each_host_and_a_crawl_that_ends_early_is_not_done() -> None:
+    urls = ("http://a.example/1", "http://a.example/caf%C3%A9")
+    answer = site.Answer(dict.fromkeys(map(site.normalize, urls), "One"), last={"done": True, "left": 3, "read": 9})
+    run = {"tool": "crawl", "pages": ["/{1..2}"], "without": ["/3"], "titles": {"/café": "One"}, "reads": 8}
+    found = site.judge(run, "a.example", answer)
+    assert [(one.holds, one.is_silent) for one in found] == [
+        (False, True), (True, False), (True, False), (False, True), (False, True),
+    ]  # fmt: skip
+    refused = site.judge({**run, "or_error": True}, "a.example", site.Answer(error="No such pattern"))
+    assert [one.holds for one in refused] == [True]
+
+
+def test_a_folder_with_expectations_in_words_is_a_case_with_the_runs_of_the_harness(tmp_path: Path) -> None:
+    (tmp_path / "site" / "similar").mkdir(parents=True)
+    assert [(case.area, len(site.runs_of(case))) for case in load_cases(tmp_path)] == [("site", 1)]
