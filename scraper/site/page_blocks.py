@@ -35,11 +35,11 @@ _MAX_SEGMENT = 400
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list item, table row, heading or block of code."""
+    """A paragraph, list item, table row, heading or line of code."""
 
     text: str
     key: str
-    """Text as it is compared: without formatting, link targets and noise."""
+    """Text as it is compared: without formatting, link targets and noise; code without indentation and last comma."""
     heading: str
     """Heading above the block, or the text of the heading itself."""
     kind: str
@@ -57,7 +57,7 @@ def split_blocks(markdown: str, keys: dict[str, str] | None = None) -> list[Bloc
     for text, kind in _iter_blocks(markdown):
         key = keys.get(text)
         if key is None:
-            key = keys[text] = _clean_code(text) if kind == "code" else _clean_text(text)
+            key = keys[text] = text.strip(" \t,") if kind == "code" else _clean_text(text)
         if kind == "heading":
             heading = text.lstrip("# ")
         if any(character.isalnum() for character in key):
@@ -78,10 +78,8 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
     for line in markdown.split("\n"):
         text = line.strip().lstrip("> ")
         if fence:
-            lines.append(line)
-            if text.startswith(fence):
-                yield "\n".join(lines), "code"
-                lines, fence = [], ""
+            fence = "" if text.startswith(fence) else fence
+            yield line.lstrip("> ") if fence else "", "code"
             continue
         opening = _FENCE.match(text)
         is_row, is_heading = text.startswith("|"), _HEADING.match(text)
@@ -89,7 +87,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
             yield " ".join(lines), "text"
             lines = []
         if opening:
-            fence, lines = opening.group(1), [line]
+            fence = opening.group(1)
         elif is_heading:
             yield text, "heading"
         elif is_row:
@@ -98,7 +96,7 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[str, str]]:
         elif text:
             lines.append(text)
     if lines:
-        yield ("\n" if fence else " ").join(lines), "code" if fence else "text"
+        yield " ".join(lines), "text"
 
 
 def _clean_text(text: str) -> str:
@@ -106,12 +104,6 @@ def _clean_text(text: str) -> str:
         text = pattern.sub(replacement, text)
     text = " ".join(remove_noise(text).translate(_NO_MARKS).split()).casefold()
     return _SPACE_BEFORE_SIGN.sub("", text)
-
-
-def _clean_code(text: str) -> str:
-    """Return code without its fences, language and indentation, which themes change and authors do not."""
-    lines = (line.lstrip("> ").strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line and not _FENCE.match(line))
 
 
 def find_differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -27,13 +27,11 @@ from scraper.site.model import PageChange
 from scraper.site.page_blocks import shares_blocks
 from scraper.site.page_changes import PageComparison, compare_pages
 from scraper.store.record_logs import RecordExistsError, RecordLogs, RecordsUnavailableError, StoredRecord
-from scraper.urls import build_missing_url, page_key, parse_target
+from scraper.urls import build_missing_url, host_of, page_key, parse_target
 
 MAX_VERSIONS = 20
 _MAX_VERSION_BYTES = 1_000_000
 """Compressed bytes of all versions of one page."""
-_HISTORY = 3
-"""Versions before the compared one that show which texts every version replaces."""
 PAGES_AT_ONCE = 4
 _MAX_SAMPLES = 2
 """Pages of a site that are read besides its start page, to recognize that it answers every URL with one page."""
@@ -122,6 +120,12 @@ class PageChangeTracker:
             if error.status in _GONE and before is not None:
                 return PageChange(url, "gone", time.time(), before.at)
             raise
+        if not reading.document.text.strip():
+            raise errors.NoContentError(
+                f"The page at {host_of(target)} shows no text, so it is not compared.",
+                target=target,
+                next_step="Try again later. The stored versions are kept.",
+            )
         new = PageVersion(
             reading.url, reading.retrieved_at.timestamp(), reading.method, READER, reading.document.markdown
         )
@@ -134,8 +138,9 @@ class PageChangeTracker:
             return PageChange(url, "first", new.at, title=title)
         if before.reader != new.reader and before.markdown != new.markdown:
             return PageChange(url, "reader_changed", new.at, before.at, title)
-        earlier = _load_earlier(records, before)
-        comparison = await compare_readings(before.markdown, new.markdown, lambda: _markdown_of(read()), earlier)
+        comparison = await compare_readings(
+            before.markdown, new.markdown, lambda: _markdown_of(read()), elapsed_s=new.at - before.at
+        )
         is_moved = page_key(before.url) != page_key(new.url)
         status = "changed" if comparison.is_changed else "moved" if is_moved else "same"
         return PageChange(
@@ -224,16 +229,16 @@ async def _markdown_of(reading: Awaitable[Reading]) -> str:
 
 
 async def compare_readings(
-    old: str, new: str, read_again: Callable[[], Awaitable[str]], earlier: Sequence[str] = ()
+    old: str, new: str, read_again: Callable[[], Awaitable[str]], *, elapsed_s: float = 0.0
 ) -> PageComparison:
     """Compare two versions of a page, and read the page again up to twice if the changes may be noise.
 
-    `earlier` has the versions before them, oldest first.
+    `elapsed_s` are the seconds between the versions.
 
     The second reading shows which parts differ on each visit. The third is made only if a short block replaced another
     or the second reading differs from the first, because two visits may get the same advertisement by chance.
     """
-    comparison = await asyncio.to_thread(compare_pages, old, new, (), earlier)
+    comparison = await asyncio.to_thread(compare_pages, old, new, elapsed_s=elapsed_s)
     again: list[str] = []
     while len(again) < _MAX_LOOKS and comparison.is_changed:
         if again and not (comparison.has_replacement or await asyncio.to_thread(_is_unstable, new, again[0])):
@@ -242,7 +247,7 @@ async def compare_readings(
             again.append(await read_again())
         except errors.ScraperError:
             break
-        comparison = await asyncio.to_thread(compare_pages, old, new, again, earlier)
+        comparison = await asyncio.to_thread(compare_pages, old, new, again, elapsed_s=elapsed_s)
     return comparison
 
 
@@ -264,13 +269,6 @@ def _choose_version(records: Sequence[StoredRecord], since: datetime | None) -> 
     limit = since.timestamp() if since else math.inf
     record = next((one for one in reversed(records) if one.written_at <= limit), records[0])
     return _load_version(record.data)
-
-
-def _load_earlier(records: Sequence[StoredRecord], before: PageVersion) -> list[str]:
-    """Return the texts of the last versions before one, read by the same version of the reader, oldest first."""
-    versions = (_load_version(record.data) for record in records)
-    texts = [one.markdown for one in versions if one.at < before.at and one.reader == before.reader]
-    return texts[-_HISTORY:]
 
 
 def _dump_version(page: PageVersion) -> bytes:

@@ -11,9 +11,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from scraper.site.change_noise import is_boilerplate, is_lone_value
+from scraper.site.change_noise import is_clock
 from scraper.site.model import BlockChange
 from scraper.site.page_blocks import Block, find_differences, split_blocks
 from scraper.text.terms import split_terms
@@ -24,8 +23,6 @@ _PAIR_SIMILARITY = 0.5
 """Minimum share of common words of a removed and an added block that count as one edited block."""
 _UNSTABLE_SIMILARITY = 0.7
 """Minimum share of common words of a block and one that differs between two readings of one state."""
-_MIN_ROTATIONS = 3
-"""Changes in a row, before the last one, in which a text at one place was replaced: a quote or an offer of the day."""
 _NEAR = 3
 """Blocks between two that differ between readings, which may be parts of one list of teasers."""
 _MIN_UNSTABLE = 2
@@ -59,25 +56,23 @@ class PageComparison:
         return {"added", "removed"} <= kinds
 
 
-def compare_pages(old: str, new: str, again: Sequence[str] = (), earlier: Sequence[str] = ()) -> PageComparison:
+def compare_pages(old: str, new: str, again: Sequence[str] = (), *, elapsed_s: float = 0.0) -> PageComparison:
     """Return the changes from one Markdown text to another.
 
     Args:
         old: Earlier version.
         new: Later version.
         again: Further readings of the later version; differences between the readings are noise.
-        earlier: Versions before the earlier one, oldest first; a text that each version replaced is noise.
+        elapsed_s: Seconds between the versions, by which a clock on the page went on.
     """
     keys: dict[str, str] = {}
     before, after = split_blocks(old, keys), split_blocks(new, keys)
     instability = _Instability(after, [split_blocks(one, keys) for one in again]) if again else None
-    slots = _find_rotating_slots([*(split_blocks(one, keys) for one in earlier), before])
     gone: list[Block] = []
     come: list[Block] = []
     noise = 0
     for a1, a2, b1, b2 in find_differences([one.key for one in before], [one.key for one in after]):
-        is_noise = instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1)
-        if is_noise or (slots and _find_slot(before, after, (a1, a2), (b1, b2)) in slots):
+        if instability is not None and instability.explains(before[a1:a2], after[b1:b2], b1):
             noise += a2 - a1 + b2 - b1
         else:
             gone += before[a1:a2]
@@ -85,29 +80,34 @@ def compare_pages(old: str, new: str, again: Sequence[str] = (), earlier: Sequen
     moved = Counter(one.key for one in gone) & Counter(one.key for one in come)
     changes = [BlockChange("moved", one.heading, one.text, one.text) for one in _split_off(come, moved)[1]]
     gone, come = _split_off(gone, moved)[0], _split_off(come, moved)[0]
-    pairs = _pair_blocks(gone, come)
-    edits = {id(new_block): removed for removed, new_block in pairs}
+    edits = {id(new_block): removed for removed, new_block in _pair_blocks(gone, come)}
     paired_old = set(map(id, edits.values()))
     found = [_removal(block, instability) for block in gone if id(block) not in paired_old]
-    found += [_edit(edits.get(id(block)), block, instability) for block in come]
+    found += [_edit(edits.get(id(block)), block, instability, elapsed_s) for block in come]
     changes += [change for change in found if change is not None]
     return PageComparison(tuple(changes), noise + found.count(None))
 
 
 def _removal(block: Block, instability: _Instability | None) -> BlockChange | None:
     """Return the change of a block that is missing, or None if it is noise."""
-    return None if _is_noise(block, instability) else BlockChange("removed", block.heading, old=block.text)
+    is_noise = instability is not None and instability.covers(block)
+    return None if is_noise else BlockChange("removed", block.heading, old=block.text)
 
 
-def _edit(old: Block | None, new: Block, instability: _Instability | None) -> BlockChange | None:
+def _edit(old: Block | None, new: Block, instability: _Instability | None, elapsed_s: float) -> BlockChange | None:
     """Return the change to a block from an old one, if there is one; or None if it is noise."""
-    if old is None:
-        return None if _is_noise(new, instability) else BlockChange("added", new.heading, new=new.text)
-    both_lone = new.kind != "row" and is_lone_value(old.text) and is_lone_value(new.text)
-    if both_lone or (instability is not None and instability.covers(new)):
+    if instability is not None and instability.covers(new):
         return None
-    only_numbers = _NUMBERS.sub("0", old.key) == _NUMBERS.sub("0", new.key)
-    return BlockChange("edited", new.heading, old.text, new.text, only_numbers)
+    if old is None:
+        return BlockChange("added", new.heading, new=new.text)
+    if is_clock(old.text, new.text, elapsed_s):
+        return None
+    return BlockChange("edited", new.heading, old.text, new.text, _form(old) == _form(new))
+
+
+def _form(block: Block) -> str:
+    """Return the text of a block with all numbers replaced by one."""
+    return _NUMBERS.sub("0", block.key)
 
 
 def mark_words(old: str, new: str) -> str:
@@ -123,33 +123,6 @@ def mark_words(old: str, new: str) -> str:
     return "".join(parts).strip()
 
 
-def _find_rotating_slots(versions: Sequence[Sequence[Block]]) -> set[tuple[str, str]]:
-    """Return the places, by the keys of the blocks around them, that got another text in every version.
-
-    The result is empty without enough versions.
-    """
-    if len(versions) <= _MIN_ROTATIONS:
-        return set()
-    rows: list[set[tuple[str, str]]] = []
-    for old, new in pairwise(versions):
-        differences = find_differences([one.key for one in old], [one.key for one in new])
-        found = (_find_slot(old, new, (a1, a2), (b1, b2)) for a1, a2, b1, b2 in differences)
-        rows.append({slot for slot in found if slot is not None})
-    return set.intersection(*rows)
-
-
-def _find_slot(
-    old: Sequence[Block], new: Sequence[Block], old_range: tuple[int, int], new_range: tuple[int, int]
-) -> tuple[str, str] | None:
-    """Return the keys of the blocks around a text that another one replaced; None if it was only edited."""
-    gone, come = old[slice(*old_range)], new[slice(*new_range)]
-    is_replaced = len(gone) == len(come) and all(one.kind in ("text", "heading") for one in (*gone, *come))
-    if not gone or not is_replaced or _pair_blocks(gone, come):
-        return None
-    before, after = old_range[0] - 1, old_range[1]
-    return old[before].key if before >= 0 else "", old[after].key if after < len(old) else ""
-
-
 def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Block], list[Block]]:
     """Return the blocks whose keys are not in `counts`, and those whose keys are, each as often as counted."""
     left = Counter(counts)
@@ -163,7 +136,7 @@ def _split_off(blocks: Sequence[Block], counts: Counter[str]) -> tuple[list[Bloc
 
 
 def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Block, Block]]:
-    """Return removed and added blocks of one kind that share most words, the most similar first."""
+    """Return removed and added blocks of one kind that share most words or differ only in numbers."""
     words = [Counter(split_terms(block.key)) for block in come]
     sizes = [sum(counts.values()) for counts in words]
     places: defaultdict[str, list[int]] = defaultdict(list)
@@ -187,15 +160,14 @@ def _pair_blocks(gone: Sequence[Block], come: Sequence[Block]) -> list[tuple[Blo
             used_old.add(i)
             used_new.add(j)
             pairs.append((gone[i], come[j]))
+    forms: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
+    for i, block in enumerate(gone):
+        if i not in used_old:
+            forms[block.kind, _form(block)].append(block)
+    for j, block in enumerate(come):
+        if j not in used_new and (same := forms.get((block.kind, _form(block)))):
+            pairs.append((same.pop(0), block))
     return pairs
-
-
-def _is_noise(block: Block, instability: _Instability | None) -> bool:
-    if block.kind != "row" and is_lone_value(block.text):
-        return True
-    if block.kind == "text" and is_boilerplate(block.key):
-        return True
-    return instability is not None and instability.covers(block)
 
 
 @dataclass(slots=True)
