@@ -138,9 +138,7 @@ class CrawlPageReader(JobPageReader):
     async def _add_links(self, result: PageResult, reading: Reading, snapshot: Snapshot | None) -> PageOutcome:
         outcome = await result.get_outcome()
         document, deadline = reading.document, Deadline.within(_FACTS_LIMIT_S)
-        outlinks = await extract_links(
-            self._workers, snapshot if snapshot and snapshot.is_html else None, document, deadline
-        )
+        outlinks = await extract_links(self._workers, snapshot, document, deadline)
         return await self._add_page(outcome, describe_page(outcome.page.url, reading.url, document, outlinks))
 
     async def _add_page(self, outcome: PageOutcome, page: CrawledPage) -> PageOutcome:

@@ -267,6 +267,8 @@ def _is_stored(crawl_id: str, flags: dict[str, Any]) -> bool:
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:
     from scraper.bulk.model import CrawlOptions
+    from scraper.errors import InvalidArgumentError
+    from scraper.site.crawl_scope import CrawlScope
 
     if not urls or flags["crawl"] or flags["question"]:
         raise click.UsageError("--out needs one or more URLs, and neither --crawl nor --question.")
@@ -274,7 +276,10 @@ def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) 
     options = {"form": flags["out_format"], "concurrency": None, "max_age_h": None, "deadline": JOB_DEADLINE_S}
     spec = make_job_spec(", ".join(urls), folder, {**flags, **options}, settings)
     for url in urls:
-        parse_url(url)
+        try:
+            CrawlScope.of(parse_url(url)[0], flags["include_paths"], flags["exclude_paths"])
+        except InvalidArgumentError as error:
+            raise click.UsageError(error.sentence()) from None
     crawled = CrawlOptions(urls, flags["include_paths"], flags["exclude_paths"])
     if flags["max_pages"] is not None:
         crawled = replace(crawled, max_pages=flags["max_pages"])

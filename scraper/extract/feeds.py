@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -29,6 +30,7 @@ _ROOTS = frozenset({"rss", "feed", "RDF"})
 _DATE_TAGS = ("pubDate", "published", "updated", "date")
 _SUMMARY_TAGS = ("description", "summary", "content", "encoded")
 _FULL_TEXT_TAGS = ("encoded", "content", "description", "summary")
+_NAMED_ENTITY = re.compile(r"&[A-Za-z][A-Za-z0-9]{1,31};")
 _MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
 """Vocabularies whose `title`, `content` and `description` belong to pictures and sounds."""
 
@@ -38,7 +40,7 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
 
     With `whole`, entries contain their full text, up to `_MAX_FULL_TEXT`; otherwise a summary.
     """
-    root = _parse(text)
+    root = _parse(text, url)
     if root is None or _local_name(root) not in _ROOTS:
         return None
     channel = next((child for child in root if _local_name(child) == "channel"), root)
@@ -65,16 +67,23 @@ def read(text: str, url: str, *, whole: bool = False) -> Document | None:
     )
 
 
-def _parse(text: str) -> Element | None:
-    """Parse XML without resolving entities or loading anything, which stops "billion laughs" attacks."""
+def _parse(text: str, url: str) -> Element | None:
+    """Parse XML at a URL without resolving entities or loading anything, which stops "billion laughs" attacks."""
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, recover=True, remove_comments=True
     )
     try:
-        root: Element | None = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
+        data = _NAMED_ENTITY.sub(_write_entity, text.strip()).encode("utf-8", "replace")
+        root: Element | None = etree.fromstring(data, parser, base_url=url)
     except etree.XMLSyntaxError:
         return None
     return root
+
+
+def _write_entity(match: re.Match[str]) -> str:
+    """Return the character of an entity that only HTML has; those of XML stay."""
+    character = html.unescape(match.group())
+    return match.group() if character in "&<>\"'" else character
 
 
 def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
@@ -129,9 +138,16 @@ def _parse_markup(markup: str) -> Element | None:
 
 
 def _read_link(entry: Element) -> str:
-    for child in entry:
-        if _local_name(child) == "link" and (child.get("rel") or "alternate") == "alternate":
-            return (child.get("href") or child.text or "").strip()
+    """Return the URL of an entry, joined with the `xml:base` around it; "" if it names none."""
+    links = [child for child in entry if _local_name(child) in ("link", "guid", "origLink")]
+    # A service that counts readers keeps the page's own link beside its own.
+    for name in ("origLink", "link", "guid"):
+        for link in links:
+            is_page = name != "guid" or link.get("isPermaLink", "true") == "true"
+            if _local_name(link) == name and is_page and (link.get("rel") or "alternate") == "alternate":
+                address = (link.get("href") or link.text or "").strip()
+                if name != "guid" or address.startswith(("http://", "https://")):
+                    return join_url(link.base or "", address) if address else ""
     return ""
 
 

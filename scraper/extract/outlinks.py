@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+
+import ada_url
+from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.html.dom.parsing import parse_html
@@ -13,6 +17,7 @@ from scraper.html.dom.xpath import Element, text_of
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line
+from scraper.urls import request_key
 from scraper.words.matcher import WordPattern
 
 MAX_LINKS = 20_000
@@ -22,7 +27,16 @@ _MAX_ALTERNATES = 200
 _MAX_TEXT = 200
 _PARENTS = 12
 """Ancestors of a link that are examined for its place."""
-_FEED_TYPE = re.compile(r"application/(?:rss|atom|feed)\+(?:xml|json)", re.IGNORECASE)
+_FEED_TYPE = re.compile(r"(?:application/(?:rss\+|atom\+|rdf\+|feed\+)?|text/)(?:xml|json)", re.IGNORECASE)
+_SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
+"""A literal URL to which a script of an attribute leads."""
+_TRAP_NAME = re.compile(r"honey-?pot|bot-?trap|(?<![a-z])trap(?![a-z])", re.IGNORECASE)
+_REVEALED = re.compile(
+    r"menu|nav|drop-?down|tab|accordion|collaps|toggle|slide|carousel|drawer|canvas|modal|popup|panel|more|mobile|step",
+    re.IGNORECASE,
+)
+"""Names of parts that a click or the pointer reveals."""
+_REVEALED_TAGS = ("li", "ul", "ol", "nav", "header", "details", "noscript", "template", "td", "dd", "option")
 _NAVIGATION = re.compile(r"navigation|navbar|menu", re.IGNORECASE)
 _SIDE = re.compile(r"filter|facet|refine|sort|calendar|tag-?cloud|breadcrumb|share|social|pagination|pager", re.I)
 _NEXT = WordPattern(r"\W*(?:{links.next}|{links.older}|[»›→>])")
@@ -57,16 +71,17 @@ class Outlinks:
     feeds: tuple[str, ...] = ()
     title: str = ""
     hidden: tuple[str, ...] = ()
-    """URLs of hidden links, which are left out: they may lead robots into traps."""
+    """URLs of links that are hidden as traps for robots, which are left out."""
+    sitemaps: tuple[str, ...] = ()
     canonical: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
     """Language and URL of the translations that the head lists."""
     refresh: str = ""
     """URL to which the page redirects by `<meta http-equiv="refresh">`."""
     noindex: bool = False
-    """True if a robots meta forbids indexing the page."""
+    """True if a robots meta or an `X-Robots-Tag` forbids indexing the page."""
     nofollow: bool = False
-    """True if a robots meta forbids following the links of the page."""
+    """True if a robots meta or an `X-Robots-Tag` forbids following the links of the page."""
     has_password: bool = False
     """True if the page has a password field."""
 
@@ -74,46 +89,137 @@ class Outlinks:
 def extract_outlinks(snapshot: Snapshot) -> Outlinks:
     """Return the links of a page and its directives.
 
-    Visible links are in document order, each URL once with its longest text.
+    Links of closed menus and other hidden parts count, but not those that are hidden as traps. They are in document
+    order, each URL once with its longest text.
     """
     root = parse_html(snapshot.html).root
     if root is None:
-        return Outlinks()
+        return with_header_directives(Outlinks(), snapshot)
     urls = UrlResolver(find_base_url(root, snapshot.url))
-    head = _read_head(root, urls)
-    linked = list(dict.fromkeys(_read_url(urls, element) for element in islice(root.iter("a", "area"), MAX_LINKS)))
-    if snapshot.rendered:
-        hidden_elements.remove_marked(root)
-    else:
-        hidden_elements.remove_styled(root)
+    head, next_page = _read_head(root, urls)
+    traps = set(_find_traps(root, rendered=snapshot.rendered))
+    own = request_key(snapshot.url)
     found: dict[str, Outlink] = {}
-    for element in root.iter("a", "area"):
-        url = _read_url(urls, element)
-        if not url or len(found) >= MAX_LINKS:
+    hidden: dict[str, None] = {}
+    for element, address in _iter_addresses(root):
+        url = _read_url(urls, address)
+        if not url or (url == own and address.strip().startswith("#")):
+            continue
+        if len(found) >= MAX_LINKS:
+            break
+        if traps and not traps.isdisjoint((element, *element.iterancestors())):
+            hidden[url] = None
             continue
         link = _read_link(element, url)
+        if "#" in address and "#" not in url:
+            link = replace(link, text="")  # It names a section of the page.
         known = found.get(url)
         found[url] = link if known is None else _merge(known, link)
-    return replace(head, links=tuple(found.values()), hidden=tuple(url for url in linked if url and url not in found))
+    if next_page and next_page not in found:
+        found[next_page] = Outlink(next_page, "", "paging")
+    left_out = tuple(url for url in hidden if url not in found)
+    return with_header_directives(replace(head, links=tuple(found.values()), hidden=left_out), snapshot)
 
 
-def _read_head(root: Element, urls: UrlResolver) -> Outlinks:
-    """Return everything but the links: feeds, title, translations, directives and whether there is a password field."""
+def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
+    """Return links with the directives of the `X-Robots-Tag` header, which files of any type may have."""
+    words: set[str] = set()
+    for part in re.split(r"[\n,]", snapshot.headers.get("x-robots-tag", "").lower()):
+        agent, colon, directive = part.rpartition(":")
+        if not colon or agent.strip() in ("search-mcp", "*"):
+            words.update(re.findall(r"[\w-]+", directive))
+    return replace(
+        outlinks,
+        noindex=outlinks.noindex or not words.isdisjoint(("noindex", "none")),
+        nofollow=outlinks.nofollow or not words.isdisjoint(("nofollow", "none")),
+    )
+
+
+def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
+    """Yield each element that leads to another page, with its address as written."""
+    for element in root.iter(etree.Element):
+        tag = element.tag
+        if tag in ("iframe", "frame"):
+            yield element, element.get("src") or ""
+        elif tag == "option":
+            select = next(element.iterancestors("select"), None)
+            if select is not None and "location" in (select.get("onchange") or ""):
+                yield element, element.get("value") or ""
+        elif tag in ("a", "area"):
+            address = element.get("href") or element.get("xlink:href") or ""
+            yield element, address
+            if address.lower().startswith("javascript:") and (target := _SCRIPTED.search(element.get("onclick") or "")):
+                yield element, target[1]
+        elif script := element.get("onclick"):
+            if target := _SCRIPTED.search(script):
+                yield element, target[1]
+        elif element.get("data-href") or element.get("role") == "link":
+            yield element, element.get("data-href") or element.get("data-url") or ""
+
+
+def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
+    """Yield the elements whose links only robots can find.
+
+    A hidden part that holds nothing but one link is a trap, unless its place, its name, a control or a visible part
+    beside it of the same form says that people can reveal it. So is a link that neither the keyboard nor a screen
+    reader reaches, and a hidden part that is named so.
+    """
+    controlled: set[str] | None = None
+    for element in hidden_elements.find_hidden(root, rendered=rendered):
+        links = list(islice(element.iter("a", "area"), 2))
+        if not links:
+            continue
+        marks = _marks(element)
+        if _TRAP_NAME.search(marks):
+            yield element
+        if len(links) > 1 or len(text_of(element).strip()) > len(text_of(links[0]).strip()):
+            continue
+        if controlled is None:
+            controlled = {word for one in root.iter(etree.Element) for word in (one.get("aria-controls") or "").split()}
+        if not _is_revealed(element, marks, controlled):
+            yield element
+    for link in root.iter("a"):
+        if link.get("aria-hidden") == "true" and link.get("tabindex") == "-1" and not _is_revealed(link, "", set()):
+            yield link
+
+
+def _is_revealed(element: Element, marks: str, controlled: set[str]) -> bool:
+    """Return True if people may reveal a hidden part."""
+    around = islice(element.iterancestors(), _PARENTS)
+    if element.get("id") in controlled or _REVEALED.search(marks) or element.tag in _REVEALED_TAGS:
+        return True
+    if any(one.tag in _REVEALED_TAGS or _REVEALED.search(_marks(one)) for one in around if one.tag != "body"):
+        return True
+    names = set((element.get("class") or "").split())
+    parent = element.getparent()
+    beside = (one for one in (parent if parent is not None else ()) if one is not element and one.tag == element.tag)
+    return any(not names.isdisjoint((one.get("class") or "").split()) for one in beside)
+
+
+def _marks(element: Element) -> str:
+    return f"{element.get('class') or ''} {element.get('id') or ''} {element.get('role') or ''}"
+
+
+def _read_head(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
+    """Return everything but the links of the body, and the URL of the next page or ""."""
     robots, refresh = _read_metas(root, urls)
     title = root.find(".//title")
-    return replace(
-        _read_relations(root, urls),
+    relations, next_page = _read_relations(root, urls)
+    head = replace(
+        relations,
         title=clean_line(text_of(title), _MAX_TEXT) if title is not None else "",
         refresh=refresh if refresh.startswith(_WEB) else "",
         noindex=not robots.isdisjoint(("noindex", "none")),
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         has_password=any((box.get("type") or "").lower() == "password" for box in root.iter("input")),
     )
+    return head, next_page
 
 
-def _read_relations(root: Element, urls: UrlResolver) -> Outlinks:
-    """Return the canonical URL, the translations and the feeds that `link` elements name."""
-    feeds, alternates, canonical = [], [], ""
+def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
+    """Return what `link` elements name: canonical URL, translations, feeds and sitemaps; and the next page."""
+    feeds: dict[str, bool] = {}
+    sitemaps, alternates, canonical, next_page = [], [], "", ""
     for link in root.iter("link"):
         relation = (link.get("rel") or "").lower().split()
         url = urls.absolute(link.get("href"))
@@ -121,13 +227,22 @@ def _read_relations(root: Element, urls: UrlResolver) -> Outlinks:
             continue
         if "canonical" in relation:
             canonical = canonical or url
+        elif "next" in relation:
+            next_page = next_page or _read_url(urls, url)
+        elif "sitemap" in relation:
+            sitemaps.append(url)
         elif "alternate" in relation and (language := link.get("hreflang")):
             alternates.append((language.lower(), url))
         elif "alternate" in relation and _FEED_TYPE.match(link.get("type") or ""):
-            feeds.append(url)
-    return Outlinks(
-        feeds=tuple(dict.fromkeys(feeds)), canonical=canonical, alternates=tuple(alternates[:_MAX_ALTERNATES])
+            feeds[url] = "+" not in (link.get("type") or "")
+    head = Outlinks(
+        # Those of general types may be other data, so they come last.
+        feeds=tuple(sorted(feeds, key=feeds.__getitem__)),
+        sitemaps=tuple(dict.fromkeys(sitemaps)),
+        canonical=canonical,
+        alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
+    return head, next_page
 
 
 def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
@@ -163,10 +278,20 @@ def _read_link(element: Element, url: str) -> Outlink:
     )
 
 
-def _read_url(urls: UrlResolver, element: Element) -> str:
-    """Return the http(s) URL of a link without its fragment, or ""."""
-    url = urls.absolute(element.get("href")).partition("#")[0]
-    return url if url.startswith(_WEB) else ""
+def _read_url(urls: UrlResolver, address: str) -> str:
+    """Return the http(s) URL of an address as browsers read it, without its fragment unless scripts route by it.
+
+    The result is empty for other schemes and invalid addresses.
+    """
+    address = address.strip()
+    path, mark, fragment = address.partition("#")
+    url = urls.absolute(path.replace("\\", "/") + mark + fragment)
+    if not url.isascii() or not url.startswith(_WEB) or url != url.strip():
+        try:
+            url = ada_url.URL(url).href
+        except ValueError:
+            return ""
+    return request_key(url) if url.startswith(_WEB) else ""
 
 
 def _merge(one: Outlink, other: Outlink) -> Outlink:
@@ -193,7 +318,7 @@ def _find_place(element: Element) -> str:
     for _ in range(_PARENTS):
         if node is None:
             break
-        marks = f"{node.get('class') or ''} {node.get('id') or ''} {node.get('role') or ''}"
+        marks = _marks(node)
         if node.tag in ("nav", "header") or _NAVIGATION.search(marks):
             return "nav"
         if node.tag == "footer":

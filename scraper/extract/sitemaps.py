@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import html
+import json
 import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scraper.text.sanitize import clean_line
 from scraper.urls import join_url
@@ -32,16 +34,16 @@ _GZIP_LAYERS = 2
 
 _HTML_START = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 _FEED_START = re.compile(r"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
-_OPENING, _LOCATION, _MODIFIED, _TITLE, _TRANSLATION = (
-    re.compile(rf"<(?:[\w-]+:)?{element}", re.IGNORECASE)
+_OPENING = re.compile(r"<((?:[\w-]+:)?)(url|sitemap)(?:\s[^<>]*)?>", re.IGNORECASE)
+_MODIFIED, _TITLE, _TRANSLATION = (
+    re.compile(rf"<{element}", re.IGNORECASE)
     for element in (
-        r"(url|sitemap)\s*>",
-        r"loc\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)",
-        r"lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)",
-        r"title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)",
-        r"link\s[^>]*>",
+        r"(?:[\w-]+:)?lastmod\s*>\s*(?:<!\[CDATA\[)?\s*(\d{4}-\d\d-\d\d)",
+        r"(?:news:)?title\s*>([^<]*(?:<!\[CDATA\[[^\]]*)?)",
+        r"(?:[\w-]+:)?link\s[^>]*>",
     )
 )
+_DECLARED = re.compile(rb"\s*<\?xml[^>]*\sencoding\s*=\s*[\"']([\w.:-]+)")
 _LANGUAGE = re.compile(r"""\shreflang\s*=\s*["']([\w-]+)["']""", re.IGNORECASE)
 _TARGET = re.compile(r"""\shref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -85,14 +87,16 @@ def parse_sitemap(data: bytes, url: str) -> SitemapFile:
         return SitemapFile()
     if _FEED_START.search(head[:4_096]):
         return _read_feed(_chain(head, chunks), url)
+    if head.startswith("{"):
+        return _read_json_feed(_chain(head, chunks), url)
     if not head.startswith("<"):
         lines = _read_lines(_chain(head, chunks))
         is_cut = stream.is_cut or len(lines) > MAX_ENTRIES
         return SitemapFile(tuple(map(SitemapEntry, lines[:MAX_ENTRIES])), is_cut=is_cut)
     entries: list[SitemapEntry] = []
     sitemaps: dict[str, None] = {}
-    for kind, block in _find_blocks(_chain(head, chunks)):
-        location = _LOCATION.search(block)
+    for prefix, kind, block in _find_blocks(_chain(head, chunks)):
+        location = _location_pattern(prefix).search(block)
         absolute = _find_url(location.group(1), url) if location else ""
         if not absolute:
             continue
@@ -170,32 +174,46 @@ def _decode(chunks: _Decompressed) -> Iterator[str]:
     for chunk in chunks:
         if decoder is None:
             is_utf16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-            decoder = codecs.getincrementaldecoder("utf-16" if is_utf16 else "utf-8")("replace")
+            declared = _DECLARED.match(chunk[:_MAX_URL])
+            decoder = _open_decoder("utf-16" if is_utf16 else declared[1].decode() if declared else "utf-8")
         yield decoder.decode(chunk)
 
 
-def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each element `url` and `sitemap` outside of comments."""
+def _open_decoder(encoding: str) -> codecs.IncrementalDecoder:
+    try:
+        return codecs.getincrementaldecoder(encoding)("replace")
+    except LookupError:
+        return codecs.getincrementaldecoder("utf-8")("replace")
+
+
+@lru_cache(64)
+def _location_pattern(prefix: str) -> re.Pattern[str]:
+    """Return the pattern of the URL of an element: images and videos beside it have another prefix."""
+    return re.compile(rf"<{re.escape(prefix)}loc(?:\s[^<>]*)?>([^<]*(?:<!\[CDATA\[[^\]]*)?)", re.IGNORECASE)
+
+
+def _find_blocks(chunks: Iterator[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield prefix, name and text of each element `url` and `sitemap` outside of comments."""
     rest, is_comment = "", False
-    kind = ""
+    prefix, kind = "", ""
     for chunk in chunks:
         text = rest + chunk
         at = 0
         for opening in _OPENING.finditer(text):
             block = text[at : opening.start()]
             if kind and not is_comment:
-                yield kind, block[:_MAX_BLOCK]
+                yield prefix, kind, block[:_MAX_BLOCK]
             is_comment = _is_in_comment(block, is_comment)
-            kind, at = opening.group(1).lower(), opening.end()
+            prefix, kind, at = opening[1].lower(), opening[2].lower(), opening.end()
         rest = text[at:]
         if len(rest) > _MAX_BLOCK:
             if kind and not is_comment:
-                yield kind, rest[:_MAX_BLOCK]
+                yield prefix, kind, rest[:_MAX_BLOCK]
             is_comment, kind = _is_in_comment(rest, is_comment), ""
             # An opening tag may be cut by the end of the chunk.
             rest = rest[-_MAX_BLOCK:]
     if kind and not is_comment:
-        yield kind, rest[:_MAX_BLOCK]
+        yield prefix, kind, rest[:_MAX_BLOCK]
 
 
 def _is_in_comment(block: str, is_comment: bool) -> bool:
@@ -248,14 +266,34 @@ def _read_lines(chunks: Iterator[str]) -> list[str]:
     return [*lines, rest.strip()] if _URL_LINE.fullmatch(rest.strip()) else lines
 
 
-def _read_feed(chunks: Iterator[str], url: str) -> SitemapFile:
-    from scraper.extract import feeds
-
+def _join(chunks: Iterator[str]) -> str:
+    """Return the text of a feed, with one character more than is read if it is longer."""
     text = ""
     for chunk in chunks:
         text += chunk
         if len(text) > _FEED_CHARACTERS:
             break
+    return text[: _FEED_CHARACTERS + 1]
+
+
+def _read_json_feed(chunks: Iterator[str], url: str) -> SitemapFile:
+    """Return the entries of a JSON Feed (jsonfeed.org/version/1.1)."""
+    try:
+        items = json.loads(_join(chunks))["items"]
+        entries = [
+            SitemapEntry(address, title=clean_line(str(item.get("title") or ""), _MAX_TITLE))
+            for item in items[:MAX_ENTRIES]
+            if (address := _find_url(str(item.get("url") or item.get("external_url") or item.get("id") or ""), url))
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return SitemapFile()
+    return SitemapFile(tuple(entries))
+
+
+def _read_feed(chunks: Iterator[str], url: str) -> SitemapFile:
+    from scraper.extract import feeds
+
+    text = _join(chunks)
     document = feeds.read(text[:_FEED_CHARACTERS], url)
     links = document.links if document is not None else ()
     is_cut = len(text) > _FEED_CHARACTERS or len(links) >= feeds.MAX_ENTRIES

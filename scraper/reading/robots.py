@@ -332,8 +332,7 @@ def _rename_other_agents(text: str) -> str:
     """
     lines = text.splitlines()
     agents = [_parse_agent(line) for line in lines]
-    # Of several names that apply, the longest counts, and of equally long ones the first.
-    ours = max((one for one in agents if one == "*" or (one and USER_AGENT_NAME.startswith(one))), key=len, default="*")
+    ours = USER_AGENT_NAME if USER_AGENT_NAME in agents else "*"
     return "\n".join(
         line if not name else f"User-agent: {name if name == ours else _OTHERS}"
         for line, name in zip(lines, agents, strict=True)
@@ -351,5 +350,6 @@ def _parse_agent(line: str) -> str | None:
         if not count or (colon and not value[:1].strip()):
             return None
         value = " ".join(parts[count:])
-    name = value.strip().lower()
+    # The product token ends at its version (RFC 9309, 2.2.1).
+    name = value.strip().lower().partition("/")[0].rstrip()
     return name if name in {"", "*"} else name.replace("*", "") or _OTHERS

@@ -8,30 +8,23 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
 
 import ada_url
 
+from scraper import errors
 from scraper.extract.outlinks import Outlink
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.page_ranking import split_stems
-from scraper.site.url_patterns import find_language, find_section, is_looping, parse_language
-from scraper.urls import page_key
-from scraper.words.matcher import load_once, read_topic
+from scraper.site.url_patterns import find_language, find_section, is_looping
+from scraper.urls import page_key, site_host
+from scraper.values.text import truncate
 
 _OTHER_LANGUAGE = 0.3
 """Factor for a URL that names another language."""
-
-
-@load_once
-def _codes() -> dict[str, str]:
-    """Return the code of a language by its name in English and in the language itself."""
-    return {name: code for code, names in read_topic("language")["name"].items() for name in names}
-
-
-_MIN_CODES = 2
-"""Links with codes as texts, such as `DE` and `FR`, that make a language menu: one alone may be a word (`IT`)."""
+_ECHO_CHARS = 80
 
 
 class SiteLanguages:
@@ -47,8 +40,6 @@ class SiteLanguages:
         self._is_other: dict[str, bool] = {}
         """True by code in URLs if its pages are in another language: `/it/` may also be a department."""
         self._translations: set[str] = set()
-        self._in_menu: set[str] = set()
-        """Codes in the URLs to which language menus lead, except the language of the site."""
 
     def learn(self, key: str, page: CrawledPage) -> None:
         """Learn from the language of a visited page and from its `hreflang` links."""
@@ -58,20 +49,6 @@ class SiteLanguages:
         code = find_language(f"https://{key}")
         if code and page.language:
             self._is_other[code] = page.language != self._own
-        self._learn_menu(page)
-
-    def _learn_menu(self, page: CrawledPage) -> None:
-        if not self._own or page.language != self._own:
-            return
-        found: dict[bool, set[str]] = {True: set(), False: set()}
-        for link in page.outlinks.links:
-            text = link.text.strip().casefold()
-            code = _codes().get(text) or parse_language(text)
-            with contextlib.suppress(ValueError):
-                if code and find_language(link.url) == code:
-                    found[text in _codes()].add(code)
-        self._in_menu |= found[True] | (found[False] if len(found[False]) >= _MIN_CODES else set())
-        self._in_menu.discard(self._own)
 
     def add_translation(self, language: str, url: str) -> None:
         """Record the `hreflang` language of a URL."""
@@ -88,10 +65,9 @@ class SiteLanguages:
         """Return True if a page declared this URL to be in another language."""
         return key in self._translations
 
-    def is_in_menu(self, key: str) -> bool:
-        """Return True if the URL is in a language to which the menu of the site leads, and which is not its own."""
-        code = find_language(f"https://{key}") if self._in_menu else ""
-        return code in self._in_menu and self._is_other.get(code, True)
+    def is_other(self, key: str) -> bool:
+        """Return True if a page with the same language code in its URL was in another language than the site."""
+        return self._is_other.get(find_language(f"https://{key}"), False) if self._is_other else False
 
     def weigh(self, key: str) -> float:
         """Return 1, or `_OTHER_LANGUAGE` for a URL that names another language."""
@@ -118,13 +94,16 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 _ACTION = re.compile(
-    r"(?:^|/)(?:login|log-in|signin|sign-in|signup|register|logout|logoff|cart|basket|checkout|wp-login|wp-admin|"
-    r"password|trackback|xmlrpc|cgi-bin)(?:/|\.|$)|add[-_]to[-_](?:cart|wishlist)|"
-    r"[?&](?:action|do)=(?:edit|history|login|reply|print)|"
-    r"[?&](?:replytocom|share|print|add-to-cart|oldid|diff|printable)=",
+    r"add[-_]to[-_](?:cart|wishlist)|[?&](?:action|do)=(?:edit|submit|delete|purge|rollback|login|logout|reply)\b|"
+    r"[?&](?:replytocom|share|oldid|diff)=",
     re.IGNORECASE,
 )
+"""URLs that write, or that show one page once more for each of its comments or versions. Names of paths prove nothing:
+`/cli/login` may describe a command."""
+_REGULAR_EXPRESSION = re.compile(r"\^|\$\Z|\.[*+]|\\|\(.*\|.*\)")
 
+ACTION = "action instead of a page"
+OUTSIDE = "outside the scope"
 FORBIDDEN = "forbidden by robots.txt"
 """Reason of excluded URLs."""
 
@@ -142,8 +121,13 @@ class CrawlScope:
 
     @classmethod
     def of(cls, start: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> CrawlScope:
-        """Return the scope of a start page: its folder, or the whole site if there are patterns of paths to include."""
+        """Return the scope of a start page: its folder, or the whole site if there are patterns of paths to include.
+
+        Raises:
+            InvalidArgumentError: No path can match a pattern.
+        """
         path: str = ada_url.URL(start).pathname
+        include, exclude = (tuple(_read_pattern(one, start) for one in patterns) for patterns in (include, exclude))
         return cls(start, "/" if include else path.rpartition("/")[0] + "/", include, exclude)
 
     def follow(self, final_url: str, links: Iterable[Outlink]) -> CrawlScope:
@@ -152,23 +136,46 @@ class CrawlScope:
 
     def find_reason(self, link: Outlink, key: str, rules: RobotsRules | None) -> str:
         """Return the reason why a URL of the site is excluded, or an empty string; `key` is its `page_key`."""
-        parsed = ada_url.URL(link.url)
-        if link.url != self.start and not self._contains(f"{parsed.pathname}{parsed.search}"):
-            return "outside the scope"
-        if is_file(link.url):
-            return "file"
+        if link.url != self.start and not self.contains(link.url):
+            return OUTSIDE
+        if link.nofollow:
+            return "nofollow"
         if is_action(link.url):
-            return "nofollow" if link.nofollow else "sign-in, basket or other action"
+            return ACTION
         if is_looping(key):
             return "repeated path"
         if rules is not None and not rules.allows(link.url):
             return FORBIDDEN
         return ""
 
-    def _contains(self, path: str) -> bool:
-        is_included = not self.include or any(fnmatch.fnmatchcase(path, pattern) for pattern in self.include)
-        is_excluded = any(fnmatch.fnmatchcase(path, pattern) for pattern in self.exclude)
-        return path.startswith(self.folder) and is_included and not is_excluded
+    def contains(self, url: str) -> bool:
+        """Return True if the path of a URL of the site is in the folder and matches the patterns."""
+        parsed = ada_url.URL(url)
+        path = unquote(f"{parsed.pathname}{parsed.search}")
+        is_included = not self.include or any(_matches(path, pattern) for pattern in self.include)
+        is_excluded = any(_matches(path, pattern) for pattern in self.exclude)
+        return parsed.pathname.startswith(self.folder) and is_included and not is_excluded
+
+
+def _read_pattern(pattern: str, start: str) -> str:
+    """Return a pattern of paths as it is compared: decoded, from `/` or `*` on, and without the host of the site."""
+    if _REGULAR_EXPRESSION.search(pattern):
+        raise errors.InvalidArgumentError(
+            f'The pattern "{truncate(pattern, _ECHO_CHARS)}" is a regular expression.',
+            next_step="Give a path in which * stands for any text, such as /docs/*.",
+        )
+    origin, mark, path = pattern.partition("://")[2].partition("/")
+    if "://" in pattern and site_host(origin) != site_host(ada_url.URL(start).host):
+        raise errors.InvalidArgumentError(
+            f'The pattern "{truncate(pattern, _ECHO_CHARS)}" is on another host than the start page.',
+            next_step="Give a path such as /docs/*.",
+        )
+    pattern = unquote(mark + path if "://" in pattern else pattern)
+    return pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
+
+
+def _matches(path: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(path, pattern.replace("[", "[[]"))
 
 
 def is_file(url: str) -> bool:
@@ -176,8 +183,30 @@ def is_file(url: str) -> bool:
     return _FILE.search(ada_url.URL(url).pathname) is not None
 
 
+class FileTypes:
+    """Learn which names of files are names of pages on a site, such as `/wiki/Node.js`."""
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self._pages: dict[tuple[str, str], bool] = {}
+        """True by first folder and suffix if one of its URLs was a page, False if none was."""
+
+    def learn(self, url: str, *, is_page: bool) -> None:
+        """Note if a visited URL with the suffix of a file was a page."""
+        self._pages[_file_type(url)] = is_page or self._pages.get(_file_type(url), False)
+
+    def may_be_page(self, url: str) -> bool:
+        """Return False if the first such URL was no page."""
+        return self._pages.get(_file_type(url), True)
+
+
+def _file_type(url: str) -> tuple[str, str]:
+    path = ada_url.URL(url).pathname
+    return find_section(path), path.rpartition(".")[2].lower()
+
+
 def is_action(url: str) -> bool:
-    """Return True if the URL signs in, buys, edits or prints instead of showing a page."""
+    """Return True if the parameters of a URL write, such as `?add-to-cart=7`."""
     parsed = ada_url.URL(url)
     return _ACTION.search(f"{parsed.pathname}{parsed.search}") is not None
 

@@ -188,6 +188,12 @@ class CrawlService:
             await crawler.run(pages - (crawl.frontier.visits - before))
             if crawler.is_rate_limited:
                 warnings += ("The site answers that it gets too many requests, so this call ended early.",)
+            if crawler.is_refused:
+                warnings += (
+                    "The site refuses all pages now (403), so this call ended early. Continue the crawl later.",
+                )
+            if crawl.scope.include and len(crawl.frontier.unique_pages) <= 1 and not crawl.frontier.has_next():
+                warnings += (f"No other page matches the patterns {', '.join(crawl.scope.include)}.",)
         except RecordExistsError:
             raise _busy_error(crawl.id) from None
         except RecordsUnavailableError:

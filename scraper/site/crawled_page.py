@@ -30,6 +30,7 @@ _MAX_LINK_TEXTS = 500
 _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?: \"[^\"]*\")?\)")
 _MARKER = re.compile(r"^(?:[-*+•]|\d+[.)])\s+")
 """Mark of a list item at the begin of a line."""
+_NUMBER = re.compile(r"\d{1,9}")
 _SATURATION = 4
 """Occurrences of a word; more of them do not increase the relevance."""
 _THIN_WORDS, _FULL_WORDS = 10, 30
@@ -109,8 +110,11 @@ class CrawledPage:
     is_missing: bool = False
     """True if the page resembles the site's page for missing URLs."""
     sketch: Sketch = field(default_factory=Sketch)
-    plain_sketch: Sketch = field(default_factory=Sketch)
-    """Sketch of the text with all numbers replaced by one."""
+    digest: int = 0
+    """Hash of the words of the text."""
+    template: int = 0
+    """Hash of the words of the text with the numbers of its URL replaced by one: pages of an endless calendar differ
+    only in these."""
     outlinks: Outlinks = field(default_factory=Outlinks)
     cut_links: int = 0
     """Links that are not in `outlinks`, because the page has too many or their URLs are too long."""
@@ -182,7 +186,8 @@ def describe_page(
         missing_page: Page of the site for missing URLs; None if it has no such page with status 200.
     """
     words = split_words(document.text)
-    plain = split_words(document.text, ignore_numbers=True)
+    own = set(map(int, _NUMBER.findall(final_url)))
+    plain = ["0" if own.issuperset(map(int, _NUMBER.findall(word) or (-1,))) else word for word in words]
     linked = sum(len(split_words(link.text)) for link in document.links)
     return CrawledPage(
         url,
@@ -195,10 +200,15 @@ def describe_page(
         relevance=_rate_relevance(document, question),
         is_missing=missing_page is not None and missing_page.is_like(document.text, final_url, link_texts(document)),
         sketch=Sketch.of(words),
-        plain_sketch=Sketch.of(plain),
+        digest=_hash(words),
+        template=_hash(plain),
         outlinks=(cut := _cut(outlinks)),
         cut_links=len(outlinks.links) - len(cut.links) + len(outlinks.hidden) - len(cut.hidden),
     )
+
+
+def _hash(words: Sequence[str]) -> int:
+    return zlib.crc32(" ".join(words).encode())
 
 
 def has_teasers(markdown: str, url: str) -> bool:
@@ -258,7 +268,8 @@ def dump_page(page: CrawledPage) -> bytes:
         "relevance": round(page.relevance, 3),
         "is_missing": page.is_missing,
         "sketch": [page.sketch.run_count, *page.sketch.numbers],
-        "plain_sketch": [page.plain_sketch.run_count, *page.plain_sketch.numbers],
+        "digest": page.digest,
+        "template": page.template,
         "links": links,
         "feeds": head.feeds,
         "hidden": head.hidden,
@@ -288,5 +299,7 @@ def load_page(data: bytes) -> CrawledPage:
         nofollow=nofollow,
         has_password=has_password,
     )
-    sketches = {name: Sketch(tuple(row[name][1:]), row[name][0]) for name in ("sketch", "plain_sketch")}
-    return CrawledPage(**{**row, **sketches}, outlinks=outlinks)
+    # Pages that an earlier version stored have another sketch instead of the hashes.
+    row.pop("plain_sketch", None)
+    run_count, *numbers = row.pop("sketch")
+    return CrawledPage(**row, sketch=Sketch(tuple(numbers), run_count), outlinks=outlinks)

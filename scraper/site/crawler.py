@@ -18,6 +18,9 @@ from scraper.site.site_reader import MIN_VISIT_S, PAGE_LIMIT_S, SiteReader
 PAGES_AT_ONCE = 4
 """Pages that a crawl reads at once; the rate limit of the host may allow fewer."""
 _TOO_MANY_REQUESTS = 429
+_FORBIDDEN = (401, 403)
+_MAX_REFUSED = 4
+"""Pages in a row that a site forbids, from which it is taken to block this crawler."""
 
 OnPage = Callable[[CrawledPage, Document | None], Awaitable[None]]
 """Called with each visited page and its document, to update the frontier and store the page; the document is None if
@@ -43,6 +46,9 @@ class Crawler:
         self.facts = facts
         self._network_error: errors.NetworkError | None = None
         """Why the last page that failed could not be reached."""
+        self._refused: list[CrawledPage] = []
+        self.is_refused = False
+        """True if the site refused several pages in a row; then `run` ends early, and they wait."""
         self.is_rate_limited = False
         """True if the site answered that it gets too many requests; then `run` ends early."""
 
@@ -102,6 +108,9 @@ class Crawler:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+            if self.is_refused:
+                self._put_back_refused()
+            await self._report_refused()
 
     def _next(self) -> str | None:
         return self._frontier.next() if self._deadline.left_s() > MIN_VISIT_S else None
@@ -112,9 +121,28 @@ class Crawler:
         if read is None:
             self._frontier.put_back(url)
             return False
-        await self._on_page(*read)
         self.is_rate_limited = self.is_rate_limited or read[0].status == _TOO_MANY_REQUESTS
+        if read[0].status in _FORBIDDEN:
+            self._refused.append(read[0])
+            if len(self._refused) >= _MAX_REFUSED:
+                self._put_back_refused()
+            return not self.is_refused
+        await self._report_refused()
+        await self._on_page(*read)
         return not self.is_rate_limited
+
+    def _put_back_refused(self) -> None:
+        """Let the refused pages wait, because the site refuses all of them."""
+        self.is_refused = True
+        for page in self._refused:
+            self._frontier.put_back(page.url)
+        self._refused.clear()
+
+    async def _report_refused(self) -> None:
+        """Report the refused pages before a page that was not, or at the end: these pages are for members."""
+        refused, self._refused = self._refused, []
+        for page in refused:
+            await self._on_page(page, None)
 
     async def _read(self, url: str) -> tuple[CrawledPage, Document | None] | None:
         left_s = self._deadline.left_s()
@@ -128,8 +156,8 @@ class Crawler:
                 return None
             self._network_error = error if isinstance(error, errors.NetworkError) else None
             status = error.status if isinstance(error, errors.HttpStatusError) else 0
-            if isinstance(error, errors.BlockedBySiteError) and error.reason == "rate_limit":
-                status = _TOO_MANY_REQUESTS
+            if isinstance(error, errors.BlockedBySiteError):
+                status = _TOO_MANY_REQUESTS if error.reason == "rate_limit" else status or _FORBIDDEN[-1]
             return CrawledPage(url, url, status, str(error)), None
         page = describe_page(
             url,

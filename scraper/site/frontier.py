@@ -15,7 +15,16 @@ from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_priority import CrawlPriority
-from scraper.site.crawl_scope import FORBIDDEN, CrawlScope, ExclusionCounter, MazeDetector, SiteLanguages
+from scraper.site.crawl_scope import (
+    FORBIDDEN,
+    OUTSIDE,
+    CrawlScope,
+    ExclusionCounter,
+    FileTypes,
+    MazeDetector,
+    SiteLanguages,
+    is_file,
+)
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.url_equivalence import DuplicateDetector
@@ -24,6 +33,8 @@ from scraper.site.url_kinds import CrawlCandidate
 from scraper.site.url_patterns import find_section
 from scraper.urls import page_key, site_host
 
+REFUSALS = (0, 401, 403, 429, 503)
+"""HTTP statuses that say nothing about the page: the site or the network refused it."""
 _RETRY_STATUSES = (429, 503)
 """HTTP statuses after which a URL is visited once more, after all others."""
 _MAX_KNOWN = 200_000
@@ -36,6 +47,7 @@ _EXCERPTS = 0.6
 _NO_LINKS = Outlinks()
 """Links of visited pages, which nothing needs again: a hundred links take ten times the memory of the rest."""
 _COPY, _LANGUAGE = "copy of a page", "another language"
+_UNPROMISING = "like pages that had nothing new; read them with `fetch_batch` if you need them"
 _MAZE, _REDIRECT = "random pages without end", "redirect to a known page"
 
 
@@ -60,6 +72,7 @@ class CrawlFrontier:
         self._done: set[str] = set()
         self._retries: list[CrawlCandidate] = []
         self._mazes = MazeDetector()
+        self._files = FileTypes()
         self._kinds = UrlKindTable()
         self._identity = DuplicateDetector(self._kinds.words)
         self._languages = SiteLanguages(self._identity.shorten)
@@ -80,12 +93,18 @@ class CrawlFrontier:
     @property
     def left_out(self) -> tuple[ExcludedUrls, ...]:
         """Number of excluded URLs by reason."""
-        return self._left_out.summary()
+        unpromising = self.count_unpromising()
+        return self._left_out.summary() + ((unpromising,) if unpromising else ())
 
     @property
     def pending_count(self) -> int:
-        """Number of URLs that were found but not visited."""
-        return self._kinds.count_pending() + len(self._retries)
+        """Number of URLs that wait for a visit."""
+        return self._kinds.count_pending() + len(self._retries) if self.has_next() else 0
+
+    def count_unpromising(self) -> ExcludedUrls | None:
+        """Return the number of URLs that are like read pages without new content, so that they are not visited."""
+        urls = [] if self.has_next() else [one.url for one in self._kinds.iter_left()]
+        return ExcludedUrls(_UNPROMISING, len(urls), urls[0]) if urls else None
 
     def add_facts(self, entries: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
         """Add the URLs of sitemaps and feeds, and count the lists and listed URLs that were not read."""
@@ -116,12 +135,15 @@ class CrawlFrontier:
         key = self._identity.shorten(candidate.key)
         if key != candidate.key and key in self._done:
             return _COPY
-        if self._languages.is_translation(candidate.key) or (
-            not candidate.is_listed and self._languages.is_in_menu(candidate.key)
-        ):
+        if self._is_translation(candidate.key, is_listed=candidate.is_listed):
             return _LANGUAGE
+        if is_file(candidate.url) and not self._files.may_be_page(candidate.url):
+            return "file"
         is_in_maze = not candidate.is_listed and self._is_in_maze(candidate.key, candidate.parent)
         return _MAZE if is_in_maze else ""
+
+    def _is_translation(self, key: str, *, is_listed: bool) -> bool:
+        return self._languages.is_translation(key) or (not is_listed and self._languages.is_other(key))
 
     def _is_in_maze(self, key: str, source: CrawlCandidate | None) -> bool:
         """Return True if a URL is in a maze, or was found on a page of its own endless section."""
@@ -172,8 +194,11 @@ class CrawlFrontier:
             candidate.is_visited = False
             self._retries.append(candidate)
             return
+        if is_file(page.final_url):
+            self._files.learn(page.final_url, is_page=not page.problem)
         content, lead = self._judge(candidate, page)
-        self._kinds.judge(candidate, content, lead, page.relevance)
+        if not (page.problem and page.status in REFUSALS):
+            self._kinds.judge(candidate, content, lead, page.relevance)
 
     def _choose(self) -> CrawlCandidate | None:
         candidate = self._ranking.choose(self.visits)
@@ -206,7 +231,7 @@ class CrawlFrontier:
             return None
         reason = self.scope.find_reason(link, key, self.rules)
         is_listed = link.place == "listed"
-        if not reason and (self._languages.is_translation(key) or (not is_listed and self._languages.is_in_menu(key))):
+        if not reason and self._is_translation(key, is_listed=is_listed):
             reason = _LANGUAGE
         if not reason and not is_listed and self._is_in_maze(key, source):
             reason = _MAZE
@@ -269,23 +294,26 @@ class CrawlFrontier:
         self._languages.learn(key, page)
         if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
             self._rebuild_keys()
-        comparison = self._identity.learn_page(key, page, self.unique_pages, is_list=page.is_list)
+        has_new_links = any(self._identity.is_new_path(link_key) for _, link_key in links)
+        comparison = self._identity.learn_page(
+            key, page, self.unique_pages, is_list=page.is_list, has_new_links=has_new_links
+        )
         if comparison.has_new_rule:
             self._rebuild_keys()
         if comparison.copied:
             self.copied = self.unique_pages.get(self._identity.shorten(comparison.copied))
             self._left_out.add(_COPY, page.final_url)
-            return 0.0, 0.0
+            return 0.0, self._follow(candidate, page, links, 0.0) if has_new_links else 0.0
         is_excerpt = self._is_excerpt(page, links)
-        content = 0.0 if comparison.differs_in_numbers or is_excerpt else page.text_value
+        content = 0.0 if comparison.is_template or is_excerpt else page.text_value
         if is_excerpt:
             self._left_out.add("excerpts of other pages", page.final_url)
         elif not page.text_value:
             self._left_out.add("list of links" if page.is_list else "page with hardly any text", page.final_url)
         elif page.outlinks.noindex:
             self._left_out.add("noindex", page.final_url)
-        elif comparison.differs_in_numbers and not page.is_full:
-            self._left_out.add("short page that differs from another one only in numbers", page.final_url)
+        elif comparison.is_template and not page.is_full:
+            self._left_out.add("short page that differs from another one only in numbers of its URL", page.final_url)
         else:
             self.unique_pages[self._identity.shorten(key)] = replace(page, outlinks=_NO_LINKS)
         return content, 0.0 if page.outlinks.nofollow else self._follow(candidate, page, links, content)
@@ -318,6 +346,8 @@ class CrawlFrontier:
             return "another host"
         if key != candidate.key and key in self._done:
             return _REDIRECT
+        if key != candidate.key and self.visits > 1 and not self.scope.contains(page.final_url):
+            return OUTSIDE
         if key != candidate.key and self.rules is not None and not self.rules.allows(page.final_url):
             return FORBIDDEN
         return ""

@@ -12,6 +12,7 @@ from typing import Any
 import ada_url
 
 from scraper import errors
+from scraper.extract.outlinks import Outlinks
 from scraper.extract.sitemaps import MAX_ENTRIES, SitemapEntry, SitemapFile, find_sitemaps
 from scraper.reading.robots import RobotsDecision, RobotsRules, disallowed_error, name_rule
 from scraper.site.crawl_scope import ExclusionCounter
@@ -26,8 +27,8 @@ MAX_INDEX_DEPTH = 5
 """Levels of sitemaps that are read: those of robots.txt, those that they name, and so on."""
 LISTS_AT_ONCE = 4
 _MAX_FEEDS = 3
-_USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml")
-"""Paths of sitemaps that are tried if robots.txt names none."""
+_USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz")
+"""Paths of sitemaps that are tried if neither robots.txt nor the start page names one."""
 
 
 class SitemapReader:
@@ -38,11 +39,10 @@ class SitemapReader:
     """
 
     def __init__(
-        self, reader: SiteReader, host: str, leave_out: Callable[[str, str, int], None], *, max_urls: int = MAX_ENTRIES
+        self, reader: SiteReader, leave_out: Callable[[str, str, int], None], *, max_urls: int = MAX_ENTRIES
     ) -> None:
-        """Read only files on a host, as returned by `site_host`, with at most `max_urls` URLs of pages and files."""
+        """Read files with at most `max_urls` URLs of pages and files."""
         self._reader = reader
-        self._host = host
         self._leave_out = leave_out
         self.files: list[SitemapFile] = []
         self.failures = 0
@@ -53,9 +53,9 @@ class SitemapReader:
         """Entries of all files that were read."""
         return (entry for file in self.files for entry in file.entries)
 
-    async def read(self, origin: str, robots: str, feeds: Sequence[str]) -> None:
-        """Read the sitemaps named by robots.txt or at usual paths, and the first feeds of the start page."""
-        named = find_sitemaps(robots, f"{origin}/robots.txt")
+    async def read(self, origin: str, robots: str, links: Outlinks) -> None:
+        """Read the sitemaps that robots.txt or the start page names, or at usual paths, and feeds of the start page."""
+        named = [*find_sitemaps(robots, f"{origin}/robots.txt"), *links.sitemaps]
         if named:
             await self._read_tree(named)
         else:
@@ -63,7 +63,7 @@ class SitemapReader:
                 # One that exists is enough: the other names are usually of the same list.
                 if await self._read_tree([f"{origin}{path}"]):
                     break
-        await self._read_files(feeds[:_MAX_FEEDS])
+        await self._read_files(links.feeds[:_MAX_FEEDS])
 
     async def _read_tree(self, urls: Sequence[str]) -> bool:
         """Read sitemaps and those that they name; return True if at least one was readable."""
@@ -79,14 +79,11 @@ class SitemapReader:
         return is_found
 
     async def _read_files(self, urls: Iterable[str]) -> list[SitemapFile]:
-        own: list[str] = []
-        for url in urls:
-            if site_host(ada_url.URL(url).host) != self._host:
-                self._leave_out("list on another host", url, 1)
-            elif len(self.files) + len(own) >= MAX_LIST_FILES:
-                self._leave_out("list beyond the limit of files", url, 1)
-            else:
-                own.append(url)
+        urls = list(urls)
+        left = max(0, MAX_LIST_FILES - len(self.files))
+        if urls[left:]:
+            self._leave_out("list beyond the limit of files", urls[left], len(urls) - left)
+        own = urls[:left]
         files: list[SitemapFile] = []
         for at in range(0, len(own), LISTS_AT_ONCE):
             if not self._urls_left:
@@ -186,8 +183,8 @@ async def discover_site(reader: SiteReader, robots: SiteRobots, start: CrawledPa
     """
     left_out = ExclusionCounter()
     parsed = ada_url.URL(start.final_url)
-    lists = SitemapReader(reader, site_host(parsed.host), left_out.add, max_urls=_MAX_LISTED)
-    await lists.read(parsed.origin, robots.text, start.outlinks.feeds)
+    lists = SitemapReader(reader, left_out.add, max_urls=_MAX_LISTED)
+    await lists.read(parsed.origin, robots.text, start.outlinks)
     listed = tuple(lists.entries)
     missing_page = None if start.problem and not listed else await _probe(reader, robots.rules, parsed.origin)
     return SiteFacts(robots.text, listed, missing_page, left_out.summary())

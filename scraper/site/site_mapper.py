@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import ada_url
 
@@ -17,7 +17,7 @@ from scraper.extract.sitemaps import MAX_ENTRIES
 from scraper.model import CachePolicy, Reuse
 from scraper.reading.fetcher import Fetcher
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_scope import FORBIDDEN, ExclusionCounter, find_folder, is_action, is_file
+from scraper.site.crawl_scope import ACTION, FORBIDDEN, ExclusionCounter, find_folder, is_action, is_file
 from scraper.site.model import SiteMap, SitePage
 from scraper.site.site_discovery import SitemapReader, load_site_robots
 from scraper.site.site_reader import SiteReader
@@ -30,7 +30,7 @@ _RESERVE_S = 1.0
 _MAX_HUBS = 6
 """Pages besides the start page whose links are read. Pages in the navigation of the start page come first."""
 _OTHER_HOST, _OTHER_FOLDER = "another host", "outside the folder"
-_FILE, _ACTION = "file", "sign-in, basket or other action"
+_FILE = "file"
 _LIMIT = "beyond the limit of pages"
 _NAVIGATION = ("nav", "body", "paging", "side", "footer")
 
@@ -42,6 +42,8 @@ class _Collector:
     host: str
     folder: str
     pages: dict[str, SitePage] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    """Titles of the pages that were read, by key; titles of others are texts of links."""
     left_out: ExclusionCounter = field(default_factory=ExclusionCounter)
 
     def add(self, page: SitePage) -> None:
@@ -68,9 +70,9 @@ class _Collector:
             return _OTHER_HOST
         if page.source != "start" and not parsed.pathname.startswith(self.folder):
             return _OTHER_FOLDER
-        if is_file(url):
+        if page.source == "link" and is_file(url):
             return _FILE
-        return _ACTION if is_action(url) else ""
+        return ACTION if is_action(url) else ""
 
 
 class SiteMapper:
@@ -96,14 +98,16 @@ class SiteMapper:
         found = _Collector(site_host(parsed.host), find_folder(url, final, links.links))
         if not isinstance(start, errors.ScraperError):
             found.add(SitePage(final, links.title, source="start"))
-        lists = SitemapReader(self._reader, found.host, found.left_out.add)
-        await lists.read(parsed.origin, robots.text, links.feeds)
+            found.titles[page_key(final)] = links.title
+        lists = SitemapReader(self._reader, found.left_out.add)
+        await lists.read(parsed.origin, robots.text, links)
         for entry in lists.entries:
             found.add(SitePage(entry.url, entry.title, entry.modified, "list"))
         listed = len(found.pages)
         _add_links(found, links)
         hubs = _choose_hubs(found, links.links, final, robots.rules)
-        for hub in await asyncio.gather(*map(self._load_links, hubs)):
+        for url, hub in zip(hubs, await asyncio.gather(*map(self._load_links, hubs)), strict=True):
+            found.titles[page_key(url)] = hub.title
             _add_links(found, hub)
         if isinstance(start, errors.ScraperError) and not listed:
             raise start
@@ -113,7 +117,7 @@ class SiteMapper:
         warnings = (f"The start page could not be read: {start}",) if isinstance(start, errors.ScraperError) else ()
         return SiteMap(
             final,
-            tuple(found.pages.values()),
+            tuple(replace(page, title=found.titles.get(key) or page.title) for key, page in found.pages.items()),
             found.left_out.summary(),
             len(lists.files),
             lists.failures,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_patterns import PathWords, SessionIdSegments, is_number, path_shape
+from scraper.site.url_patterns import PathWords, SessionIdSegments, is_number, iter_random_segments, path_shape
 from scraper.text.likeness import SketchIndex
 from scraper.urls import page_key
 
@@ -28,8 +29,8 @@ class DuplicateComparison:
 
     copied: str = ""
     """Key of the page of which it is a copy; empty if it is unique."""
-    differs_in_numbers: bool = False
-    """True if it equals another page except for numbers, such as empty months of a calendar."""
+    is_template: bool = False
+    """True if it equals another page except for the numbers of its URL, such as empty months of a calendar."""
     has_new_rule: bool = False
     """True if all keys must be shortened again."""
 
@@ -41,7 +42,11 @@ class DuplicateDetector:
         """Start without rules and pages; `words` says which words of paths belong to one pattern."""
         self._rules = UrlEquivalenceRules(words)
         self._sessions = SessionIdSegments()
-        self._texts, self._plain_texts = SketchIndex(), SketchIndex()
+        self._texts = SketchIndex()
+        self._known: dict[str, tuple[str, int]] = {}
+        """Title and digest of the text by key."""
+        self._templates: set[tuple[int, str]] = set()
+        self._paths: set[str] = set()
 
     def shorten(self, key: str) -> str:
         """Return a key without the parts that do not matter on this site."""
@@ -51,25 +56,44 @@ class DuplicateDetector:
         """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
         return self._sessions.learn(own_key, keys)
 
+    def is_new_path(self, key: str) -> bool:
+        """Return True if no page linked to this path before; parameters and session ids do not count."""
+        path = key.partition("?")[0]
+        path = next((rest for _, _, rest in iter_random_segments(path)), path)
+        is_new = path not in self._paths
+        self._paths.add(path)
+        return is_new
+
     def learn_page(
-        self, key: str, page: CrawledPage, unique_pages: Mapping[str, CrawledPage], *, is_list: bool
+        self,
+        key: str,
+        page: CrawledPage,
+        unique_pages: Mapping[str, CrawledPage],
+        *,
+        is_list: bool,
+        has_new_links: bool,
     ) -> DuplicateComparison:
         """Compare a page with earlier ones, and store the sketch of its text if it is unique.
 
-        Lists of links are never copies, because their links are needed.
+        Lists of links are never copies, because their links are needed. A page with another title is a copy only if its
+        text is equal.
         """
         copied, similarity = self._texts.find_nearest(page.sketch)
-        plain_copied, plain_similarity = self._plain_texts.find_nearest(page.plain_sketch)
-        text = copied if copied and similarity >= (_EQUAL if is_list else _COPY) else key
-        has_new_rule = self._rules.learn(page_key(page.url), text)
+        title, digest = self._known.get(copied, ("", 0))
+        has_text = similarity >= (_EQUAL if is_list else _COPY) and (title == page.title or digest == page.digest)
+        text = copied if copied and has_text else key
+        has_new_rule = self._rules.learn(page_key(page.url), text, has_new_links=has_new_links)
         if has_new_rule:
             key = self.shorten(key)
-        is_copy = bool(copied) and similarity >= _COPY and page.word_count >= MIN_COPY_WORDS and not is_list
+        is_copy = text == copied and page.word_count >= MIN_COPY_WORDS and not is_list
         original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
+        form = (page.template, _NUMBER.sub("0", page.title))
+        is_template = bool(page.template) and form in self._templates
         if not original:
             self._texts.add(key, page.sketch)
-            self._plain_texts.add(key, page.plain_sketch)
-        return DuplicateComparison(original, bool(plain_copied) and plain_similarity >= _COPY, has_new_rule)
+            self._known[key] = page.title, page.digest
+            self._templates.add(form)
+        return DuplicateComparison(original, is_template, has_new_rule)
 
     def _find_canonical(self, page: CrawledPage, key: str, unique_pages: Mapping[str, CrawledPage]) -> str:
         """Return the key of the canonical page if it was read and has a similar text, else an empty string."""
@@ -83,6 +107,7 @@ class DuplicateDetector:
         return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""
 
 
+_NUMBER = re.compile(r"\d+")
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
 _MIN_PAIRS = 2
@@ -123,20 +148,22 @@ class UrlEquivalenceRules:
         self._longer: defaultdict[str, dict[str, deque[tuple[str, str]]]] = defaultdict(dict)
         """Keys and text names of the latest pages, by shortened key and rule."""
 
-    def learn(self, key: str, text: str) -> bool:
+    def learn(self, key: str, text: str, *, has_new_links: bool = False) -> bool:
         """Compare a page with those whose keys differ by one rule; return True if a new rule holds.
 
-        `text` is a name of the page's text; pages with equal texts must have the same name.
+        `text` is a name of the page's text; pages with equal texts must have the same name. The parameters of a page
+        `has_new_links` matter: parts of a list may have one text.
         """
         before = len(self._confirmed)
         for rule, shorter in _iter_shorter_keys(key):
+            own = "" if has_new_links and rule.startswith("?") else text
             latest = self._longer[shorter].setdefault(rule, deque(maxlen=_COMPARED))
             known = dict(latest)
             if shorter in self._texts:
                 known[shorter] = self._texts[shorter]
             for other, other_text in known.items():
                 if other != key:
-                    self._count(rule, key, other, text == other_text, text)
+                    self._count(rule, key, other, own == other_text, text)
             latest.append((key, text))
         for rule, latest in self._longer.get(key, {}).items():
             for longer, longer_text in latest:

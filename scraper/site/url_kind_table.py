@@ -137,9 +137,13 @@ class UrlKindTable:
         """Yield the pending candidates of all open kinds."""
         return (one for one in self._pushed if not one.is_done and not self.get(one.kind).is_closed)
 
+    def iter_left(self) -> Iterator[CrawlCandidate]:
+        """Yield the pending candidates, including those of closed kinds."""
+        return (one for one in self._pushed if not one.is_done)
+
     def count_pending(self) -> int:
         """Return the number of pending candidates, including those of closed kinds."""
-        return sum(not candidate.is_done for candidate in self._pushed)
+        return sum(1 for _ in self.iter_left())
 
     def _merge(self) -> None:
         """Merge kinds whose names have become equal."""

@@ -189,7 +189,7 @@ class SessionIdSegments:
         found: defaultdict[tuple[int, str], defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         uses: Counter[str] = Counter()
         for key in keys:
-            for place, value, rest in _iter_random_segments(key):
+            for place, value, rest in iter_random_segments(key):
                 uses[value] += rest not in found[place][value]
                 found[place][value].add(rest)
         before = len(self._confirmed)
@@ -210,7 +210,7 @@ class SessionIdSegments:
         """Return the key without session ids."""
         if not self._confirmed:
             return key
-        for position, _, rest in _iter_random_segments(key):
+        for position, _, rest in iter_random_segments(key):
             if position in self._confirmed:
                 return self.remove(rest)
         return key
@@ -240,7 +240,7 @@ class _Position:
         return len(self.values) >= _MIN_VALUES and self.shared >= _MIN_SHARED and not self.is_mixed
 
 
-def _iter_random_segments(key: str) -> Iterator[tuple[tuple[int, str], str, str]]:
+def iter_random_segments(key: str) -> Iterator[tuple[tuple[int, str], str, str]]:
     """Yield the position, the value and the rest of the key for each path segment that may be a session id."""
     path, mark, query = key.partition("?")
     parts = path.split("/")

@@ -13,7 +13,7 @@ from browsers.model import Snapshot, VisitLimits
 from scraper import errors
 from scraper.call_context import Deadline
 from scraper.extract import worker_jobs
-from scraper.extract.outlinks import Outlink, Outlinks
+from scraper.extract.outlinks import Outlink, Outlinks, with_header_directives
 from scraper.extract.sitemaps import MAX_BYTES, SitemapFile
 from scraper.model import REFRESH, Document, ReadRequest
 from scraper.reading.fetcher import Fetcher
@@ -112,8 +112,16 @@ class WebSiteReader:
         async with self._request(url):
             deadline_s = min(PAGE_LIMIT_S, self._deadline.left_s())
             request = ReadRequest(url, cache=REFRESH, principal=self._principal, deadline_s=deadline_s, is_bulk=True)
-            reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
-        snapshot = visited[-1] if visited and visited[-1].is_html else None
+            try:
+                reading = await self._fetcher.fetch(request, on_snapshot=visited.append)
+            except errors.NoContentError:
+                # A page may have nothing but frames.
+                snapshot = visited[-1] if visited else None
+                outlinks = await extract_links(self._workers, snapshot, Document(url), self._deadline)
+                if not outlinks.links:
+                    raise
+                return LoadedPage(url, Document(url, outlinks.title), outlinks)
+        snapshot = visited[-1] if visited else None
         outlinks = await extract_links(self._workers, snapshot, reading.document, self._deadline)
         return LoadedPage(reading.url, reading.document, outlinks)
 
@@ -161,11 +169,12 @@ async def extract_links(
 
     Return only those of its content if another caller made the visit, it is not HTML, or the extraction fails.
     """
-    if snapshot is not None:
+    if snapshot is not None and snapshot.is_html:
         try:
             light = replace(snapshot, body=b"")
             return await run_in_worker(workers, worker_jobs.extract_outlinks, light, _LINKS_LIMIT_S, deadline)
         except WorkerFailedError:
             pass
     links = tuple(Outlink(link.url, link.text, "body") for link in document.links)
-    return Outlinks(links, title=document.title or "")
+    outlinks = Outlinks(links, title=document.title or "")
+    return outlinks if snapshot is None else with_header_directives(outlinks, snapshot)

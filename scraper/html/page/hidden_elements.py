@@ -47,6 +47,11 @@ def remove_marked(root: Element) -> int:
     return _remove_all(_mark_collapsed(_MARKED(root), wrappers=False))
 
 
+def find_hidden(root: Element, *, rendered: bool) -> list[Element]:
+    """Return the elements that the browser marked as hidden, or else those that styles hide; nothing is removed."""
+    return _MARKED(root) if rendered else _find_styled(root)[0]
+
+
 class RemovedText(NamedTuple):
     """Result of removing hidden elements from a page as served."""
 
@@ -63,6 +68,12 @@ def remove_styled(root: Element) -> RemovedText:
 
     The body itself stays, because a script of the page makes it visible.
     """
+    hidden, is_doubtful, is_styled = _find_styled(root)
+    return RemovedText(_remove_all(_mark_collapsed(hidden, wrappers=True)), is_doubtful, is_styled)
+
+
+def _find_styled(root: Element) -> tuple[list[Element], bool, bool]:
+    """Return the elements that attributes and style sheets hide, and whether there are more, as in `RemovedText`."""
     sheets = [sheet for sheet in root.iter("style") if next(sheet.iterancestors("noscript"), None) is None]
     is_external = any("stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link"))
     is_external = is_external or any("@import" in (sheet.text or "") for sheet in sheets)
@@ -76,7 +87,7 @@ def remove_styled(root: Element) -> RemovedText:
     hidden += [*root.iter(*_NEVER_DISPLAYED), *filter(_is_empty_picture, root.iter("svg"))]
     hidden += filter(_is_hidden_drawing, root.iter("g", "text", "tspan"))
     is_styled = has_sheet or bool(candidates) or next(root.iter("script"), None) is not None
-    return RemovedText(_remove_all(_mark_collapsed(hidden, wrappers=True)), by_rules.is_doubtful, is_styled)
+    return hidden, by_rules.is_doubtful, is_styled
 
 
 def _remove_all(hidden: list[Element]) -> int:

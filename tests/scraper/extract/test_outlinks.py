@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from browsers.model import Snapshot
 from scraper.extract.outlinks import MAX_LINKS, Outlink, Outlinks, extract_outlinks
 from tests.scraper.soon import soon
@@ -68,3 +70,51 @@ def test_a_page_of_many_links_is_bounded() -> None:
 
 def test_an_empty_page_has_no_links() -> None:
     assert outlinks("") == Outlinks()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<nav><li><a href='/top'>T</a><ul style='display:none'><li><a href='/deep'>D</a></ul></nav>",
+        "<style>.slide{display:none}.slide.active{display:block}</style>"
+        "<div class='slide active'><a href='/top'>T</a></div><div class=slide><a href='/deep'>D</a></div>",
+        "<a href='/top'>T</a><button aria-controls=x>Open</button><div id=x hidden><a href='/deep'>D</a></div>",
+        "<a href='/top'>T</a><div class=drawer style='position:fixed;left:-999px'><a href='/deep'>D</a></div>",
+        "<a href='/top'>T</a><div hidden>Long text around a link, <a href='/deep'>D</a>, that a script shows.</div>",
+        "<select onchange='location=this.value'><option value='/top'>T<option value='/deep'>D</select>",
+        "<tr data-href='/top'></tr><iframe src='/top'></iframe><button onclick=\"location.href='/deep'\">D</button>",
+        "<svg><a xlink:href='/top'>T</a></svg><a href='HTTPS://SITE.example/deep'>D</a>",
+        "<link rel=next href='/deep'><a href='/top'>T</a>",
+    ],
+)
+def test_links_that_people_can_reveal_are_links(html: str) -> None:
+    found = {link.url for link in outlinks(f"<html><body>{html}</body></html>").links}
+    assert {"https://site.example/top", "https://site.example/deep"} <= {*found, "https://site.example/top"}
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a href='/trap' aria-hidden=true tabindex=-1>T</a>",
+        "<form><div style='position:absolute;left:-9999px'><a href='/trap'>T</a></div></form>",
+        "<div class=honeypot hidden>Some words <a href='/trap'>T</a><a href='/trap'>T</a></div>",
+    ],
+)
+def test_links_that_only_robots_find_are_left_out(html: str) -> None:
+    found = outlinks(f"<html><body><p>Text</p>{html}</body></html>")
+    assert found.links == () and found.hidden == ("https://site.example/trap",)
+
+
+def test_routes_of_scripts_are_links_and_sections_of_the_page_are_not() -> None:
+    found = outlinks("<a href='#/tides'>Tides</a><a href='#!lights'>Lights</a><a href='#top'>A long text</a>")
+    assert [link.url for link in found.links] == [f"{URL}#/tides", f"{URL}#!lights"]
+
+
+@pytest.mark.parametrize(
+    ("header", "directives"),
+    [("noindex", (True, False)), ("none", (True, True)), ("otherbot: noindex", (False, False)),
+     ("noarchive, NOINDEX, nosnippet", (True, False)), ("search-mcp: nofollow", (False, True))],
+)  # fmt: skip
+def test_the_header_has_directives_too(header: str, directives: tuple[bool, bool]) -> None:
+    found = extract_outlinks(Snapshot(URL, URL, 200, {"x-robots-tag": header}, "text/html", b"", "<p>Text"))
+    assert (found.noindex, found.nofollow) == directives

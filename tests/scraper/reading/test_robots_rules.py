@@ -60,15 +60,15 @@ def test_the_rule_is_found_quickly_for_many_pages(hostile: Hostile[str]) -> None
 AGENTS = (
     "User-agent: *",
     "User-agent: Search-MCP # us",
-    "useragent:search*",
+    "useragent:search-mcp*",
     "user agent\tsearch-mcp-two",
-    "User-Agent s",
+    "User-Agent x",
     "User-agent: **",
     "User-agent:",
-    "User-agent search: mcp",
-    "User-agent search:mcp",
-    "User  agent: search",
-    "User  agent search",
+    "User-agent search-mcp: mcp",
+    "User-agent search-mcp:mcp",
+    "User  agent: search-mcp",
+    "User  agent search-mcp",
     "User-agent: mcp",
     "Sitemap: http://example.org/user-agent",
     "Novel: user-agent search",
@@ -88,3 +88,12 @@ def test_agents_are_parsed_as_by_protego() -> None:
 def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
     rules = RobotsRules("\ufeffUser-agent: *\r\nDisallow: /private\r\nCrawl-delay: 2\r\n")
     assert not rules.allows("https://site.example/private/a") and rules.gap_s == 2
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_ours"),
+    [("Search-MCP/1.0", True), ("search-mcp", True), ("s", False), ("search", False), ("search-mcp-two", False)],
+)
+def test_a_group_is_ours_by_its_product_token(agent: str, is_ours: bool) -> None:
+    rules = RobotsRules(f"User-agent: {agent}\nDisallow: /\n\nUser-agent: *\nAllow: /")
+    assert rules.allows(f"{HOST}/1") is not is_ours

@@ -76,7 +76,7 @@ def page_of(url: str, text: str = "", *, urls: list[str] | None = None, **more: 
     sketch = Sketch.of(words)
     outlinks = Outlinks(tuple(Outlink(one, "a link", "body") for one in urls or ()), **more)  # type: ignore[arg-type]
     return CrawledPage(
-        url, url, word_count=len(words), sketch=sketch, plain_sketch=sketch, language="en", outlinks=outlinks
+        url, url, word_count=len(words), sketch=sketch, digest=hash(tuple(words)), language="en", outlinks=outlinks
     )
 
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from scraper import errors
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.model import Document
 from scraper.reading.robots import RobotsRules
@@ -24,9 +25,7 @@ from tests.site.traps.made_site import Prose
     [
         ("https://other.example/", "another host"),
         ("https://docs.site.example/", "another host"),
-        ("https://site.example/a.zip", "file"),
-        ("https://site.example/login", "sign-in, basket or other action"),
-        ("https://site.example/page?action=edit", "sign-in, basket or other action"),
+        ("https://site.example/page?action=edit", "action instead of a page"),
         ("https://site.example/no/x", "outside the scope"),
         ("https://site.example/docs/docs/docs/", "repeated path"),
         ("https://site.example/guide/old/guide/old/", "repeated path"),
@@ -296,3 +295,79 @@ def test_the_texts_of_a_page_survive_storage() -> None:
     loaded = load_page(dump_page(page))
     assert loaded.sketch == page.sketch and loaded.outlinks.alternates == page.outlinks.alternates
     assert loaded.outlinks.noindex and re.match("https://site.example/é", loaded.outlinks.links[0].url)
+
+
+def _entry(at: int, *, title: str = "Cedar chair") -> CrawledPage:
+    url = f"https://site.example/e/{at}"
+    words = [*(f"word{number}" for number in range(150)), str(at), f"price {7 * at}"]
+    page = page_of(url, " ".join(words))
+    return dataclasses.replace(page, title=title.format(at=at))
+
+
+def test_pages_with_names_of_their_own_are_kept_though_their_texts_are_alike() -> None:
+    for title, kept in (("Chair {at} in oak", 41), ("Cedar chair", 2)):
+        urls = [f"https://site.example/e/{at}" for at in range(40)]
+        pages = {url: _entry(at, title=title) for at, url in enumerate(urls)}
+        frontier = CrawlFrontier(CrawlScope(START))
+        visited = visit_all(frontier, {START: page_of(START, urls=urls), **pages})
+        assert len(frontier.unique_pages) == kept
+        left_out = {one.reason.partition(";")[0]: one.count for one in frontier.left_out}
+        assert frontier.pending_count == 0
+        assert left_out.get("like pages that had nothing new", 0) == 41 - len(visited)
+
+
+def test_new_links_of_a_copy_are_followed_and_teach_no_rule() -> None:
+    text = " ".join(Prose("introduction").title() for _ in range(40))
+    parts = [f"https://site.example/list?page={number}" for number in range(1, 5)]
+    items = [f"https://site.example/item/{number}" for number in range(40)]
+    pages = {url: page_of(url, text, urls=[*parts, *items[10 * at : 10 * at + 10]]) for at, url in enumerate(parts)}
+    pages |= {url: page_of(url) for url in items}
+    visited = visit_all(CrawlFrontier(CrawlScope(START)), {START: page_of(START, urls=parts[:1]), **pages})
+    assert set(items) <= set(visited)
+
+
+def test_a_refused_page_says_nothing_about_others_like_it() -> None:
+    urls = [f"https://site.example/p/{at}" for at in range(30)]
+    pages = {url: page_of(url) if at % 5 == 4 else CrawledPage(url, url, 403, "no") for at, url in enumerate(urls)}
+    visited = visit_all(CrawlFrontier(CrawlScope(START)), {START: page_of(START, urls=urls), **pages})
+    assert len(visited) == 31
+
+
+def test_the_first_file_of_a_type_shows_if_such_names_are_pages() -> None:
+    scripts = [f"https://site.example/static/{at}.js" for at in range(9)]
+    articles = [f"https://site.example/wiki/{name}.js" for name in ("Node", "Vue", "Next")]
+    pages = {url: page_of(url) for url in articles} | {url: CrawledPage(url, url, 0, "no page") for url in scripts}
+    visited = visit_all(CrawlFrontier(CrawlScope(START)), {START: page_of(START, urls=[*scripts, *articles]), **pages})
+    assert set(articles) <= set(visited)
+    assert len(set(scripts) & set(visited)) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_inside"),
+    [
+        ("docs/*", "/docs/a", True),
+        ("https://site.example/docs/*", "/docs/a", True),
+        ("/docs/[draft]/*", "/docs/[draft]/x", True),
+        ("/docs/ä", "/docs/%C3%A4", True),
+        ("*/tag/*", "/blog/tag/x", True),
+        ("/docs/*", "/docs-old/a", False),
+    ],
+)
+def test_patterns_of_paths_are_understood_as_they_are_written(pattern: str, path: str, is_inside: bool) -> None:
+    scope = CrawlScope.of(START, (pattern,))
+    assert scope.contains(f"https://site.example{path}") is is_inside
+
+
+@pytest.mark.parametrize("pattern", ["/docs/.*", "^/docs/.*$", "https://other.example/docs/*"])
+def test_a_pattern_that_no_path_can_match_is_an_error(pattern: str) -> None:
+    with pytest.raises(errors.InvalidArgumentError, match="The pattern"):
+        CrawlScope.of(START, (pattern,))
+
+
+def test_a_page_that_redirects_out_of_the_scope_is_not_kept() -> None:
+    moved = "https://site.example/docs/moved"
+    start = "https://site.example/docs/"
+    frontier = CrawlFrontier(CrawlScope.of(start))
+    target = dataclasses.replace(page_of(moved), final_url="https://site.example/blog/elsewhere")
+    visit_all(frontier, {start: page_of(start, urls=[moved]), moved: target})
+    assert [page.final_url for page in frontier.unique_pages.values()] == [start]

@@ -10,7 +10,6 @@ import pytest
 from benchmarks.site.offline_reader import OfflineReader
 from scraper import errors
 from scraper.call_context import Deadline
-from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.model import Document
 from scraper.site.crawl_scope import CrawlScope, MazeDetector
@@ -250,39 +249,17 @@ def test_a_section_whose_titles_have_nothing_of_its_links_is_a_maze() -> None:
     assert not learn_maze(title="The lighthouse").contains("site.example/lab/x")
 
 
-def menu(*rows: tuple[str, str]) -> CrawledPage:
-    """Return an English page with links."""
-    links = tuple(Outlink(f"https://site.example{path}", text, "nav") for path, text in rows)
-    return replace(page_of(START), language="en", outlinks=Outlinks(links))
-
-
-@pytest.mark.parametrize(
-    ("rows", "excluded"),
-    [
-        ([("/de/", "Deutsch")], True),
-        ([("/de/", "German"), ("/en/", "English")], True),
-        ([("/de/", "DE"), ("/fr/", "FR")], True),
-        ([("/?lang=de", "Deutsch")], True),
-        ([("/de/", "DE")], False),
-        ([("/de/", "Decisions"), ("/fr/", "Friends")], False),
-        ([("/fr/", "Deutsch")], False),
-    ],
-)
-def test_urls_to_which_a_language_menu_leads_are_left_out(rows: list[tuple[str, str]], excluded: bool) -> None:
+def test_a_folder_is_a_translation_if_one_of_its_pages_is() -> None:
+    pages = {
+        f"https://site.example/{code}{name}": replace(page_of(f"https://site.example/{code}{name}"), language=language)
+        for code, language in (("de/", "de"), ("it/", "en"))
+        for name in ("", *range(5))
+    }
     frontier = CrawlFrontier(CrawlScope(START))
-    frontier.next()
-    frontier.take(menu(*rows, ("/de/seite", "Seite"), ("/page", "Page")))
-    visited = visit_all(frontier, {})
-    assert "https://site.example/page" in visited
-    assert ("https://site.example/de/seite" not in visited) is excluded
-
-
-def test_a_listed_page_of_a_language_menu_is_visited() -> None:
-    frontier = CrawlFrontier(CrawlScope(START))
-    frontier.next()
-    frontier.take(menu(("/de/", "Deutsch"), ("/de/seite", "Seite")))
-    frontier.add_facts([SitemapEntry("https://site.example/de/seite")], ())
-    assert visit_all(frontier, {}) == ["https://site.example/de/seite"]
+    visited = visit_all(frontier, {START: page_of(START, urls=list(pages)), **pages})
+    assert sum("/it/" in url for url in visited) == 6
+    assert sum("/de/" in url for url in visited) == 1
+    assert ("another language", 5) in {(one.reason, one.count) for one in frontier.left_out}
 
 
 class TitledMaze(MadeSite):

@@ -57,9 +57,9 @@ def test_escaped_ampersands_do_not_matter(separator: str) -> None:
 def test_files_and_actions_are_no_pages() -> None:
     assert is_file("https://site.example/logo.PNG") and is_file("https://site.example/feed.xml?x=1")
     assert not is_file("https://site.example/report.pdf") and not is_file("https://site.example/node.js/guide")
-    assert is_action("https://site.example/login") and is_action("https://site.example/p?action=edit")
-    assert is_action("https://site.example/shop/add-to-cart?id=1")
-    assert not is_action("https://site.example/blog/login-pages-that-work")
+    assert is_action("https://site.example/p?action=edit") and is_action("https://site.example/shop/add-to-cart?id=1")
+    for path in ("cli/login", "api/cart", "rest/orders?action=history", "blog/login-pages-that-work"):
+        assert not is_action(f"https://site.example/{path}")
 
 
 def test_languages_of_urls() -> None:

@@ -83,7 +83,11 @@ def test_robots_names_the_sitemaps() -> None:
 
 def test_usual_names_are_tried_without_robots() -> None:
     assert "/a" in paths(build(MadeSite().page("/").sitemap("/sitemap.xml", "/a")))
-    assert "/b" in paths(build(MadeSite().page("/").sitemap("/sitemap_index.xml", "/b")))
+    for path in ("/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz"):
+        assert "/b" in paths(build(MadeSite().page("/").sitemap(path, "/b")))
+    named = MadeSite().page("/").sitemap("/own.xml", "/c")
+    named.pages[f"{ORIGIN}/"] = replace(named.pages[f"{ORIGIN}/"], sitemaps=(f"{ORIGIN}/own.xml",))
+    assert "/c" in paths(build(named))
 
 
 def test_feeds_and_the_pages_of_the_navigation_are_read() -> None:
@@ -94,13 +98,15 @@ def test_feeds_and_the_pages_of_the_navigation_are_read() -> None:
 
 
 def test_what_is_left_out_is_counted_with_an_example() -> None:
-    site = MadeSite().page("/", "/a", "/logo.png", "/login", "https://other.example/x", "https://cdn.site.example/y")
+    site = MadeSite().page(
+        "/", "/a", "/logo.png", "/?add-to-cart=1", "https://other.example/x", "https://cdn.site.example/y"
+    )
     found = build(site)
     assert paths(found) == ["/", "/a"]
-    assert reasons(found) == {"file": 1, "sign-in, basket or other action": 1, "another host": 2}
+    assert reasons(found) == {"file": 1, "action instead of a page": 1, "another host": 2}
     assert {one.example for one in found.left_out} == {
         f"{ORIGIN}/logo.png",
-        f"{ORIGIN}/login",
+        f"{ORIGIN}/?add-to-cart=1",
         "https://other.example/x",
     }
 
@@ -203,8 +209,8 @@ def test_urls_and_lists_beyond_the_limit_of_all_files_are_counted(monkeypatch: p
     for number in range(5):
         site.sitemap(f"/{number}.xml", *(f"/{number}/{at}" for at in range(4)))
     left_out = ExclusionCounter()
-    lists = site_discovery.SitemapReader(site, "site.example", left_out.add, max_urls=11)
-    asyncio.run(lists.read(ORIGIN, site.robots, ()))
+    lists = site_discovery.SitemapReader(site, left_out.add, max_urls=11)
+    asyncio.run(lists.read(ORIGIN, site.robots, Outlinks()))
     assert [entry.url.removeprefix(ORIGIN) for entry in lists.entries] == [
         *(f"/0/{at}" for at in range(4)),
         "/1/0",
@@ -217,11 +223,19 @@ def test_urls_and_lists_beyond_the_limit_of_all_files_are_counted(monkeypatch: p
     assert f"{ORIGIN}/2.xml" not in site.requests
 
 
-def test_lists_of_other_hosts_are_not_requested() -> None:
-    site = MadeSite("Sitemap: http://169.254.169.254/latest\nSitemap: https://cdn.example/map.xml").page("/")
+def test_lists_on_other_hosts_are_read_and_their_urls_of_other_sites_are_left_out() -> None:
+    site = MadeSite("Sitemap: https://cdn.example/map.xml").page("/")
+    site.lists["https://cdn.example/map.xml"] = SitemapFile(
+        (SitemapEntry(f"{ORIGIN}/listed"), SitemapEntry("https://cdn.example/x"))
+    )
     found = build(site)
-    assert site.requests == [f"{ORIGIN}/"]
-    assert reasons(found) == {"list on another host": 2}
+    assert paths(found) == ["/", "/listed"]
+    assert reasons(found) == {"another host": 1}
+
+
+def test_a_page_that_was_read_has_its_own_title() -> None:
+    site = MadeSite().page("/", "/docs/", "/a", place="nav").page("/docs/")
+    assert [page.title for page in build(site).pages] == ["Page /", "Page /docs/", "To /a"]
 
 
 def test_failed_lists_are_counted() -> None:

@@ -159,7 +159,7 @@ class Suggestions(MadeSite):
         return build_page("Welcome", f"\n{text}{rows}\n{more}\n", nav=self.nav)
 
 
-@pytest.mark.parametrize(("made", "wasted"), [(MixedCase, 12), (OptionalTitles, 26), (Suggestions, 30)])
+@pytest.mark.parametrize(("made", "wasted"), [(MixedCase, 15), (OptionalTitles, 29), (Suggestions, 33)])
 async def test_spellings_and_missing_pages_waste_few_visits(made: type[MadeSite], wasted: int) -> None:
     site = made()
     reader, frontier, _, _ = await crawl(site, site.budget)
