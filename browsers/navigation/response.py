@@ -98,6 +98,12 @@ TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-en
 """Headers that are wrong for a body that was read and is handed back decoded."""
 
 
+def _add_header(headers: dict[str, str], name: str, value: str) -> None:
+    """Add a header unless it has a value already; directives for robots add up."""
+    is_list = name == "x-robots-tag" and name in headers
+    headers[name] = f"{headers[name]}, {value}" if is_list else headers.get(name, value)
+
+
 @dataclass(frozen=True, slots=True)
 class PausedResponse:
     """One response of the main frame: paused at the response stage (`of`), or already received (`of_received`)."""
@@ -118,7 +124,7 @@ class PausedResponse:
         url = event["request"]["url"] + event["request"].get("urlFragment", "")
         by_name: dict[str, str] = {}
         for name, value in headers:
-            by_name.setdefault(name.lower(), value)
+            _add_header(by_name, name.lower(), value)
         by_name.pop("set-cookie", None)
         status, loader_id = event["responseStatusCode"], event.get("networkId", "")
         return cls(event["requestId"], url, status, headers, MappingProxyType(by_name), loader_id)
@@ -127,7 +133,10 @@ class PausedResponse:
     def of_received(cls, event: Event) -> PausedResponse:
         """Create it from a `Network.responseReceived` event of a document that was not paused."""
         response = event["response"]
-        headers = {name.lower(): value.split("\n", 1)[0] for name, value in response["headers"].items()}
+        headers: dict[str, str] = {}
+        for name, values in response["headers"].items():
+            for value in values.split("\n"):
+                _add_header(headers, name.lower(), value)
         headers.pop("set-cookie", None)
         return cls("", response["url"], response["status"], (), MappingProxyType(headers), event["loaderId"])
 

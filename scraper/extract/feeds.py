@@ -30,7 +30,7 @@ _ROOTS = frozenset({"rss", "feed", "RDF"})
 _DATE_TAGS = ("pubDate", "published", "updated", "date")
 _SUMMARY_TAGS = ("description", "summary", "content", "encoded")
 _FULL_TEXT_TAGS = ("encoded", "content", "description", "summary")
-_NAMED_ENTITY = re.compile(r"&[A-Za-z][A-Za-z0-9]{1,31};")
+_NAMED_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31};|(?!#))")
 _MEDIA_VOCABULARIES = re.compile(r"\{http://(?:search\.yahoo\.com/mrss|www\.itunes\.com|www\.georss)[^}]*\}")
 """Vocabularies whose `title`, `content` and `description` belong to pictures and sounds."""
 
@@ -81,9 +81,9 @@ def _parse(text: str, url: str) -> Element | None:
 
 
 def _write_entity(match: re.Match[str]) -> str:
-    """Return the character of an entity that only HTML has; those of XML stay."""
+    """Return the character of an entity that only HTML has; those of XML stay, and a bare `&` is escaped."""
     character = html.unescape(match.group())
-    return match.group() if character in "&<>\"'" else character
+    return "&amp;" if match.group() == "&" else match.group() if character in "&<>\"'" else character
 
 
 def _find_entries(root: Element, channel: Element) -> Iterator[Element]:
