@@ -30,6 +30,7 @@ _PARENTS = 12
 _FEED_TYPE = re.compile(r"(?:application/(?:rss\+|atom\+|rdf\+|feed\+)?|text/)(?:xml|json)", re.IGNORECASE)
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
 """A literal URL to which a script of an attribute leads."""
+_CLICKABLE = etree.XPath("//*[@onclick or @data-href]")
 _TRAP_NAME = re.compile(r"honey-?pot|bot-?trap|(?<![a-z])trap(?![a-z])", re.IGNORECASE)
 _REVEALED = re.compile(
     r"menu|nav|drop-?down|tab|accordion|collaps|toggle|slide|carousel|drawer|canvas|modal|popup|panel|more|mobile|step",
@@ -137,24 +138,26 @@ def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
 
 def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
     """Yield each element that leads to another page, with its address as written."""
-    for element in root.iter(etree.Element):
-        tag = element.tag
-        if tag in ("iframe", "frame"):
-            yield element, element.get("src") or ""
-        elif tag == "option":
-            select = next(element.iterancestors("select"), None)
-            if select is not None and "location" in (select.get("onchange") or ""):
-                yield element, element.get("value") or ""
-        elif tag in ("a", "area"):
-            address = element.get("href") or element.get("xlink:href") or ""
-            yield element, address
-            if address.lower().startswith("javascript:") and (target := _SCRIPTED.search(element.get("onclick") or "")):
-                yield element, target[1]
-        elif script := element.get("onclick"):
-            if target := _SCRIPTED.search(script):
-                yield element, target[1]
-        elif element.get("data-href") or element.get("role") == "link":
-            yield element, element.get("data-href") or element.get("data-url") or ""
+    for element in root.iter("a", "area"):
+        address = element.get("href") or element.get("xlink:href") or ""
+        yield element, address
+        if address.lower().startswith("javascript:"):
+            yield element, _find_scripted(element)
+    for element in root.iter("iframe", "frame"):
+        yield element, element.get("src") or ""
+    for element in root.iter("option"):
+        select = next(element.iterancestors("select"), None)
+        if select is not None and "location" in (select.get("onchange") or ""):
+            yield element, element.get("value") or ""
+    for element in _CLICKABLE(root):
+        if element.tag not in ("a", "area"):
+            yield element, _find_scripted(element) or element.get("data-href") or ""
+
+
+def _find_scripted(element: Element) -> str:
+    """Return the literal URL to which a click handler leads, or ""."""
+    target = _SCRIPTED.search(element.get("onclick") or "")
+    return target[1] if target else ""
 
 
 def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
