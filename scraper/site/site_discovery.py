@@ -46,6 +46,8 @@ class SitemapReader:
         self._leave_out = leave_out
         self.files: list[SitemapFile] = []
         self.failures = 0
+        self._is_late = False
+        """True if a file was not read in time."""
         self._urls_left = max_urls
 
     @property
@@ -60,8 +62,9 @@ class SitemapReader:
             await self._read_tree(named)
         else:
             for path in _USUAL_SITEMAPS:
-                # One that exists is enough: the other names are usually of the same list.
-                if await self._read_tree([f"{origin}{path}"]):
+                # One that exists is enough: the other names are usually of the same list. A server that does not
+                # answer for one of them may not answer for the others.
+                if await self._read_tree([f"{origin}{path}"]) or self._is_late:
                     break
         await self._read_files(links.feeds[:_MAX_FEEDS])
 
@@ -113,6 +116,7 @@ class SitemapReader:
             raise
         except (errors.FetchTimeoutError, errors.OverloadedError):
             self._leave_out("list that was not read in time", url, 1)
+            self._is_late = True
             file = SitemapFile()
         except errors.ScraperError:
             file = SitemapFile()
