@@ -14,8 +14,6 @@ from scraper.reading.robots import RobotsRules
 from scraper.site.crawl_scope import CrawlScope
 from scraper.site.crawled_page import MAX_LINKS, CrawledPage, describe_page, dump_page, has_teasers, load_page
 from scraper.site.frontier import CrawlFrontier
-from scraper.text.likeness import Sketch
-from scraper.text.terms import split_words
 from tests.scraper.site.made_crawls import START, page_of, visit_all
 from tests.site.traps.made_site import Prose
 

@@ -44,8 +44,6 @@ class Journal(MadeSite):
     name = "journal"
     state = "text"
     price = "12 EUR"
-    quote = ""
-    """Text above the others."""
 
     def build(self) -> None:
         """Add the page."""
@@ -70,8 +68,7 @@ class Journal(MadeSite):
                 return redirect("/new-place")
             advertisement = f"<p>{Prose(('ad', number)).title()} at our shop.</p>"
             price = f"<p>A ticket costs {self.price} for adults.</p>"
-            quote = f"<h2>Quote of the day</h2><p>{self.quote}</p><h2>Text</h2>" if self.quote else ""
-            body = f"{quote}{text}{advertisement}{price}<p>{number + 900} views</p>{text[:300]}</p>"
+            body = f"{text}{advertisement}{price}<p>{number + 900} views</p>{text[:300]}</p>"
             return build_page("Journal", body)
 
         def moved(query: dict[str, str]) -> Response:
@@ -137,7 +134,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Worl
 @pytest.fixture
 def world(shared: World, request: pytest.FixtureRequest) -> World:
     """Return the shared services for one test, and reset the journal."""
-    shared.made.state, shared.made.price, shared.made.quote = Journal.state, Journal.price, Journal.quote
+    shared.made.state, shared.made.price = Journal.state, Journal.price
     return replace(shared, principal=request.node.name)
 
 
@@ -213,18 +210,6 @@ async def test_an_earlier_version_is_chosen_by_date(world: World, monkeypatch: p
     since = datetime.now(UTC) - timedelta(days=7)
     (change,) = (await world.compare(since=since)).changes
     assert "10 EUR" in change.old and "15 EUR" in change.new
-
-
-async def test_a_text_that_every_version_replaced_is_noise(world: World) -> None:
-    found = []
-    for at in range(6):
-        words = Prose(("quote", at)).paragraphs(1)
-        world.made.quote = words.removeprefix("<p>").removesuffix("</p>")[:150]
-        found.append((await world.compare()).status)
-    assert found == ["first", "changed", "changed", "changed", "same", "same"]
-    world.made.quote, world.made.price = "Nothing lasts.", "15 EUR"
-    (change,) = (await world.compare()).changes
-    assert "15 EUR" in change.new
 
 
 async def test_versions_belong_to_their_caller(world: World) -> None:
