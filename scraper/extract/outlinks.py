@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import ada_url
 from lxml import etree
@@ -13,7 +13,7 @@ from lxml import etree
 from browsers.model import Snapshot
 from scraper.html.dom.parsing import parse_html
 from scraper.html.dom.urls import UrlResolver
-from scraper.html.dom.xpath import Element, text_of
+from scraper.html.dom.xpath import Element, attribute_selector, text_of
 from scraper.html.page import hidden_elements
 from scraper.html.page.page_tree import find_base_url
 from scraper.text.sanitize import clean_line
@@ -30,7 +30,7 @@ _PARENTS = 12
 _FEED_TYPE = re.compile(r"(?:application/(?:rss\+|atom\+|rdf\+|feed\+)?|text/)(?:xml|json)", re.IGNORECASE)
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
 """A literal URL to which a script of an attribute leads."""
-_CLICKABLE = etree.XPath("//*[@onclick or @data-href]")
+_CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
 _TRAP_NAME = re.compile(r"honey-?pot|bot-?trap|(?<![a-z])trap(?![a-z])", re.IGNORECASE)
 _REVEALED = re.compile(
     r"menu|nav|drop-?down|tab|accordion|collaps|toggle|slide|carousel|drawer|canvas|modal|popup|panel|more|mobile|step",
@@ -149,7 +149,7 @@ def _iter_addresses(root: Element) -> Iterator[tuple[Element, str]]:
         select = next(element.iterancestors("select"), None)
         if select is not None and "location" in (select.get("onchange") or ""):
             yield element, element.get("value") or ""
-    for element in _CLICKABLE(root):
+    for element in chain.from_iterable(select(root) for select in _CLICKABLE):
         if element.tag not in ("a", "area"):
             yield element, _find_scripted(element) or element.get("data-href") or ""
 
