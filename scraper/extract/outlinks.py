@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import ada_url
-from lxml import etree
 
 from browsers.model import Snapshot
 from scraper.html.dom.parsing import parse_html
@@ -27,19 +26,22 @@ _MAX_ALTERNATES = 200
 _MAX_TEXT = 200
 _PARENTS = 12
 """Ancestors of a link that are examined for its place."""
-_FEED_TYPE = re.compile(r"(?:application/(?:rss\+|atom\+|rdf\+|feed\+)?|text/)(?:xml|json)", re.IGNORECASE)
+_FEED_TYPES = frozenset(
+    "application/rss+xml application/atom+xml application/rdf+xml application/feed+json application/json "
+    "application/xml text/xml".split()
+)
 _SCRIPTED = re.compile(r"(?:location(?:\.href)?\s*=|\.(?:assign|replace|open)\()\s*['\"]([^'\"]+)")
 """A literal URL to which a script of an attribute leads."""
 _CLICKABLE = attribute_selector("onclick"), attribute_selector("data-href")
-_TRAP_NAME = re.compile(r"honey-?pot|bot-?trap|(?<![a-z])trap(?![a-z])", re.IGNORECASE)
-_REVEALED = re.compile(
-    r"menu|nav|drop-?down|tab|accordion|collaps|toggle|slide|carousel|drawer|canvas|modal|popup|panel|more|mobile|step",
-    re.IGNORECASE,
-)
-"""Names of parts that a click or the pointer reveals."""
+_TRAP_NAMES = ("honeypot", "honey-pot", "honey_pot", "bot-trap", "bottrap", "spider-trap")
+_REVEALED_NAMES = (
+    "menu nav dropdown drop-down tab accordion collaps toggle slide carousel drawer canvas modal popup panel more "
+    "mobile step"
+).split()
+"""Parts of the names of elements that a click or the pointer reveals."""
 _REVEALED_TAGS = ("li", "ul", "ol", "nav", "header", "details", "noscript", "template", "td", "dd", "option")
-_NAVIGATION = re.compile(r"navigation|navbar|menu", re.IGNORECASE)
-_SIDE = re.compile(r"filter|facet|refine|sort|calendar|tag-?cloud|breadcrumb|share|social|pagination|pager", re.I)
+_NAVIGATION = ("navigation", "navbar", "menu")
+_SIDE = ("filter facet refine sort calendar tagcloud tag-cloud breadcrumb share social pagination pager").split()
 _NEXT = WordPattern(r"\W*(?:{links.next}|{links.older}|[»›→>])")
 _NEXT_CHARS = 24
 _REFRESH = re.compile(r"\s*([\d.]+)\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
@@ -125,10 +127,10 @@ def extract_outlinks(snapshot: Snapshot) -> Outlinks:
 def with_header_directives(outlinks: Outlinks, snapshot: Snapshot) -> Outlinks:
     """Return links with the directives of the `X-Robots-Tag` header, which files of any type may have."""
     words: set[str] = set()
-    for part in re.split(r"[\n,]", snapshot.headers.get("x-robots-tag", "").lower()):
+    for part in snapshot.headers.get("x-robots-tag", "").lower().split(","):
         agent, colon, directive = part.rpartition(":")
         if not colon or agent.strip() in ("search-mcp", "*"):
-            words.update(re.findall(r"[\w-]+", directive))
+            words.add(directive.strip(" []'\""))
     return replace(
         outlinks,
         noindex=outlinks.noindex or not words.isdisjoint(("noindex", "none")),
@@ -163,40 +165,31 @@ def _find_scripted(element: Element) -> str:
 def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
     """Yield the elements whose links only robots can find.
 
-    A hidden part that holds nothing but one link is a trap, unless its place, its name, a control or a visible part
-    beside it of the same form says that people can reveal it. So is a link that neither the keyboard nor a screen
-    reader reaches, and a hidden part that is named so.
+    A hidden part that holds nothing but one link is a trap, unless its place or its name says that people can reveal
+    it. So is a hidden part that is named so, and a link that neither the keyboard nor a screen reader reaches.
     """
-    controlled: set[str] | None = None
-    for element in hidden_elements.find_hidden(root, rendered=rendered):
+    unreachable = (
+        link for link in root.iter("a") if link.get("aria-hidden") == "true" and link.get("tabindex") == "-1"
+    )
+    for element in (*hidden_elements.find_hidden(root, rendered=rendered), *unreachable):
         links = list(islice(element.iter("a", "area"), 2))
-        if not links:
-            continue
-        marks = _marks(element)
-        if _TRAP_NAME.search(marks):
+        is_alone = len(links) == 1 and len(text_of(element).strip()) <= len(text_of(links[0]).strip())
+        around = (
+            one for one in (element, *islice(element.iterancestors(), _PARENTS)) if one.tag not in ("body", "html")
+        )
+        is_named = links and _is_named(_marks(element), _TRAP_NAMES)
+        if is_named or (is_alone and not element.get("id") and not any(map(_is_revealed, around))):
             yield element
-        if len(links) > 1 or len(text_of(element).strip()) > len(text_of(links[0]).strip()):
-            continue
-        if controlled is None:
-            controlled = {word for one in root.iter(etree.Element) for word in (one.get("aria-controls") or "").split()}
-        if not _is_revealed(element, marks, controlled):
-            yield element
-    for link in root.iter("a"):
-        if link.get("aria-hidden") == "true" and link.get("tabindex") == "-1" and not _is_revealed(link, "", set()):
-            yield link
 
 
-def _is_revealed(element: Element, marks: str, controlled: set[str]) -> bool:
-    """Return True if people may reveal a hidden part."""
-    around = islice(element.iterancestors(), _PARENTS)
-    if element.get("id") in controlled or _REVEALED.search(marks) or element.tag in _REVEALED_TAGS:
-        return True
-    if any(one.tag in _REVEALED_TAGS or _REVEALED.search(_marks(one)) for one in around if one.tag != "body"):
-        return True
-    names = set((element.get("class") or "").split())
-    parent = element.getparent()
-    beside = (one for one in (parent if parent is not None else ()) if one is not element and one.tag == element.tag)
-    return any(not names.isdisjoint((one.get("class") or "").split()) for one in beside)
+def _is_revealed(element: Element) -> bool:
+    """Return True if people may reveal what is hidden in an element."""
+    return element.tag in _REVEALED_TAGS or element.tag != "body" and _is_named(_marks(element), _REVEALED_NAMES)
+
+
+def _is_named(marks: str, names: Sequence[str]) -> bool:
+    lowered = marks.lower()
+    return any(name in lowered for name in names)
 
 
 def _marks(element: Element) -> str:
@@ -236,8 +229,8 @@ def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
             sitemaps.append(url)
         elif "alternate" in relation and (language := link.get("hreflang")):
             alternates.append((language.lower(), url))
-        elif "alternate" in relation and _FEED_TYPE.match(link.get("type") or ""):
-            feeds[url] = "+" not in (link.get("type") or "")
+        elif "alternate" in relation and (kind := _media_type(link)) in _FEED_TYPES:
+            feeds[url] = "+" not in kind
     head = Outlinks(
         # Those of general types may be other data, so they come last.
         feeds=tuple(sorted(feeds, key=feeds.__getitem__)),
@@ -246,6 +239,10 @@ def _read_relations(root: Element, urls: UrlResolver) -> tuple[Outlinks, str]:
         alternates=tuple(alternates[:_MAX_ALTERNATES]),
     )
     return head, next_page
+
+
+def _media_type(link: Element) -> str:
+    return (link.get("type") or "").partition(";")[0].strip().lower()
 
 
 def _read_metas(root: Element, urls: UrlResolver) -> tuple[set[str], str]:
@@ -322,11 +319,11 @@ def _find_place(element: Element) -> str:
         if node is None:
             break
         marks = _marks(node)
-        if node.tag in ("nav", "header") or _NAVIGATION.search(marks):
+        if node.tag in ("nav", "header") or _is_named(marks, _NAVIGATION):
             return "nav"
         if node.tag == "footer":
             return "footer"
-        if node.tag == "aside" or _SIDE.search(marks):
+        if node.tag == "aside" or _is_named(marks, _SIDE):
             return "side"
         node = node.getparent()
     return "body"

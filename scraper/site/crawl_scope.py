@@ -82,16 +82,11 @@ _MIN_NEW_LINKS = 3
 """New URLs of its own section to which a page of a maze leads on average."""
 _MAX_NAMED = 0.2
 """Largest share of pages in a maze whose title has a word of the link text."""
-_MIN_ENDLESS_DEPTH = 5
-"""Pages of a section in a row, each found on the one before, without which it is not known to be endless."""
-_MAX_CROSS_LINKS = 0.02
-"""Largest share of links of an endless section that lead to pages which another page named first."""
 
 
-_FILE = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|avif|svg|ico|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|webm|ogg|wav|avi|mov|zip|gz|tgz|bz2|xz|"
-    r"7z|rar|exe|dmg|iso|apk|deb|rpm|jar|whl|wasm|ics|asc|sig|sha256|torrent|xml|rss|atom)$",
-    re.IGNORECASE,
+_FILE_SUFFIXES = frozenset(
+    "png jpg jpeg gif webp avif svg ico css js mjs map woff woff2 ttf otf eot mp3 mp4 webm ogg wav avi mov zip gz tgz "
+    "bz2 xz 7z rar exe dmg iso apk deb rpm jar whl wasm ics asc sig sha256 torrent xml rss atom".split()
 )
 _ACTION = re.compile(
     r"add[-_]to[-_](?:cart|wishlist)|[?&](?:action|do)=(?:edit|submit|delete|purge|rollback|login|logout|reply)\b|"
@@ -100,7 +95,7 @@ _ACTION = re.compile(
 )
 """URLs that write, or that show one page once more for each of its comments or versions. Names of paths prove nothing:
 `/cli/login` may describe a command."""
-_REGULAR_EXPRESSION = re.compile(r"\^|\$\Z|\.[*+]|\\|\(.*\|.*\)")
+_SIGNS_OF_EXPRESSIONS = ("^", ".*", ".+", "\\", "$")
 
 ACTION = "action instead of a page"
 OUTSIDE = "outside the scope"
@@ -159,7 +154,7 @@ class CrawlScope:
 
 def _read_pattern(pattern: str, start: str) -> str:
     """Return a pattern of paths as it is compared: decoded, from `/` or `*` on, and without the host of the site."""
-    if _REGULAR_EXPRESSION.search(pattern):
+    if any(sign in pattern for sign in _SIGNS_OF_EXPRESSIONS):
         raise errors.InvalidArgumentError(
             f'The pattern "{truncate(pattern, _ECHO_CHARS)}" is a regular expression.',
             next_step="Give a path in which * stands for any text, such as /docs/*.",
@@ -180,7 +175,7 @@ def _matches(path: str, pattern: str) -> bool:
 
 def is_file(url: str) -> bool:
     """Return True if the path has the suffix of a file that is not a page: an image, archive, style sheet or feed."""
-    return _FILE.search(ada_url.URL(url).pathname) is not None
+    return _file_type(url)[1] in _FILE_SUFFIXES
 
 
 class FileTypes:
@@ -202,7 +197,8 @@ class FileTypes:
 
 def _file_type(url: str) -> tuple[str, str]:
     path = ada_url.URL(url).pathname
-    return find_section(path), path.rpartition(".")[2].lower()
+    _, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    return find_section(path), suffix.lower() if dot else ""
 
 
 def is_action(url: str) -> bool:
@@ -244,25 +240,14 @@ class ExclusionCounter:
 class MazeDetector:
     """Recognize sections of random pages that lead to ever more pages of their own, as in traps for robots.
 
-    The titles of pages in a maze have no words of the links to them. In an endless section, each page leads only to new
-    pages of the section, down to some depth: people link pages of one topic to each other. A section is a first folder,
-    such as `/blog/`.
+    The titles of pages in a maze have no words of the links to them. A section is a first folder, such as `/blog/`.
     """
 
     def __init__(self) -> None:
         """Start without sections."""
         self._sections: defaultdict[str, _Section] = defaultdict(_Section)
 
-    def learn(
-        self,
-        key: str,
-        title: str,
-        texts: Iterable[str],
-        links: Iterable[tuple[str, bool]],
-        *,
-        depth: int = 0,
-        cross_links: int = 0,
-    ) -> None:
+    def learn(self, key: str, title: str, texts: Iterable[str], links: Iterable[tuple[str, bool]]) -> None:
         """Learn from a visited page.
 
         Args:
@@ -270,21 +255,14 @@ class MazeDetector:
             title: Its title.
             texts: Texts of links to it that are used for few pages.
             links: Keys of its links; True for URLs that were not known before.
-            depth: Pages of its section in a row that led to it.
-            cross_links: Its links to pages that another page of the section named first, except its ancestors.
         """
         name = find_section(key)
         section = self._sections[name]
         section.pages += 1
-        known = section.new_links
         for link_key, is_new in links:
             if link_key != key and find_section(link_key) == name:
                 section.links += 1
                 section.new_links += is_new
-        section.cross_links += cross_links
-        section.has_leaf = section.has_leaf or section.new_links == known
-        section.depth = max(section.depth, depth)
-        section.is_endless = section.is_endless or (section.may_be_endless and section.depth >= _MIN_ENDLESS_DEPTH)
         words, named = {word for text in texts for word in split_stems(text)}, set(split_stems(title))
         if words and named:
             section.texts += 1
@@ -294,16 +272,6 @@ class MazeDetector:
         """Return True if a URL is in a maze."""
         section = self._sections.get(find_section(key))
         return section is not None and section.is_maze
-
-    def is_endless(self, key: str) -> bool:
-        """Return True if a URL is in an endless section."""
-        section = self._sections.get(find_section(key))
-        return section is not None and section.is_endless
-
-    def may_be_endless(self, key: str) -> bool:
-        """Return True if the section of a URL is endless, unless its deeper pages are different."""
-        section = self._sections.get(find_section(key))
-        return section is not None and section.may_be_endless and not section.is_endless
 
 
 @dataclass(slots=True)
@@ -316,19 +284,6 @@ class _Section:
     """Pages whose title was compared with the texts of links to them."""
     named: int = 0
     """Pages whose title has a word of these texts."""
-    cross_links: int = 0
-    depth: int = 0
-    """Largest depth of its pages."""
-    has_leaf: bool = False
-    """True if a page led to no new page of the section."""
-    is_endless: bool = False
-    """True if it was found to be endless. Its links are left out then, so its counts say nothing anymore."""
-
-    @property
-    def may_be_endless(self) -> bool:
-        is_growing = self.new_links >= _MIN_NEW_LINKS * self.pages
-        has_cross_links = self.cross_links > _MAX_CROSS_LINKS * self.links
-        return self.pages >= _MIN_MAZE_PAGES and is_growing and not has_cross_links and not self.has_leaf
 
     @property
     def is_maze(self) -> bool:

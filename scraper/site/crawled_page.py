@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.model import Document
+from scraper.site.url_patterns import NUMBER
 from scraper.text.likeness import Sketch
 from scraper.text.terms import split_terms, split_words, stem
 from scraper.urls import join_url
@@ -27,10 +28,8 @@ _MIN_PAIRS = 8
 """Word pairs beside links that are enough to compare a page with the page for missing URLs."""
 _MAX_LINK_TEXTS = 500
 """Link texts of one page that are compared."""
-_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?: \"[^\"]*\")?\)")
 _MARKER = re.compile(r"^(?:[-*+•]|\d+[.)])\s+")
 """Mark of a list item at the begin of a line."""
-_NUMBER = re.compile(r"\d{1,9}")
 _SATURATION = 4
 """Occurrences of a word; more of them do not increase the relevance."""
 _THIN_WORDS, _FULL_WORDS = 10, 30
@@ -41,6 +40,7 @@ _LIST_SHARE = 0.5
 """Share of words in links; pages with more are lists."""
 _THIN_LIST_SHARE = 0.25
 """The same for short pages: a linked name with a price is a list too."""
+_LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?: \"[^\"]*\")?\)")
 _LIST_TYPES = ("listing", "collection")
 """Page types of the reader that may be lists of teasers."""
 _TITLE_LINE = re.compile(
@@ -186,8 +186,8 @@ def describe_page(
         missing_page: Page of the site for missing URLs; None if it has no such page with status 200.
     """
     words = split_words(document.text)
-    own = set(map(int, _NUMBER.findall(final_url)))
-    plain = ["0" if own.issuperset(map(int, _NUMBER.findall(word) or (-1,))) else word for word in words]
+    own = set(_numbers(final_url))
+    plain = [word if not own.issuperset(_numbers(word) or ("-",)) else "0" for word in words]
     linked = sum(len(split_words(link.text)) for link in document.links)
     return CrawledPage(
         url,
@@ -205,6 +205,11 @@ def describe_page(
         outlinks=(cut := _cut(outlinks)),
         cut_links=len(outlinks.links) - len(cut.links) + len(outlinks.hidden) - len(cut.hidden),
     )
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers in a text, without zeros before them."""
+    return [number.lstrip("0") for number in NUMBER.findall(text)]
 
 
 def _hash(words: Sequence[str]) -> int:

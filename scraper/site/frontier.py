@@ -14,7 +14,7 @@ import ada_url
 from scraper.extract.outlinks import Outlink, Outlinks
 from scraper.extract.sitemaps import SitemapEntry
 from scraper.reading.robots import RobotsRules
-from scraper.site.crawl_priority import CrawlPriority
+from scraper.site.crawl_order import CrawlCandidate, CrawlPriority, UrlKindTable
 from scraper.site.crawl_scope import (
     FORBIDDEN,
     OUTSIDE,
@@ -28,9 +28,6 @@ from scraper.site.crawl_scope import (
 from scraper.site.crawled_page import CrawledPage
 from scraper.site.model import ExcludedUrls
 from scraper.site.url_equivalence import DuplicateDetector
-from scraper.site.url_kind_table import UrlKindTable
-from scraper.site.url_kinds import CrawlCandidate
-from scraper.site.url_patterns import find_section
 from scraper.urls import page_key, site_host
 
 REFUSALS = (0, 401, 403, 429, 503)
@@ -93,18 +90,13 @@ class CrawlFrontier:
     @property
     def left_out(self) -> tuple[ExcludedUrls, ...]:
         """Number of excluded URLs by reason."""
-        unpromising = self.count_unpromising()
-        return self._left_out.summary() + ((unpromising,) if unpromising else ())
+        left = [] if self.has_next() else [one.url for one in self._kinds.iter_left()]
+        return (*self._left_out.summary(), *(ExcludedUrls(_UNPROMISING, len(left), url) for url in left[:1]))
 
     @property
     def pending_count(self) -> int:
         """Number of URLs that wait for a visit."""
-        return self._kinds.count_pending() + len(self._retries) if self.has_next() else 0
-
-    def count_unpromising(self) -> ExcludedUrls | None:
-        """Return the number of URLs that are like read pages without new content, so that they are not visited."""
-        urls = [] if self.has_next() else [one.url for one in self._kinds.iter_left()]
-        return ExcludedUrls(_UNPROMISING, len(urls), urls[0]) if urls else None
+        return len([*self._kinds.iter_left(), *self._retries]) if self.has_next() else 0
 
     def add_facts(self, entries: Iterable[SitemapEntry], left_out: Iterable[ExcludedUrls]) -> None:
         """Add the URLs of sitemaps and feeds, and count the lists and listed URLs that were not read."""
@@ -119,8 +111,6 @@ class CrawlFrontier:
     def next(self) -> str | None:
         """Return the URL with the highest value, or None if none is left or all remaining values are low."""
         while (candidate := self._choose()) is not None:
-            if self._mazes.may_be_endless(candidate.key):
-                candidate = self._find_deepest(candidate)
             candidate.is_done = True
             if reason := self._find_late_reason(candidate):
                 self._left_out.add(reason, candidate.url)
@@ -139,22 +129,10 @@ class CrawlFrontier:
             return _LANGUAGE
         if is_file(candidate.url) and not self._files.may_be_page(candidate.url):
             return "file"
-        is_in_maze = not candidate.is_listed and self._is_in_maze(candidate.key, candidate.parent)
-        return _MAZE if is_in_maze else ""
+        return _MAZE if not candidate.is_listed and self._mazes.contains(candidate.key) else ""
 
     def _is_translation(self, key: str, *, is_listed: bool) -> bool:
         return self._languages.is_translation(key) or (not is_listed and self._languages.is_other(key))
-
-    def _is_in_maze(self, key: str, source: CrawlCandidate | None) -> bool:
-        """Return True if a URL is in a maze, or was found on a page of its own endless section."""
-        is_own = source is not None and find_section(source.key) == find_section(key)
-        return self._mazes.contains(key) or (is_own and self._mazes.is_endless(key))
-
-    def _find_deepest(self, candidate: CrawlCandidate) -> CrawlCandidate:
-        """Return the pending URL of the section of a candidate that the longest row of its pages leads to."""
-        section = find_section(candidate.key)
-        pending = (one for one in self._kinds.iter_all_pending() if find_section(one.key) == section)
-        return max(pending, key=lambda one: one.section_depth, default=candidate)
 
     def has_next(self) -> bool:
         """Return True if `next` would return a URL; URLs that `next` excludes are counted in `left_out`."""
@@ -233,7 +211,7 @@ class CrawlFrontier:
         is_listed = link.place == "listed"
         if not reason and self._is_translation(key, is_listed=is_listed):
             reason = _LANGUAGE
-        if not reason and not is_listed and self._is_in_maze(key, source):
+        if not reason and not is_listed and self._mazes.contains(key):
             reason = _MAZE
         if not reason and len(self._known) >= _MAX_KNOWN:
             reason = "beyond the limit of URLs"
@@ -292,8 +270,6 @@ class CrawlFrontier:
             return 0.0, lead
         links = list(self._iter_own_links(page.outlinks))
         self._languages.learn(key, page)
-        if self._identity.learn_links(page_key(page.final_url), (link_key for _, link_key in links)):
-            self._rebuild_keys()
         has_new_links = any(self._identity.is_new_path(link_key) for _, link_key in links)
         comparison = self._identity.learn_page(
             key, page, self.unique_pages, is_list=page.is_list, has_new_links=has_new_links
@@ -359,7 +335,6 @@ class CrawlFrontier:
         barren = 0 if content else candidate.barren + 1
         found: list[CrawlCandidate] = []
         offered: list[tuple[str, bool]] = []
-        cross_links = 0
         for link, key in links:
             if link.language:
                 self._languages.add_translation(link.language, link.url)
@@ -367,30 +342,14 @@ class CrawlFrontier:
             offered.append((key, new is not None))
             if new is not None:
                 found.append(new)
-            else:
-                cross_links += self._is_cross_link(candidate, key)
         if content:
             # A list may lead to many new lists, such as those of filters, without being a maze.
-            self._mazes.learn(
-                candidate.key,
-                page.title,
-                self._ranking.select_titles(candidate),
-                offered,
-                depth=candidate.section_depth,
-                cross_links=cross_links,
-            )
+            self._mazes.learn(candidate.key, page.title, self._ranking.select_titles(candidate), offered)
         for url in page.outlinks.hidden:
             self._left_out.add("hidden link", url)
         if page.cut_links:
             self._left_out.add("link beyond the limits of a page", page.final_url, page.cut_links)
         return self._kinds.rate_lead(candidate.kind, dict.fromkeys(one.kind for one in found))
-
-    def _is_cross_link(self, candidate: CrawlCandidate, key: str) -> bool:
-        """Return True if another page of the section linked to this URL first, and it is not that of an ancestor."""
-        known = self._known.get(self._identity.shorten(key))
-        if known is None or known.parent is None or known.parent is candidate:
-            return False
-        return known.section_depth > 0 and all(one is not known for one in candidate.iter_section())
 
     def _rebuild_keys(self) -> None:
         """Shorten all keys by the new rules; of candidates with equal keys the first stays."""

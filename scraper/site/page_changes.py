@@ -12,11 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scraper.site.change_noise import is_clock
 from scraper.site.model import BlockChange
-from scraper.site.page_blocks import Block, find_differences, split_blocks
+from scraper.site.page_blocks import Block, find_differences, is_clock, split_blocks
 from scraper.text.terms import split_terms
 
+_WORDS = re.compile(r"\S+\s*")
 _NUMBERS = re.compile(r"\d[\d.,]*")
 
 _PAIR_SIMILARITY = 0.5
@@ -112,7 +112,7 @@ def _form(block: Block) -> str:
 
 def mark_words(old: str, new: str) -> str:
     """Return the new text with removed words as `[-old-]` and added words as `{+new+}`."""
-    one, two = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    one, two = _WORDS.findall(old), _WORDS.findall(new)
     parts = []
     for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         if tag == "equal":

@@ -11,20 +11,17 @@ from urllib.parse import unquote
 import ada_url
 
 from scraper.site.model import SitePage
-from scraper.site.url_patterns import find_language
 from scraper.text.terms import ENGLISH_STOP_WORDS, inverse_document_frequency, split_terms, stem
 
 _SATURATION = 0.6
 """Parameter like k1 of BM25: a second occurrence of a word increases the score only a little."""
 _LENGTH_PENALTY = 0.02
 """Loss per word of the URL. Of two pages with the same words, the one with the shorter URL is more specific."""
-_OTHER_LANGUAGE = 0.3
-"""Factor for a page whose URL names another language than the start page."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PLACES = {"body": 0, "paging": 0, "nav": 0, "": 1, "side": 2, "footer": 3}
 
 
-def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = "") -> list[tuple[SitePage, float]]:
+def rank_pages(pages: Sequence[SitePage], question: str | None) -> list[tuple[SitePage, float]]:
     """Return the pages with their scores from 0 to 1, best first.
 
     Without a question, linked pages come before those of sitemaps, in the order of the site. All scores are then 0.
@@ -34,11 +31,9 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
     Args:
         pages: Pages in the order in which they were found.
         question: Words to look for; None for the order of the site.
-        language: Language code in the URL of the start page, "" for English; pages of other languages are ranked lower.
     """
-    others = [_is_other_language(page, language) for page in pages]
     if not question:
-        order = sorted(range(len(pages)), key=lambda at: (others[at], _rank_source(pages[at])))
+        order = sorted(range(len(pages)), key=lambda at: _rank_source(pages[at]))
         return [(pages[at], 0.0) for at in order]
     terms = list(dict.fromkeys(split_stems(question)))
     rows = [(set(split_stems(url_words(page.url))), set(split_stems(page.title))) for page in pages]
@@ -46,19 +41,14 @@ def rank_pages(pages: Sequence[SitePage], question: str | None, language: str = 
     rarity = {term: inverse_document_frequency(counts[term], len(rows)) for term in terms}
     whole = sum(rarity.values()) or 1.0
     scores = []
-    for (address, title), is_other in zip(rows, others, strict=True):
+    for address, title in rows:
         weights = {term: (term in address) + (term in title) for term in terms}
         score = sum(rarity[term] * weight / (weight + _SATURATION) for term, weight in weights.items())
         covered = sum(rarity[term] for term, weight in weights.items() if weight)
-        score *= (_OTHER_LANGUAGE if is_other else 1.0) * math.sqrt(covered / whole)
+        score *= math.sqrt(covered / whole)
         scores.append(score * (1 + _SATURATION) / whole / (1 + _LENGTH_PENALTY * len(address)))
     order = sorted(range(len(pages)), key=lambda at: (-scores[at], len(rows[at][0]), _rank_source(pages[at]), at))
     return [(pages[at], min(1.0, scores[at])) for at in order]
-
-
-def _is_other_language(page: SitePage, language: str) -> bool:
-    named = find_language(page.url)
-    return bool(named) and named != (language or "en")
 
 
 def _rank_source(page: SitePage) -> tuple[int, int]:

@@ -28,7 +28,9 @@ MAX_INDEX_DEPTH = 5
 LISTS_AT_ONCE = 4
 _MAX_FEEDS = 3
 _USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz")
-"""Paths of sitemaps that are tried if neither robots.txt nor the start page names one."""
+"""Paths of sitemaps that are tried if neither robots.txt nor the start page names one. Each costs a visit, so a crawl
+tries the last three only if the start page has few links."""
+_FEW_LINKS = 5
 
 
 class SitemapReader:
@@ -38,17 +40,16 @@ class SitemapReader:
     read or that list nothing are counted in `failures`.
     """
 
-    def __init__(
-        self, reader: SiteReader, leave_out: Callable[[str, str, int], None], *, max_urls: int = MAX_ENTRIES
-    ) -> None:
-        """Read files with at most `max_urls` URLs of pages and files."""
+    def __init__(self, reader: SiteReader, leave_out: Callable[[str, str, int], None], *, max_urls: int = 0) -> None:
+        """Read files with at most `max_urls` URLs of pages and files, for a crawl; without, for a map."""
         self._reader = reader
+        self._is_map = not max_urls
         self._leave_out = leave_out
         self.files: list[SitemapFile] = []
         self.failures = 0
         self._is_late = False
         """True if a file was not read in time."""
-        self._urls_left = max_urls
+        self._urls_left = max_urls or MAX_ENTRIES
 
     @property
     def entries(self) -> Iterator[SitemapEntry]:
@@ -61,7 +62,8 @@ class SitemapReader:
         if named:
             await self._read_tree(named)
         else:
-            for path in _USUAL_SITEMAPS:
+            has_few = len(links.links) < _FEW_LINKS
+            for path in _USUAL_SITEMAPS[: None if has_few or self._is_map else 2]:
                 # One that exists is enough: the other names are usually of the same list. A server that does not
                 # answer for one of them may not answer for the others.
                 if await self._read_tree([f"{origin}{path}"]) or self._is_late:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from scraper.site.crawled_page import CrawledPage
-from scraper.site.url_patterns import PathWords, SessionIdSegments, is_number, iter_random_segments, path_shape
+from scraper.site.url_patterns import NUMBER, PathWords, is_number, path_shape
 from scraper.text.likeness import SketchIndex
 from scraper.urls import page_key
 
@@ -41,7 +40,6 @@ class DuplicateDetector:
     def __init__(self, words: PathWords) -> None:
         """Start without rules and pages; `words` says which words of paths belong to one pattern."""
         self._rules = UrlEquivalenceRules(words)
-        self._sessions = SessionIdSegments()
         self._texts = SketchIndex()
         self._known: dict[str, tuple[str, int]] = {}
         """Title and digest of the text by key."""
@@ -50,16 +48,11 @@ class DuplicateDetector:
 
     def shorten(self, key: str) -> str:
         """Return a key without the parts that do not matter on this site."""
-        return self._rules.shorten(self._sessions.remove(key))
-
-    def learn_links(self, own_key: str, keys: Iterable[str]) -> bool:
-        """Find session ids in the link keys of one page; return True if all keys must be shortened again."""
-        return self._sessions.learn(own_key, keys)
+        return self._rules.shorten(key)
 
     def is_new_path(self, key: str) -> bool:
-        """Return True if no page linked to this path before; parameters and session ids do not count."""
+        """Return True if no page linked to this path before, with any parameters."""
         path = key.partition("?")[0]
-        path = next((rest for _, _, rest in iter_random_segments(path)), path)
         is_new = path not in self._paths
         self._paths.add(path)
         return is_new
@@ -87,7 +80,7 @@ class DuplicateDetector:
             key = self.shorten(key)
         is_copy = text == copied and page.word_count >= MIN_COPY_WORDS and not is_list
         original = self._find_canonical(page, key, unique_pages) or (copied if is_copy else "")
-        form = (page.template, _NUMBER.sub("0", page.title))
+        form = (page.template, NUMBER.sub("0", page.title))
         is_template = bool(page.template) and form in self._templates
         if not original:
             self._texts.add(key, page.sketch)
@@ -107,7 +100,6 @@ class DuplicateDetector:
         return canonical if known.sketch.similarity(page.sketch) >= _CANONICAL else ""
 
 
-_NUMBER = re.compile(r"\d+")
 _SUFFIXES = (".html", ".htm", ".php", "/print", "/amp", "/print/", "/amp/")
 
 _MIN_PAIRS = 2

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
@@ -13,7 +11,7 @@ import ada_url
 
 from scraper.urls import CACHED_URLS
 
-_NUMBER = re.compile(r"\d+")
+NUMBER = re.compile(r"\d+")
 _HEX_ID = re.compile(r"(?=.*\d)[0-9a-f-]{8,}", re.IGNORECASE)
 _DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _SLUG = re.compile(r"(?![^\W\d_]+[-_]\d+\Z)[^\W\d_]+(?:[-_][^\W_]+)+")
@@ -83,7 +81,7 @@ def _segment_shape(segment: str) -> str:
         return "{id}"
     if len(segment) > _SLUG_CHARS or _SLUG.fullmatch(segment):
         return "{slug}"
-    return _NUMBER.sub("{n}", segment)
+    return NUMBER.sub("{n}", segment)
 
 
 def is_number(segment: str) -> bool:
@@ -161,90 +159,3 @@ class PathWords:
 
 def _position(parts: list[str], at: int) -> str:
     return f"{'/'.join(parts[:at])}#{len(parts) - at}"
-
-
-_RANDOM = re.compile(r"(?=[^/]*\d)(?=[^/]*[a-z])[^/]{10,}|[a-z]{16,}", re.IGNORECASE)
-"""Segments that may be session ids: ten characters with a digit, or sixteen letters."""
-_MIN_VALUES, _MIN_SHARED = 3, 3
-"""Values of a segment, and URLs that occurred with two of them, before the segment counts as a session id."""
-
-
-class SessionIdSegments:
-    """Learn which path segments are session ids: their value differs between responses but not within one.
-
-    Segments are compared at one position after one pattern of folders, such as position 2 after `/doc`.
-    """
-
-    def __init__(self) -> None:
-        """Start without positions."""
-        self._positions: dict[tuple[int, str], _Position] = {}
-        self._confirmed: set[tuple[int, str]] = set()
-
-    def learn(self, own_key: str, keys: Iterable[str]) -> bool:
-        """Compare the link keys of a page with those of earlier pages; return True if a new position is found.
-
-        The key of the page itself may have the session id of an earlier response.
-        """
-        own = set(enumerate(own_key.partition("?")[0].split("/")))
-        found: defaultdict[tuple[int, str], defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        uses: Counter[str] = Counter()
-        for key in keys:
-            for place, value, rest in iter_random_segments(key):
-                uses[value] += rest not in found[place][value]
-                found[place][value].add(rest)
-        before = len(self._confirmed)
-        for name, values in found.items():
-            foreign = [value for value in values if (name[0], value) not in own]
-            position = self._positions.setdefault(name, _Position())
-            if len(foreign) > 1:
-                position.is_mixed = True
-            elif foreign and uses[foreign[0]] > 1:
-                position.add(foreign[0], values[foreign[0]])
-            if position.is_session:
-                self._confirmed.add(name)
-            else:
-                self._confirmed.discard(name)
-        return len(self._confirmed) > before
-
-    def remove(self, key: str) -> str:
-        """Return the key without session ids."""
-        if not self._confirmed:
-            return key
-        for position, _, rest in iter_random_segments(key):
-            if position in self._confirmed:
-                return self.remove(rest)
-        return key
-
-
-@dataclass(slots=True)
-class _Position:
-    """Values of a path segment, and how often they behaved like session ids."""
-
-    is_mixed: bool = False
-    """True if a page had several values, which cannot be session ids."""
-    shared: int = 0
-    """URLs that occurred with another value before."""
-    values: set[str] = field(default_factory=set)
-    rests: dict[str, str] = field(default_factory=dict)
-    """First value by the URL without the segment."""
-
-    def add(self, value: str, rests: Iterable[str]) -> None:
-        """Add a page whose links all have one value."""
-        self.values.add(value)
-        for rest in rests:
-            self.shared += self.rests.setdefault(rest, value) != value
-
-    @property
-    def is_session(self) -> bool:
-        """True if the values are session ids."""
-        return len(self.values) >= _MIN_VALUES and self.shared >= _MIN_SHARED and not self.is_mixed
-
-
-def iter_random_segments(key: str) -> Iterator[tuple[tuple[int, str], str, str]]:
-    """Yield the position, the value and the rest of the key for each path segment that may be a session id."""
-    path, mark, query = key.partition("?")
-    parts = path.split("/")
-    for at, part in enumerate(parts[1:], 1):
-        if _RANDOM.fullmatch(part):
-            shape = "/".join(map(_segment_shape, parts[1:at]))
-            yield (at, shape), part, "/".join((*parts[:at], *parts[at + 1 :])) + mark + query

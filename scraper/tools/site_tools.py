@@ -17,7 +17,6 @@ from scraper.search.research import add_excerpts
 from scraper.settings import Settings
 from scraper.site.model import CrawlRequest
 from scraper.site.page_ranking import rank_pages
-from scraper.site.url_patterns import find_language
 from scraper.tools.model import (
     FORMAT,
     Parameter,
@@ -167,7 +166,7 @@ async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) ->
         arguments["url"], principal=call.principal, deadline_s=call.deadline_s, progress=call.progress
     )
     # A list of 100,000 pages takes some seconds.
-    ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"], find_language(site.url))
+    ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
     start, max_pages, budget = arguments["start"], arguments["limit"], body_budget(services.settings)
     if arguments["format"] == "json":
         return json_answer(dict(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
@@ -18,7 +17,6 @@ from scraper.site.crawler import Crawler, build_frontier
 from scraper.site.frontier import CrawlFrontier
 from scraper.site.site_discovery import SiteFacts, dump_facts, load_facts
 from scraper.site.site_reader import LoadedPage
-from scraper.site.url_patterns import SessionIdSegments
 from tests.scraper.site.made_crawls import START, Manual, page_of, read_main, visit_all
 from tests.site.traps.made_site import MadeSite, Prose, Response, build_page, link, links
 from tests.site.traps.ordinary import Robots
@@ -209,32 +207,6 @@ def test_an_empty_page_is_counted_and_not_kept() -> None:
     assert [one.reason for one in frontier.left_out] == ["page with hardly any text"]
 
 
-SESSIONS = ["1a2b3c4d5e6f7a8b", "9f8e7d6c5b4a3f2e", "0a9b8c7d6e5f4a3b"]
-
-
-def learn(sessions: SessionIdSegments, pages: list[tuple[str, list[str]]]) -> bool:
-    found = [sessions.learn(f"site.example{own}", [f"site.example{one}" for one in links]) for own, links in pages]
-    return any(found)
-
-
-def test_a_session_id_at_the_end_of_a_path_is_learned() -> None:
-    sessions = SessionIdSegments()
-    pages = [("/", [f"/list/{value}", f"/doc/{at}/{value}"]) for at, value in enumerate(SESSIONS)]
-    pages.append((f"/doc/0/{SESSIONS[0]}", ["/list/aaaaaaaa77777777", "/doc/1/aaaaaaaa77777777"]))
-    assert learn(sessions, pages)
-    assert sessions.remove(f"site.example/list/{SESSIONS[1]}?page=2") == "site.example/list?page=2"
-    assert sessions.remove("site.example/list/2026") == "site.example/list/2026"
-
-
-def test_names_of_pages_are_no_session_ids() -> None:
-    sessions = SessionIdSegments()
-    tabs = [(f"/user/{value}", [f"/user/{value}/{tab}" for tab in ("posts", "likes", "about")]) for value in SESSIONS]
-    assert not learn(sessions, [("/", [f"/user/{value}" for value in SESSIONS]), *tabs])
-    # A row of pages that each name only the next one.
-    chain = [(f"/item/{value}", [f"/item/{following}"]) for value, following in pairwise(SESSIONS)]
-    assert not learn(SessionIdSegments(), [*chain, *chain, *chain])
-
-
 def learn_maze(*, title: str) -> MazeDetector:
     mazes = MazeDetector()
     for at in range(10):
@@ -292,14 +264,6 @@ async def visit_halls(site: TitledMaze) -> tuple[set[str], set[str]]:
     await run(site, reader, frontier)
     read = {visit.page for visit in reader.visits} - {""}
     return read & set(site.pages), read - set(site.pages)
-
-
-async def test_a_section_whose_pages_lead_only_to_new_ones_is_left() -> None:
-    site = TitledMaze()
-    pages, halls = await visit_halls(site)
-    assert pages == set(site.pages) and len(halls) <= 40
-    # Those that a page outside of the section names are read nevertheless.
-    assert {f"/hall/{7_000 + at}" for at in range(3)} <= halls
 
 
 async def test_a_tree_of_pages_without_other_links_is_read_to_its_leaves() -> None:

@@ -15,8 +15,8 @@ def pages(*rows: tuple[str, str]) -> list[SitePage]:
     return [SitePage(f"{ORIGIN}{path}", title, source="list") for path, title in rows]
 
 
-def ranked(rows: list[SitePage], question: str | None, language: str = "") -> list[str]:
-    return [page.url.removeprefix(ORIGIN) for page, _ in rank_pages(rows, question, language)]
+def ranked(rows: list[SitePage], question: str | None) -> list[str]:
+    return [page.url.removeprefix(ORIGIN) for page, _ in rank_pages(rows, question)]
 
 
 def test_words_of_url_and_title_count() -> None:
@@ -32,13 +32,6 @@ def test_forms_of_a_word_count() -> None:
 def test_rare_words_count_more_than_frequent_ones() -> None:
     rows = pages(*((f"/docs/page-{number}", "Docs page") for number in range(20)), ("/docs/tide", "Tide"))
     assert ranked(rows, "docs page about the tide")[0] == "/docs/tide"
-
-
-def test_copies_in_other_languages_come_later() -> None:
-    rows = pages(("/de/setup", "Setup"), ("/setup", "Setup"), ("/fr/setup", "Setup"))
-    assert ranked(rows, "setup")[0] == "/setup"
-    assert ranked(rows, "setup", "de")[-1] == "/fr/setup"
-    assert ranked(rows, None)[0] == "/setup"
 
 
 def test_without_a_question_linked_pages_come_first() -> None:
