@@ -184,7 +184,7 @@ def _find_traps(root: Element, *, rendered: bool) -> Iterator[Element]:
 
 def _is_revealed(element: Element) -> bool:
     """Return True if people may reveal what is hidden in an element."""
-    return element.tag in _REVEALED_TAGS or element.tag != "body" and _is_named(_marks(element), _REVEALED_NAMES)
+    return element.tag in _REVEALED_TAGS or (element.tag != "body" and _is_named(_marks(element), _REVEALED_NAMES))
 
 
 def _is_named(marks: str, names: Sequence[str]) -> bool:
