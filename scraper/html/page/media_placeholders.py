@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from itertools import islice
 
 from lxml import etree
 
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.urls import find_image_source
-from scraper.html.dom.xpath import Element, element_selector, text_of
+from scraper.html.dom.xpath import Element, collect_names, text_of
 from scraper.urls import join_url
 
 VIDEO_TAG = "videolink"
 """Tag of the element that replaces a player. Its `href` is the page of the video."""
 
-_CUSTOM_IMAGES = element_selector(".//*[@src and @alt][contains(name(), '-')]")
 _MAX_MEDIA = 200
 _MAX_ADDRESS = 2_000
 _ID = r"(?P<id>[\w-]{1,80})"
@@ -52,10 +52,15 @@ _VIDEO_ID = re.compile(r"[\w-]{1,80}")
 _FORMULA = re.compile(r"math|tex(?![a-z])", re.IGNORECASE)
 
 
-def resolve_lazy_media(root: Element, base: str) -> None:
-    """Insert the images of `noscript` elements, and turn the players of known sites into `VIDEO_TAG` elements."""
-    for picture in _CUSTOM_IMAGES(root):
-        if next(picture.iterdescendants("img", "iframe", "video"), None) is None:
+def resolve_lazy_media(root: Element, base: str, tags: Set[str] | None = None) -> None:
+    """Insert the images of `noscript` elements, and turn the players of known sites into `VIDEO_TAG` elements.
+
+    `tags` are at least all tags of the tree; they are collected if not given.
+    """
+    custom = [tag for tag in (collect_names(root)[0] if tags is None else tags) if "-" in tag]
+    for picture in list(root.iter(*custom)) if custom else ():
+        has_source = picture.get("src") and picture.get("alt")
+        if has_source and next(picture.iterdescendants("img", "iframe", "video"), None) is None:
             picture.tag, picture.text = "img", None
             del picture[:]
     for fallback in list(islice(root.iter("noscript"), _MAX_MEDIA)):

@@ -111,7 +111,7 @@ def build_page_tree(snapshot: Snapshot) -> PageTree:
     inline_shadow_roots(root)
     tags, classes = collect_names(root)
     may_hold_formulas = formulas.normalize_formulas(root, classes, tags)
-    media_placeholders.resolve_lazy_media(root, base)
+    media_placeholders.resolve_lazy_media(root, base, tags)
     removed = hidden_elements.remove_marked(root) if hidden_elements.HIDDEN_ATTRIBUTE in snapshot.html else 0
     is_doubtful = is_styled = False
     # Before frames are inserted: a PDF in a frame is a page of the browser.
