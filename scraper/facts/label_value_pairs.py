@@ -148,16 +148,20 @@ class _PairReader:
                 else:
                     yield from self._find_below(label, at)
 
-    def _find_below(self, label: _Label, at: int) -> Iterator[LabelValue]:
-        """Yield the label with the text of a later line, or without a value if its place is empty."""
+    def _find_below(self, label: _Label, at: int) -> list[LabelValue]:
+        """Return the label with the text of a later line, or without a value if its place is empty."""
         owner = self._lines[at].owner
         is_repeated = _is_repeated(owner)
-        is_surely = label.is_marked or is_repeated
         has_place = is_repeated or (label.is_marked and owner.tag not in HEADINGS)
+        has_value_above = label.is_marked and at > 0 and _has_value_inside(self._lines[at - 1], owner)
+        certainty = 1.0 if label.is_marked or is_repeated else 0.7
+        found = None if has_value_above else self._search_below(label, at, certainty, has_place=has_place)
         empty = [LabelValue(label.text, "", owner)] if has_place else []
-        if label.is_marked and at and _has_value_inside(self._lines[at - 1], owner):
-            yield from empty
-            return
+        return empty if found is None else found
+
+    def _search_below(self, label: _Label, at: int, certainty: float, *, has_place: bool) -> list[LabelValue] | None:
+        """Return the label with the text of a later line; None if the next record or an empty place comes first."""
+        owner = self._lines[at].owner
         around = [owner, *islice(owner.iterancestors(), _MAX_CLIMB)]
         limit = next((number for number, one in enumerate(around) if one in self._cells), len(around) - 1)
         for line in self._lines[at + 1 : at + 1 + _MAX_LINES]:
@@ -167,12 +171,11 @@ class _PairReader:
                 break
             parts = self._texts(line)
             if line.has_control or any(name_key(text) for text, _ in parts):
-                weight = (1.0 if is_surely else 0.7) * (1.0, 1.0, 0.9, 0.7, 0.5)[common]
-                yield from _join(label.text, parts, line.owner, weight)
-                return
-            if empty and not parts:
+                weight = certainty * (1.0, 1.0, 0.9, 0.7, 0.5)[common]
+                return list(_join(label.text, parts, line.owner, weight))
+            if has_place and not parts:
                 break
-        yield from empty
+        return None
 
     def _texts(self, line: _Line) -> list[tuple[str, Element]]:
         """Return the texts of a line, or the alternative text of its picture."""

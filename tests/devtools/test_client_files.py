@@ -79,7 +79,7 @@ def test_the_bundle_contains_the_program_of_its_manifest(tmp_path: Path) -> None
 def test_every_client_has_a_configuration() -> None:
     kinds = [kind for kind, _ in BLOCKS]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
-        "sh": 1, "json": 5, "toml": 1, "yaml": 1, "python": 2
+        "sh": 2, "json": 5, "toml": 1, "yaml": 1, "python": 2
     }  # fmt: skip
 
 
@@ -87,9 +87,12 @@ def test_every_client_has_a_configuration() -> None:
 def test_a_configuration_is_valid_and_starts_an_existing_command(kind: str, text: str) -> None:
     if kind == "sh":
         for line in text.splitlines():
-            words = shlex.split(line)
-            assert words[:3] == ["claude", "mcp", "add"]
-            assert "search-mcp stdio" in line or "http://127.0.0.1:8000/mcp" in words
+            words = shlex.split(line, comments=True)
+            if words[0] == "search-mcp":
+                assert words[1] in COMMANDS
+            elif words[:2] != ["npx", "skills"]:
+                assert words[:3] == ["claude", "mcp", "add"]
+                assert "search-mcp stdio" in line or "http://127.0.0.1:8000/mcp" in words
     elif kind == "python":
         ast.parse(text)
     else:
