@@ -26,8 +26,8 @@ from scraper.values.types import ChoiceValue, IntegerValue, StringValue
 
 _CLOSEST_PHRASES, _NEXT_PHRASE = 3, 0.3
 """Phrases of a tool that count, and the weight of each relative to the one before."""
-_MIN_LETTERS, _MIN_SIMILARITY = 6, 0.8
-"""Letters of words that may be misspelled, and the minimum similarity of the known word."""
+_MIN_SIMILARITY = 0.8
+"""Minimum similarity of the known word for a misspelled one."""
 _MIN_SHARE = 0.2
 """Minimum score of a result, relative to the best; lower scores are accidental."""
 
@@ -87,14 +87,6 @@ def _phrase_scores(query: str, items: Sequence[SearchableItem]) -> list[float]:
         matches = sorted((weigh(one & wanted) / math.sqrt(weigh(one)) for one in item if one & wanted), reverse=True)
         scores.append(sum(score * _NEXT_PHRASE**at for at, score in enumerate(matches[:_CLOSEST_PHRASES])))
     return scores
-
-
-def _correct(word: str, items: Sequence[SearchableItem]) -> str:
-    """Return the known word that a long unknown one resembles, or the word itself."""
-    if len(word) < _MIN_LETTERS:
-        return word
-    known = {one for item in items for phrase in item.phrases for one in split_terms(phrase)}
-    return next(iter(get_close_matches(word, sorted(known), 1, _MIN_SIMILARITY)), word)
 
 
 def _stems(text: str) -> frozenset[str]:

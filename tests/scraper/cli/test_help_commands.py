@@ -20,6 +20,7 @@ from scraper.cli.help_commands import CommandGroup
 from scraper.cli.main import group
 from scraper.cli.setting_options import Command
 from scraper.settings import setting_table
+from scraper.settings.table import FILE_ONLY
 from tests.scraper.cli.in_process import command_output
 from tests.scraper.process import output_of
 
@@ -57,13 +58,13 @@ def test_help_has_examples_that_parse(name: str, command: Command) -> None:
 @pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
 def test_every_command_with_an_answer_prints_json(name: str, command: Command) -> None:
     options = {option for parameter in command.params for option in parameter.opts}
-    assert ("--json" in options) is (name not in SERVERS)
+    assert ("--json" in options) is (name not in {*SERVERS, "skill"})
 
 
 def test_commands_list_only_their_settings() -> None:
     settings = {setting.name for setting in setting_table()}
     used = {name: settings & {parameter.name for parameter in command.params} for name, command in ALL}
-    assert used["serve"] == settings
+    assert used["serve"] == settings - FILE_ONLY
     assert not used["engines"] and not used["version"]
     assert used["index search"] == {"config_file", "data_dir", "database_url", "log_level"}
     assert not any("document_root" in names for name, names in used.items() if name in ("fetch", "search", "compare"))

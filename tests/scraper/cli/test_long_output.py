@@ -11,7 +11,7 @@ from tests.scraper.cli.in_process import command_output
 from tests.site.running import Site
 
 pytestmark = pytest.mark.browser
-MARK = re.compile(r"^<<<(end )?untrusted ([0-9a-f]{12})>>>$", re.MULTILINE)
+MARK = re.compile(r"^<<<(end )?untrusted ([0-9a-f]{8,12})>>>$", re.MULTILINE)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.scraper.server.in_memory import TOOLS, talking
 from tests.scraper.server.wire import ERAS, HEADERS, body_of, initialize, modern, open_session
 from tests.scraper.stored_texts import KeptApp
 
-MANY = tuple(replace(TOOLS[0], name=f"tides_{number:02}", title=f"Tides {number}") for number in range(25))
+MANY = tuple(replace(TOOLS[0], name=f"tides_{number:02}", title="Tides") for number in range(25))
 
 
 async def search(client: Client, area: str, params: Any) -> Any:
