@@ -46,16 +46,20 @@ def join_named_lines(root: Element, class_names: str) -> None:
     padded = pad_names(class_names)
     if not _LINE.search(padded) and not _BOX.search(padded):
         return
-    kind_of = cache(_find_kind)
+
+    @cache
+    def kind_of(classes: str | None, slate_type: str | None) -> str:
+        return _find_kind(pad_names(f"{classes or ''} {slate_type or ''}"))
+
     lines: defaultdict[Element, list[Element]] = defaultdict(list)
     boxes = []
     for element in _NAMED(root):
-        kind = kind_of(_names_of(element))
+        kind = kind_of(element.get("class"), element.get("data-slate-type"))
         if kind == "box":
             boxes.append(element)
         elif kind:
             around = list(islice(element.iterancestors(), _MAX_DEPTH))
-            box = next((one for one in around if kind_of(_names_of(one)) == "box"), None)
+            box = next((one for one in around if kind_of(one.get("class"), one.get("data-slate-type")) == "box"), None)
             if box is not None or kind != "line":
                 lines[around[0] if box is None else box].append(element)
     for box, found in lines.items():

@@ -88,6 +88,8 @@ _DECLARED = etree.XPath(
     + " | ".join(f"descendant-or-self::*/@{name}" for name in _AUTHOR_ATTRIBUTES)
 )
 
+_ROLES = etree.XPath("descendant-or-self::*/@itemprop")
+
 
 @dataclass(frozen=True, slots=True)
 class AuthorDateLabel:
@@ -176,8 +178,9 @@ class _Elements:
     def find_authors(self, *, with_strong: bool) -> Iterator[tuple[Element, str]]:
         """Yield the elements that may name an author, each with the kind of its declaration."""
         found = dict.fromkeys(self._with(self._texts, may_sign_post), "3")
-        hrefs = [element.get("href") for element in self._all]
-        found |= dict.fromkeys(self._with(hrefs, _leads_to_user), "")
+        links = [(element, element.get("href") or "") for element in self._all[0].iter("a")]
+        to_users = set(filter(_leads_to_user, {href for _, href in links if href}))
+        found |= {element: "" for element, href in links if href in to_users}
         found |= dict.fromkeys(self._with(self._classes, _names_user), "")
         found |= dict.fromkeys(self._declared, "")
         if with_strong:
@@ -190,8 +193,10 @@ class _Elements:
         found = {*authors, *self._with(self._texts, may_hold_date)}
         found.update(cast("Element", element.getparent()) for element in self._with(tails, may_hold_date))
         names = set(filter(names_date, self._names))
+        roles = cast("list[Any]", _ROLES(self._all[0]))
+        dated = {role.getparent() for role in roles if role in DATE_ROLES}
         for element, classes in zip(self._all, self._classes, strict=True):
-            is_dated = classes in names or element.tag in DATE_TAGS or element.get("itemprop") in DATE_ROLES
+            is_dated = classes in names or element.tag in DATE_TAGS or element in dated
             if is_dated or element in found:
                 yield element, is_dated
 
