@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import re
 import secrets
@@ -113,6 +114,7 @@ RESULT_CHARS = MAX_LENGTH + 20_000
 """Characters of the largest answer that can be requested, including header and JSON quoting."""
 _REGION_BYTES = 4
 """Bytes. A page cannot guess 32 random bits that are generated after it was read, and similar marks are broken up."""
+_REGION_KEY = secrets.token_bytes(16)
 _MAX_FAULTS = 3
 """Faults listed in one error message."""
 
@@ -475,6 +477,11 @@ def json_answer(data: dict[str, Any] | list[Any], **fields: Any) -> ToolAnswer:
 def new_region() -> str:
     """Return a random ID for the untrusted regions of one answer."""
     return secrets.token_hex(_REGION_BYTES)
+
+
+def region_of(text: str) -> str:
+    """Return an ID for the untrusted region of a listed text: the same each time, and none that a page can know."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=_REGION_KEY, digest_size=_REGION_BYTES).hexdigest()
 
 
 def body_budget(settings: Settings) -> int:

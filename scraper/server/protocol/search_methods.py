@@ -124,7 +124,7 @@ def to_sdk_resource(item: CachedResource) -> Resource:
 
     The title of a page is text of a site: the description marks it as such.
     """
-    title = f"\n{mark_untrusted(item.title, model.new_region())}" if item.title else ""
+    title = f"\n{mark_untrusted(item.title, model.region_of(item.title))}" if item.title else ""
     return Resource(
         uri=item.uri,
         name=item.name,
