@@ -26,6 +26,8 @@ _SAME_LINE, _ASCENT = 0.3, 0.8
 """Multiples of the font size: distance of the feet of letters on one line, and height of a letter above its foot."""
 _BAND = 50.0
 """Points: height of the parts of a page in which the items near a glyph are looked up."""
+_MAX_HEIGHT, _MAX_PAIRS = 10_000.0, 20_000_000
+"""Points: height and place of an item. Glyphs times items of a page; a page of prose has a million."""
 _LEFT_TO_RIGHT, _BETWEEN_DIGITS = frozenset({"L", "EN", "AN"}), frozenset({"CS", "ES", "ET"})
 """Bidirectional classes: Unicode Standard Annex 9, table 4."""
 _MIRRORED = str.maketrans("()[]{}<>\u00ab\u00bb", ")(][}{><\u00bb\u00ab")
@@ -67,15 +69,18 @@ def rebuild_words(items: Sequence[PdfItem], glyphs: Sequence[PlacedGlyph]) -> li
         items: Items of the page.
         glyphs: Its characters by `read_places`, in points from the top left of the page.
     """
+    if len(items) * len(glyphs) > _MAX_PAIRS:
+        return list(items)
     bands: defaultdict[int, list[PdfItem]] = defaultdict(list)
     for item in items:
-        if not item.rotation:
+        if not item.rotation and 0 < item.height < _MAX_HEIGHT and abs(item.y) < _MAX_HEIGHT:
             for band in range(int(item.y // _BAND) - 1, int((item.y + item.height) // _BAND) + 2):
                 bands[band].append(item)
     owned = [(glyph, owner) for glyph in glyphs if (owner := _find_owner(glyph.box, bands[int(glyph.box.y0 // _BAND)]))]
     owned.sort(key=lambda one: (one[0].box.y0, one[0].box.x0))
     lines = group_adjacent(owned, lambda line, one: one[0].box.y0 - line[0][0].box.y0 < _SAME_LINE * _size(one[1]))
-    return [word for line in lines for word in _words(line)] + [item for item in items if item.rotation]
+    rebuilt = {id(item) for _, item in owned}
+    return [word for line in lines for word in _words(line)] + [item for item in items if id(item) not in rebuilt]
 
 
 def _size(item: PdfItem) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pytest
 
+from scraper.documents.pdf.liteparse_items import PdfItem
 from scraper.documents.pdf.page_objects import Box
-from scraper.documents.pdf.rtl_words import PlacedGlyph, read_in_order
+from scraper.documents.pdf.rtl_words import PlacedGlyph, read_in_order, rebuild_words
 from tests.scraper.documents.builders import parse, pdf_of
 
 SIZE, WIDTH = 10, 6.0
@@ -91,3 +93,9 @@ def test_lines_are_read_the_same_however_they_are_stored(reverse: bool) -> None:
     text = parse(displayed_pdf([line, [(440.0, ".רטמ"), (470.0, "90"), (490.0, "וכרוא")]], reverse=reverse)).markdown
     assert "נבנה בשנת 1931, כאשר" in text
     assert "אורכו 90 מטר." in text
+
+
+@pytest.mark.parametrize("y", [math.inf, math.nan, 1e12])
+def test_items_without_a_place_or_glyph_are_kept_as_they_are(y: float) -> None:
+    item = PdfItem("שלום", 10.0, y, 20.0, 10.0, 0.0, None, 10.0, 10.0, None, None, ())
+    assert rebuild_words([item, item._replace(y=5.0)], []) == [item, item._replace(y=5.0)]
