@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import re
 import runpy
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import aiohttp
 from aiohttp import web
 
 from benchmarks.cases.model import Case, CaseResult, Judgment
-from benchmarks.common.contender import REPOSITORY
-from benchmarks.common.own_product import free_port
-from benchmarks.common.wire_client import ERAS, WireClient, wire_client
+from benchmarks.cases.serving import open_client
+from benchmarks.common.wire_client import WireClient
 
 _SITE = "site.py"
 _HOSTS = tuple(f"h{number}.example" for number in range(1, 10))
+_SETTINGS = {"SEARCH_MCP_TOOLSETS": "default,acting", "SEARCH_MCP_ACTING": "act"}
 _HOST_OF = {"redirect-host": _HOSTS[-1]}
 """Host of a case whose site names the others."""
-_START_S = 240.0
 _SESSION = re.compile(r"[Ss]ession ([0-9a-f]{32})")
 _ANNOUNCED = ("failed", "refused", "Warning")
 _MAX_FOUND = 400
@@ -35,7 +29,7 @@ async def run(cases: Sequence[Case]) -> list[CaseResult]:
     """Serve the sites of all cases, and run each with a server of the product."""
     ready = [case for case in cases if case.has_input(_SITE)]
     results = [CaseResult(case, not_run="no site") for case in cases if not case.has_input(_SITE)]
-    async with _sites(ready) as port, _server(port) as client:
+    async with _sites(ready) as port, open_client(_HOSTS, port, _SETTINGS) as client:
         for number, case in enumerate(ready):
             host = _HOST_OF.get(case.name, _HOSTS[number % len(_HOSTS)])
             text = await _call(client, case.data["steps"], f"http://{host}/{case.name}")
@@ -101,41 +95,3 @@ def _answer(value: str | tuple[str, str | bytes]) -> Any:
         return web.Response(body=body, content_type=kind, charset=charset)
 
     return handler
-
-
-@asynccontextmanager
-async def _server(site_port: int) -> AsyncIterator[WireClient]:
-    """Start the product with `browse` for the test hosts, and yield a client."""
-    port = free_port()
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as store:
-        settings = {
-            "SEARCH_MCP_TEST_HOSTS": ",".join(f"{host}=127.0.0.1:{site_port}" for host in _HOSTS),
-            "SEARCH_MCP_ALLOW_NETS": "127.0.0.0/8,::1/128",
-            "SEARCH_MCP_TOOLSETS": "default,acting",
-            "SEARCH_MCP_ACTING": "act",
-            "SEARCH_MCP_DATA": store,
-            "SEARCH_MCP_LOG_LEVEL": "ERROR",
-        }
-        command = [sys.executable, "-m", "scraper.cli.main", "serve", "--port", str(port)]
-        process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **settings}, cwd=REPOSITORY)
-        try:
-            await wait_until_ready(f"http://127.0.0.1:{port}/ready")
-            async with wire_client(f"http://127.0.0.1:{port}/mcp", ERAS[0]) as client:
-                yield client
-        finally:
-            if process.returncode is None:
-                process.terminate()
-            await process.wait()
-
-
-async def wait_until_ready(url: str) -> None:
-    """Return when a probe has status 200; raise TimeoutError after four minutes."""
-    async with asyncio.timeout(_START_S), aiohttp.ClientSession() as http:
-        while True:
-            try:
-                async with http.get(url) as answer:
-                    if answer.status == 200:
-                        return
-            except aiohttp.ClientError:
-                pass
-            await asyncio.sleep(0.2)

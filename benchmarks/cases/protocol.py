@@ -16,8 +16,8 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.cases.browser import wait_until_ready
 from benchmarks.cases.model import Case, CaseResult, Judgment
+from benchmarks.cases.serving import wait_until_ready
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.own_product import free_port
 from benchmarks.common.wire_client import ERAS, wire_client

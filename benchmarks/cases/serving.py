@@ -9,10 +9,13 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
-from benchmarks.cases.browser import wait_until_ready
+import aiohttp
+
 from benchmarks.common.contender import REPOSITORY
 from benchmarks.common.own_product import free_port
 from benchmarks.common.wire_client import ERAS, WireClient, wire_client
+
+_START_S = 240.0
 
 
 @asynccontextmanager
@@ -39,3 +42,16 @@ async def open_client(
             if process.returncode is None:
                 process.terminate()
             await process.wait()
+
+
+async def wait_until_ready(url: str) -> None:
+    """Return when a probe has status 200; raise TimeoutError after four minutes."""
+    async with asyncio.timeout(_START_S), aiohttp.ClientSession() as http:
+        while True:
+            try:
+                async with http.get(url) as answer:
+                    if answer.status == 200:
+                        return
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(0.2)
