@@ -87,12 +87,12 @@ class Browsers:
         self._settings = settings or BrowserSettings()
         self._is_lazy = is_lazy
         self._egress = egress or EgressProxy(self._settings)
-        self._pool = BrowserPool(self._settings, self._egress)
+        self.pool = BrowserPool(self._settings, self._egress)
         self._profiles = _CookieProfiles()
         self._peeks = self._make_slots(self._settings.peek_slots, _MAX_PEEKS_PER_HOST)
         self._renders = self._make_slots(self._settings.render_slots, _MAX_RENDERS_PER_HOST)
         self._scaler = SlotScaler((self._peeks, self._renders))
-        self.acting = ActingSessions(self._pool, self._renders)
+        self.acting = ActingSessions(self.pool, self._renders)
         """Sessions in which callers act on pages."""
         self._scripted_hosts: LRUCache[str, None] = LRUCache(_MAX_SCRIPTED_HOSTS)
         """Hosts whose last page was rendered."""
@@ -102,9 +102,9 @@ class Browsers:
 
     async def __aenter__(self) -> Browsers:
         """Start the egress proxy and the pool."""
-        await self._pool.__aenter__()
+        await self.pool.__aenter__()
         if not self._is_lazy:
-            self._pool.start_soon()
+            self.pool.start_soon()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -115,7 +115,7 @@ class Browsers:
         """End every browser. Running visits fail with BrowserGoneError."""
         await self._scaler.close()
         await self.acting.close()
-        await self._pool.__aexit__()
+        await self.pool.__aexit__()
         await self._egress.close()
 
     def _make_slots(self, size: int, per_host: int) -> FairSemaphore:
@@ -125,13 +125,13 @@ class Browsers:
     @property
     def folder(self) -> Path:
         """Folder of the browsers' profiles. It exists as long as they run."""
-        return self._pool.folder
+        return self.pool.folder
 
     def status(self) -> PoolStatus:
         """Return the current state for health checks and metrics."""
         both = (self._peeks, self._renders)
         return PoolStatus(
-            ready=self._pool.is_ready(),
+            ready=self.pool.is_ready(),
             active=self._active,
             queued=self._peeks.queued + self._renders.queued,
             queue_s=max(slots.queue_s() for slots in both),
@@ -139,10 +139,10 @@ class Browsers:
             peek_slots=self._peeks.size,
             render_slots=self._renders.size,
             rendering=self._renders.in_use,
-            restarts=self._pool.restarts,
+            restarts=self.pool.restarts,
             refused_hosts=self._refused_hosts,
-            last_error=self._pool.last_error,
-            browsers=self._pool.states(),
+            last_error=self.pool.last_error,
+            browsers=self.pool.states(),
         )
 
     async def start(self, tier: Tier) -> None:
@@ -151,16 +151,16 @@ class Browsers:
         Raises:
             BrowsersError: None is installed, or it does not start.
         """
-        await self._pool.get_handle(tier)
+        await self.pool.get_handle(tier)
 
     def start_soon(self, tier: Tier) -> None:
         """Start the browser of a tier in the background, if it does not run, for an expected visit."""
-        if not self._pool.is_ready(tier):
-            self._pool.start_soon(tier)
+        if not self.pool.is_ready(tier):
+            self.pool.start_soon(tier)
 
     def forget(self, principal: str, site_profile: str) -> bool:
         """Delete the cookies of a site profile and close its tabs. Return True if there were cookies."""
-        self._pool.forget(principal, site_profile)
+        self.pool.forget(principal, site_profile)
         return self._profiles.forget(principal, site_profile)
 
     async def sign_in(self, url: str, hosts: tuple[str, ...], *, limit_s: float) -> LoginState:
@@ -169,7 +169,7 @@ class Browsers:
         Raises:
             BrowsersError: The browser does not start, or the page cannot be loaded.
         """
-        handle = await self._pool.get_handle(Tier.FULL)
+        handle = await self.pool.get_handle(Tier.FULL)
         async with handle.lease(Request(url, tier=Tier.FULL, mode=Mode.RENDER)) as lease:
             return await read_login_from_window(lease.tab, url, hosts, limit_s=limit_s)
 
@@ -219,7 +219,7 @@ class Browsers:
         async with VisitSlot(self._peeks, self._renders, request, deadline_at) as slot:
             try:
                 async with asyncio.timeout(max(0.0, deadline_at - time.monotonic())):
-                    handle = await self._pool.get_handle(request.tier)
+                    handle = await self.pool.get_handle(request.tier)
             except TimeoutError:
                 raise errors.BrowserGoneError("No browser became ready in time.", url=request.url) from None
             async with handle.lease(request) as lease:

@@ -19,7 +19,7 @@ from tests.site.running import Site
 
 async def started(browsers: Browsers) -> RunningChromium:
     await browsers.start(Tier.LIGHT)
-    return browsers._pool._handles[Tier.LIGHT].chromium
+    return browsers.pool.handles[Tier.LIGHT].chromium
 
 
 @pytest.mark.browser

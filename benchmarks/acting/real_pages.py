@@ -89,7 +89,7 @@ async def measure_big_outline() -> Figures:
 
 async def _covered(client: ActingClient, active: set[str]) -> float:
     """Return the share of visible controls that are a line, or inside or around one, as their node ids tell."""
-    session = client.page._session
+    session = client.page.session
     found = await session.send("Runtime.evaluate", expression=_CONTROLS % _MAX_CONTROLS)
     properties = await session.send("Runtime.getProperties", objectId=found["result"]["objectId"], ownProperties=True)
     objects = [one["value"]["objectId"] for one in properties["result"] if one["name"].isdecimal()]

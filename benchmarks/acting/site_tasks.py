@@ -114,7 +114,7 @@ class ActingClient:
 
     async def evaluate(self, expression: str) -> Any:
         """Return the value of an expression in the world of the page."""
-        answer = await self.page._session.send(
+        answer = await self.page.session.send(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
         return answer.get("result", {}).get("value")

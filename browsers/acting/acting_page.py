@@ -72,7 +72,7 @@ class ActingPage:
         """False if the page was still busy at the end of the last wait."""
         self._tab = tab
         self._login = None if login is None else LoginRestorer(tab, login.state)
-        self._session = tab.session
+        self.session = tab.session
         self._had_banner_check = False
         self._page_hosts: LRUCache[str, None] = LRUCache(_MAX_PAGE_HOSTS)
         """Hosts of the documents of the main frame."""
@@ -86,7 +86,7 @@ class ActingPage:
     @property
     def is_alive(self) -> bool:
         """True if the renderer of the page and its browser are running."""
-        return self._session.is_alive
+        return self.session.is_alive
 
     @property
     def has_recent_outline(self) -> bool:
@@ -100,7 +100,7 @@ class ActingPage:
             CommandFailedError: Chromium refused a command.
             TimeoutError: Chromium did not answer in time.
         """
-        session, connection = self._session, self._tab.connection
+        session, connection = self.session, self._tab.connection
         session.on("Page.frameNavigated", self._on_navigated)
         session.on("Page.domContentEventFired", lambda _: self._readiness.on_dom_ready())
         session.on("Network.requestWillBeSent", self._on_request)
@@ -136,15 +136,15 @@ class ActingPage:
         """Freeze scripts and pause network traffic until `resume` is called. Requests continue then."""
         self._tab.listener.pause()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
-            await self._session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
+            await self.session.send("Page.setWebLifecycleState", state="frozen", limit_s=1.0)
 
     async def resume(self) -> None:
         """Resume scripts and network traffic for the steps of a call."""
         self.requests.begin_call()
-        self._session.begin_visit()
+        self.session.begin_visit()
         self._tab.listener.resume()
         with contextlib.suppress(CommandFailedError, TimeoutError, BrowsersError):
-            await self._session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
+            await self.session.send("Page.setWebLifecycleState", state="active", limit_s=1.0)
 
     async def may_bring_content(self) -> bool:
         """Return True if scripts of the page wait for something that may bring its content."""
@@ -198,9 +198,9 @@ class ActingPage:
         self._allow_page_host(url)
         traffic = self._tab.listener.traffic
         try:
-            answer = await self._session.send("Page.navigate", url=url, limit_s=limit_s)
+            answer = await self.session.send("Page.navigate", url=url, limit_s=limit_s)
         except TimeoutError:
-            self._session.post("Page.stopLoading")
+            self.session.post("Page.stopLoading")
             raise errors.DeadlineExceededError(f"{url} did not answer within {limit_s:.0f} s.", url=url) from None
         reason = answer.get("errorText", "")
         if reason and not ("ERR_ABORTED" in reason and await self.downloads.has_begun(_DOWNLOAD_BEGINS_S)):
@@ -233,11 +233,11 @@ class ActingPage:
 
     async def back(self) -> bool:
         """Go back to the previous page; return False if there is none."""
-        history = await self._session.send("Page.getNavigationHistory")
+        history = await self.session.send("Page.getNavigationHistory")
         at = history["currentIndex"]
         if at < 1 or history["entries"][at - 1]["url"] in ("about:blank", "javascript:", ""):
             return False
-        await self._session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
+        await self.session.send("Page.navigateToHistoryEntry", entryId=history["entries"][at - 1]["id"])
         await self.wait_until_idle(_OPEN_IDLE_LIMIT_S)
         return True
 
@@ -269,7 +269,7 @@ class ActingPage:
         self._had_banner_check = True
         _, *frames = self.processes.all()
         sessions = {frame.frame_id: frame.session for frame in frames}
-        done = await refuse_consent(self._session, sessions, tuple(self.guard.unloaded))
+        done = await refuse_consent(self.session, sessions, tuple(self.guard.unloaded))
         for sentence in done:
             self.notice(sentence)
         return bool(done)
@@ -291,7 +291,7 @@ class ActingPage:
         await self.outlines.take()
         hidden = [field for field in self.outlines.secret_elements() if await self._call(field, "hideFromPicture")]
         try:
-            return await take_screenshots(self._session, self._readiness, request)
+            return await take_screenshots(self.session, self._readiness, request)
         finally:
             for field in hidden:
                 await self._call(field, "showAgain")

@@ -86,7 +86,7 @@ class ProxyListener:
         self._limits = limits
         self._connect = connect
         self._on_close = on_close
-        self._connections: set[ProxiedConnection] = set()
+        self.connections: set[ProxiedConnection] = set()
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._loop.add_reader(listener.fileno(), self._accept)
@@ -111,18 +111,18 @@ class ProxyListener:
     def pause(self) -> None:
         """Stop all traffic until `resume`. Connections stay open, so that requests continue then."""
         self.is_paused = True
-        for connection in self._connections:
+        for connection in self.connections:
             connection.pause()
 
     def resume(self) -> None:
         """Allow the traffic of the paused visit again, within its limits."""
         self.is_paused = False
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.resume()
 
     def drop_connections(self) -> None:
         """Abort every connection, and every attempt to open one."""
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.close()
 
     async def close(self) -> None:
@@ -133,7 +133,7 @@ class ProxyListener:
         self._listener.close()
         if self._timer is not None:
             self._timer.cancel()
-        closing = list(self._connections)
+        closing = list(self.connections)
         self.drop_connections()
         self._on_close(self)
         for connection in closing:
@@ -172,7 +172,7 @@ class ProxyListener:
 
     def forget(self, connection: ProxiedConnection) -> None:
         """Remove a closed connection."""
-        self._connections.discard(connection)
+        self.connections.discard(connection)
 
     def _accept(self) -> None:
         for _ in range(LISTEN_BACKLOG):
@@ -190,13 +190,13 @@ class ProxyListener:
         if not peer.startswith("127."):
             near.close()
             return
-        if len(self._connections) >= self._limits.connections:
+        if len(self.connections) >= self._limits.connections:
             self.traffic.record(ConnectionFailure(FailureKind.TOO_MANY_CONNECTIONS, "", 0))
             near.close()
             return
         near.setblocking(False)
         self.traffic.connections += 1
-        self._connections.add(ProxiedConnection(self, near))
+        self.connections.add(ProxiedConnection(self, near))
         if self._timer is None:
             self._timer = self._loop.call_later(self.idle_s / 2, self._close_idle)
 
@@ -214,13 +214,13 @@ class ProxyListener:
     def _close_idle(self) -> None:
         self._timer = None
         oldest = time.monotonic() - self.idle_s
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             since = connection.idle_since
             if since is not None and since < oldest:
                 if connection.is_unanswered:
                     self.traffic.record(ConnectionFailure(FailureKind.IDLE, connection.host, connection.port))
                 connection.close()
-        if self._connections:
+        if self.connections:
             self._timer = self._loop.call_later(self.idle_s / 2, self._close_idle)
 
 

@@ -117,7 +117,7 @@ class BrowserHandle:
         self.idle_since = time.monotonic()
         self._egress = egress
         self._settings = settings
-        self._ready: list[Tab] = []
+        self.ready_tabs: list[Tab] = []
         self._profile_tabs: IdleTabs[ProfileKey] = IdleTabs(MAX_IDLE_TABS, IDLE_TTL_S, one_per_key=True)
         self._batch_tabs: IdleTabs[BatchKey] = IdleTabs(MAX_BATCH_TABS, BATCH_TTL_S)
         self._patterns: LRUCache[BatchKey, PagePatterns] = LRUCache(_MAX_BATCHES)
@@ -222,7 +222,7 @@ class BrowserHandle:
             await tab.close()
             self.prepare_tabs()
             return
-        self._ready.append(tab)
+        self.ready_tabs.append(tab)
 
     async def _keep_for_profile(self, lease: TabLease, profile: ProfileKey) -> None:
         if lease.tab.freezes >= VISITS_PER_TAB:
@@ -295,7 +295,7 @@ class BrowserHandle:
 
     def prepare_tabs(self) -> None:
         """Open one more tab in advance if too few are ready: opening one takes longer than a whole peek."""
-        coming = len(self._ready) + len(self._cleaning) + self._opening
+        coming = len(self.ready_tabs) + len(self._cleaning) + self._opening
         if self.is_alive and coming < self._settings.warm_tabs:
             self._opening += 1
             self._in_background(self._open_ahead())
@@ -316,21 +316,21 @@ class BrowserHandle:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        tabs, self._ready = self._ready + self._profile_tabs.take_all() + self._batch_tabs.take_all(), []
+        tabs, self.ready_tabs = self.ready_tabs + self._profile_tabs.take_all() + self._batch_tabs.take_all(), []
         await self.chromium.close()
         await asyncio.gather(*(tab.close() for tab in tabs), return_exceptions=True)
 
     async def _take_clean_tab(self) -> Tab:
         """Return a prepared tab whose renderer runs, or open one."""
-        while not self._ready and self._cleaning:
+        while not self.ready_tabs and self._cleaning:
             await asyncio.wait(self._cleaning, return_when=asyncio.FIRST_COMPLETED)
         tab: Tab | None = None
-        while tab is None and self._ready:
-            tab = self._ready.pop()
+        while tab is None and self.ready_tabs:
+            tab = self.ready_tabs.pop()
             if not tab.session.is_alive:
                 self._in_background(tab.close())
                 tab = None
-        if not self._ready and not self._cleaning:
+        if not self.ready_tabs and not self._cleaning:
             # At once, so that the next visit does not have to wait for a tab.
             self.prepare_tabs()
         return tab or await self._open()
@@ -366,7 +366,7 @@ class BrowserHandle:
             except BaseException:
                 await tab.close()
                 raise
-            self._ready.append(tab)
+            self.ready_tabs.append(tab)
         except _TAB_ERRORS:
             return
         finally:

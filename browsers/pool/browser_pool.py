@@ -69,7 +69,7 @@ class BrowserPool:
         self._egress = egress
         self._folder = ProfileDir()
         self._driver = PlaywrightDriver(self._folder)
-        self._handles: dict[Tier, BrowserHandle] = {}
+        self.handles: dict[Tier, BrowserHandle] = {}
         self._found: dict[Tier, locate.ChromiumInstall] = {}
         self._memory: dict[Tier, int | None] = {}
         self._sampled_at: dict[Tier, int] = {}
@@ -90,7 +90,7 @@ class BrowserPool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(handle.close() for handle in self._handles.values()))
+        await asyncio.gather(*(handle.close() for handle in self.handles.values()))
         await self._driver.close()
         await asyncio.to_thread(self._folder.__exit__, None, None, None)
 
@@ -105,7 +105,7 @@ class BrowserPool:
 
     def is_ready(self, tier: Tier = Tier.LIGHT) -> bool:
         """Return True if the browser of a tier runs and responds."""
-        handle = self._handles.get(self._find_serving_tier(tier))
+        handle = self.handles.get(self._find_serving_tier(tier))
         return handle is not None and handle.is_alive and handle.heartbeat.is_responsive
 
     def states(self) -> tuple[BrowserState, ...]:
@@ -123,13 +123,13 @@ class BrowserPool:
                 age_s=time.monotonic() - handle.chromium.started_at,
                 memory_bytes=self._memory.get(tier),
             )
-            for tier, handle in self._handles.items()
+            for tier, handle in self.handles.items()
             if handle.is_alive
         )
 
     def forget(self, principal: str, site_profile: str) -> None:
         """Close the idle tabs of a site profile."""
-        for handle in self._handles.values():
+        for handle in self.handles.values():
             handle.forget(principal, site_profile)
 
     async def get_handle(self, tier: Tier) -> BrowserHandle:
@@ -139,7 +139,7 @@ class BrowserPool:
         being closed.
         """
         tier = self._find_serving_tier(tier)
-        handle = self._handles.get(tier)
+        handle = self.handles.get(tier)
         if handle is not None and handle.is_alive:
             return handle
         start = asyncio.ensure_future(self._start(tier))
@@ -156,7 +156,7 @@ class BrowserPool:
 
     async def _start(self, tier: Tier) -> BrowserHandle:
         async with self._launching:
-            handle = self._handles.get(tier)
+            handle = self.handles.get(tier)
             if handle is None or not handle.is_alive:
                 handle = await self._launch(tier)
             return handle
@@ -193,7 +193,7 @@ class BrowserPool:
         chromium = await self._launch_chromium(
             LaunchRequest(tier, found.executable, plan, self._settings.page_memory_bytes)
         )
-        handle = self._handles[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
+        handle = self.handles[tier] = BrowserHandle(chromium, identity, self._egress, self._settings)
         self._spawn(self._watch(tier, handle))
         handle.prepare_tabs()
         return handle
@@ -242,14 +242,14 @@ class BrowserPool:
         self.restarts += 1
         self.last_error = "The browser died and was replaced."
         log.warning("browser died tier=%s restarts=%s", tier, self.restarts)
-        if self._handles.get(tier) is handle:
-            del self._handles[tier]
+        if self.handles.get(tier) is handle:
+            del self.handles[tier]
         await self._try_start(tier)
 
     async def _maintain(self) -> None:
         while True:
             await asyncio.sleep(self._settings.housekeeping_s)
-            for tier, handle in list(self._handles.items()):
+            for tier, handle in list(self.handles.items()):
                 try:
                     await self._maintain_browser(tier, handle)
                 except errors.BrowsersError:
@@ -268,7 +268,7 @@ class BrowserPool:
         handle.close_expired()
         idle_s = 0.0 if handle.lent else time.monotonic() - handle.idle_since
         if tier is Tier.FULL and idle_s > self._settings.full_idle_s:
-            del self._handles[tier]
+            del self.handles[tier]
             self._spawn(self._retire(handle))
         elif handle.needs_replacement or await self._uses_too_much_memory(tier, handle):
             await self._replace(tier, handle)
@@ -284,7 +284,7 @@ class BrowserPool:
     async def _replace(self, tier: Tier, old: BrowserHandle) -> None:
         """Start a new browser for new visits, then let the old one finish its visits and close it."""
         async with self._launching:
-            if self._handles.get(tier) is not old:
+            if self.handles.get(tier) is not old:
                 return
             await self._launch(tier)
             self._sampled_at.pop(tier, None)

@@ -121,14 +121,15 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
     for row, outcome in zip(rows, outcomes, strict=True):
         if command is not None and _is_change(outcome):
             failed_commands += not await _execute(command, row)
-    return _exit_code(outcomes, failed_commands)
+    return exit_code(outcomes, failed_commands)
 
 
 def _is_change(outcome: PageChange | ScraperError) -> bool:
     return not isinstance(outcome, ScraperError) and outcome.status in ("changed", "gone", "moved")
 
 
-def _exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: int) -> int:
+def exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: int) -> int:
+    """Return the exit code for the outcomes of watched pages and the number of commands that failed."""
     if any(map(_is_change, outcomes)):
         return ExitCode.INCOMPLETE if failed_commands else ExitCode.CHANGED
     codes = {code_of_error(outcome) for outcome in outcomes if isinstance(outcome, ScraperError)}

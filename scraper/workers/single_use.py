@@ -64,7 +64,7 @@ class SingleUseProcesses:
         self._semaphore = asyncio.Semaphore(concurrency or min(4, os.cpu_count() or 1))
         self._limits = limits or ResourceLimits()
         self._keep_warm = keep_warm
-        self._warm: asyncio.Task[_SingleUseProcess] | None = None
+        self.warm_process: asyncio.Task[_SingleUseProcess] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._is_open = True
         self._ending: set[asyncio.Task[None]] = set()
@@ -102,12 +102,12 @@ class SingleUseProcesses:
             yield process
         finally:
             await process.end()
-            if self._keep_warm and self._is_open and self._warm is None:
-                self._warm = asyncio.get_running_loop().create_task(self._start_warm_process())
+            if self._keep_warm and self._is_open and self.warm_process is None:
+                self.warm_process = asyncio.get_running_loop().create_task(self._start_warm_process())
                 self._start_idle_timer()
 
     async def _take_process(self) -> _SingleUseProcess:
-        warm, self._warm = self._warm, None
+        warm, self.warm_process = self.warm_process, None
         if warm is not None:
             with contextlib.suppress(WorkerFailedError, TimeoutError):
                 process = await _await_process(warm)
@@ -141,7 +141,7 @@ class SingleUseProcesses:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
-        warm, self._warm = self._warm, None
+        warm, self.warm_process = self.warm_process, None
         if warm is not None:
             await _cancel_start(warm)
 

@@ -151,7 +151,7 @@ async def test_hanging_browser_is_not_ready_until_it_continues_or_is_replaced(
     monkeypatch.setattr(browser_handle, "MAX_MISSED_PROBES", 1_000_000)
     async with Browsers(replace(browser_settings, housekeeping_s=0.1)) as client:
         await until(lambda: client.status().ready)
-        pid = client._pool._handles[Tier.LIGHT].chromium.pid
+        pid = client.pool.handles[Tier.LIGHT].chromium.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         await until(lambda: not client.status().ready)
@@ -288,9 +288,9 @@ async def test_a_worn_browser_is_replaced_without_a_failed_visit(browser_setting
     worn = replace(browser_settings, peeks_per_browser=3, housekeeping_s=0.2)
     async with Browsers(worn) as client:
         await visit(client, site, "/static/0", Mode.PEEK)
-        first = client._pool._handles[Tier.LIGHT]
+        first = client.pool.handles[Tier.LIGHT]
         async with asyncio.timeout(60):
-            while client._pool._handles[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
+            while client.pool.handles[Tier.LIGHT] is first or not first.chromium.connection.closed.is_set():
                 assert marks(await visit(client, site, "/static/1", Mode.PEEK)) == 60
         assert first.peeks >= 3
         assert client.status().restarts == 0

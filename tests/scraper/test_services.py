@@ -74,7 +74,7 @@ async def test_closing_ends_the_browser(settings: Settings) -> None:
     async with Services.open(settings) as app:
         await ready(app)
         # Check only this app's processes: browsers that other tests share may start others.
-        browser = psutil.Process(app.browsers._pool._handles[Tier.LIGHT].chromium.pid)
+        browser = psutil.Process(app.browsers.pool.handles[Tier.LIGHT].chromium.pid)
         started = [browser, *chromium_of(browser)]
         assert len(started) > 1
     await until(lambda: alive(started) == [])

@@ -182,11 +182,11 @@ async def test_nothing_is_repeated_after_the_browser_died(browser_settings: Brow
     async with Browsers(browser_settings) as browsers:
         actor = Actor(browsers, site)
         await actor("open @form", 'click "Gift"')
-        handle = await browsers._pool.get_handle(Tier.FULL)
+        handle = await browsers.pool.get_handle(Tier.FULL)
         handle.chromium.connection.post("Browser.crash")
         assert actor.session is not None
         page = browsers.acting._sessions[actor.session].page
-        await page._session.ended.wait()
+        await page.session.ended.wait()
         lost = await actor("look")
         assert lost.error.startswith("the tab was lost at step 3, after") and actor.session is None
         assert not (await actor("open @form")).error

@@ -77,7 +77,7 @@ async def test_an_idle_session_ends(browsers: Browsers, site: Site, monkeypatch:
     with pytest.raises(errors.UnknownSessionError):
         await run_steps(browsers, ["look"], session=session, principal="fay")
     async with asyncio.timeout(30):
-        await page._session.ended.wait()
+        await page.session.ended.wait()
     assert session not in browsers.acting._sessions
 
 
@@ -112,7 +112,7 @@ async def test_a_page_rests_between_calls_and_holds_no_slot(browsers: Browsers, 
 
 
 async def test_the_memory_of_a_page_is_limited_while_a_step_runs(browsers: Browsers, actor: Actor, site: Site) -> None:
-    handle = await browsers._pool.get_handle(Tier.FULL)
+    handle = await browsers.pool.get_handle(Tier.FULL)
     guard = handle.chromium.renderer_guard
     assert guard is not None
     watched = guard._visits
@@ -150,8 +150,8 @@ async def test_a_lost_tab_is_reopened_only_after_reading(browsers: Browsers, act
         await actor('click "Gift"')
     assert actor.session is not None
     page = browsers.acting._sessions[actor.session].page
-    page._session.post("Page.crash")
-    await page._session.ended.wait()
+    page.session.post("Page.crash")
+    await page.session.ended.wait()
     after = await actor("look")
     if writes:
         assert after.error.startswith("the tab was lost at step 3, after")
@@ -166,12 +166,12 @@ async def test_a_browser_is_replaced_after_its_sessions(
 ) -> None:
     monkeypatch.setattr(browser_pool, "DRAIN_LIMIT_S", 0.05)
     await actor("open @form")
-    worn = await browsers._pool.get_handle(Tier.FULL)
-    await browsers._pool._replace(Tier.FULL, worn)
+    worn = await browsers.pool.get_handle(Tier.FULL)
+    await browsers.pool._replace(Tier.FULL, worn)
     await asyncio.sleep(0.2)
     typed = await actor('type "Name" = Ada')
     assert not typed.error and 'textbox "Name" = "Ada"' in typed.content
-    assert await browsers._pool.get_handle(Tier.FULL) is not worn
+    assert await browsers.pool.get_handle(Tier.FULL) is not worn
 
 
 @pytest.mark.parametrize("failure", [CommandFailedError("Internal error"), TimeoutError()])
@@ -183,7 +183,7 @@ async def test_a_page_that_dies_during_a_command_is_an_outcome(
     page = browsers.acting._sessions[actor.session].page
 
     async def die(limit_s: float = 0.0) -> None:
-        page._session.fail(lambda: errors.PageCrashedError("The page's renderer died."))
+        page.session.fail(lambda: errors.PageCrashedError("The page's renderer died."))
         raise failure
 
     monkeypatch.setattr(page, "wait_until_idle", die)

@@ -62,7 +62,7 @@ async def test_browser_close_is_detected_while_the_connection_opens(open_listene
     async with raw(listener) as conversation:
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await settled(lambda: names.queries)
-    await settled(lambda: not listener._connections)
+    await settled(lambda: not listener.connections)
     names.speak.set()
 
 
@@ -106,7 +106,7 @@ async def test_a_reset_by_the_site_ends_the_connection(open_listener: OpenListen
         async with through(listener, SITE) as conversation:
             await conversation.say(b"x")
             assert await conversation.hear_all() == b""
-        await settled(lambda: not listener._connections)
+        await settled(lambda: not listener.connections)
 
 
 async def test_connections_can_be_dropped_in_any_state(open_listener: OpenListener) -> None:
@@ -114,12 +114,12 @@ async def test_connections_can_be_dropped_in_any_state(open_listener: OpenListen
     async with served(echo) as port:
         listener = await open_listener(names, test_hosts=at(port))
         async with raw(listener) as greeting, raw(listener) as opening, through(listener, SITE) as joined:
-            await settled(lambda: len(listener._connections) == 3)
+            await settled(lambda: len(listener.connections) == 3)
             await opening.say(b"\x05\x01\x00" + request("silent.example", 80))
             listener.drop_connections()
             for conversation in (greeting, opening, joined):
                 assert await conversation.hear_all() in (b"", proxy_protocols.METHOD_ACCEPTED)
-        assert not listener._connections
+        assert not listener.connections
         assert await code(listener, SITE) == SUCCEEDED, "the gate itself stays open"
     names.speak.set()
 
@@ -142,7 +142,7 @@ async def test_closing_during_a_lookup_leaves_nothing_behind(open_listener: Open
         await conversation.say(b"\x05\x01\x00" + request("silent.example", 80))
         await conversation.hear(2)
         await settled(lambda: names.queries)
-        (passage,) = listener._connections
+        (passage,) = listener.connections
         await listener.close()
         assert await conversation.hear_all() == b""
         assert passage._opening is not None
@@ -157,7 +157,7 @@ async def test_many_short_connections_leave_no_socket_open(open_listener: OpenLi
         for _ in range(count // 20):
             await asyncio.gather(*(_fetch(listener) for _ in range(20)))
         # Count the sockets of this listener only: browsers that other tests share open and close others.
-        await settled(lambda: not listener._connections and sockets_at(listener.port, port) == 0)
+        await settled(lambda: not listener.connections and sockets_at(listener.port, port) == 0)
         assert listener.traffic.connections == count
 
 

@@ -37,7 +37,7 @@ async def test_early_data_is_counted(open_listener: OpenListener) -> None:
             await conversation.say(b"\x05\x01\x00" + request(SITE, 80) + b"early")
             await conversation.hear_all()
         assert listener.traffic.too_large
-        await settled(lambda: not listener._connections and sockets_at(listener.port, port) == 0)
+        await settled(lambda: not listener.connections and sockets_at(listener.port, port) == 0)
         assert _watched() <= _open(), "nobody watches a descriptor that is closed"
         listener.begin_visit(WIRE_BYTES)
         assert await code(listener, SITE) == SUCCEEDED
@@ -131,7 +131,7 @@ async def test_idle_connection_is_closed(open_listener: OpenListener) -> None:
         listener = await open_listener(test_hosts=at(port))
         async with raw(listener) as mute, through(listener, SITE) as conversation:
             await conversation.say(b"GET / HTTP/1.1\r\n\r\n")
-            await settled(lambda: listener.traffic.up_bytes > 0 and len(listener._connections) == 2)
+            await settled(lambda: listener.traffic.up_bytes > 0 and len(listener.connections) == 2)
             # Set the limit only now: earlier, a busy machine may pause for so long.
             lose_patience(listener, 0.1)
             assert await conversation.hear_all() == b""
@@ -170,10 +170,10 @@ async def test_active_connection_stays_open(open_listener: OpenListener, monkeyp
                 assert await conversation.hear(1) == b"x"
                 clock.now += 0.9 * listener.idle_s
                 lose_patience(listener, listener.idle_s)
-            assert len(listener._connections) == 1
+            assert len(listener.connections) == 1
             clock.now += 0.2 * listener.idle_s
             lose_patience(listener, listener.idle_s)
-            assert not listener._connections
+            assert not listener.connections
     assert listener.traffic.failures == ()
 
 

@@ -47,7 +47,7 @@ async def test_early_data_is_limited(open_listener: OpenListener) -> None:
         await settled(lambda: names.queries)
         conversation.writer.write(bytes(32 << 20))
         await asyncio.sleep(0.1)
-        (passage,) = listener._connections
+        (passage,) = listener.connections
         assert len(passage._received) < 1 << 20
         # Without the abort, closing would wait until the other end has received everything.
         conversation.writer.transport.abort()

@@ -34,10 +34,10 @@ async def fresh(browser_settings: BrowserSettings) -> AsyncIterator[Browsers]:
 
 async def _at_rest(browsers: Browsers) -> BrowserHandle:
     """Return the light browser's handle after all background tabs are prepared."""
-    await until(lambda: Tier.LIGHT in browsers._pool._handles)
-    handle = browsers._pool._handles[Tier.LIGHT]
+    await until(lambda: Tier.LIGHT in browsers.pool.handles)
+    handle = browsers.pool.handles[Tier.LIGHT]
     async with asyncio.timeout(PATIENCE_S):
-        while handle._background or len(handle._ready) < WARM:
+        while handle._background or len(handle.ready_tabs) < WARM:
             handle.prepare_tabs()
             await asyncio.sleep(0.02)
     return handle
@@ -47,32 +47,32 @@ async def test_lease_of_the_last_ready_tab_opens_another(fresh: Browsers) -> Non
     handle = await _at_rest(fresh)
     request = Request("http://site.example/", mode=Mode.PEEK)
     async with handle.lease(request), handle.lease(request):
-        await until(lambda: bool(handle._ready))
+        await until(lambda: bool(handle.ready_tabs))
         assert handle.lent == WARM
 
 
 async def test_tabs_with_a_crashed_renderer_are_not_leased(fresh: Browsers, site: Site) -> None:
     handle = await _at_rest(fresh)
-    dead = list(handle._ready)
+    dead = list(handle.ready_tabs)
     for tab in dead:
         tab.session.post("Page.crash")
     await until(lambda: not any(tab.session.is_alive for tab in dead))
     assert "MARK-" in (await visit(fresh, site, "/spa/1")).html
-    assert not set(handle._ready) & set(dead)
+    assert not set(handle.ready_tabs) & set(dead)
 
 
 async def test_tab_is_reused_after_a_peek(fresh: Browsers, site: Site) -> None:
     handle = await _at_rest(fresh)
-    ready, opened = set(handle._ready), handle.tabs_opened
+    ready, opened = set(handle.ready_tabs), handle.tabs_opened
     for _ in range(5):
         await visit(fresh, site, "/static/1", Mode.PEEK)
     await until(lambda: not handle._background)
-    assert (set(handle._ready), handle.tabs_opened) == (ready, opened)
+    assert (set(handle.ready_tabs), handle.tabs_opened) == (ready, opened)
 
 
 async def test_lease_waits_for_a_tab_that_is_being_cleaned(browser_settings: BrowserSettings) -> None:
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
-        handle = await running._pool.get_handle(Tier.LIGHT)
+        handle = await running.pool.get_handle(Tier.LIGHT)
         for _ in range(3):
             async with handle.lease(Request("http://site.example/", mode=Mode.PEEK)) as lease:
                 lease.is_reusable = True
@@ -86,9 +86,9 @@ async def test_cache_of_a_tab_is_bounded(
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         for number in range(7):
             await visit(running, site, f"/static/{number + 1}", Mode.PEEK)
-        handle = await running._pool.get_handle(Tier.LIGHT)
+        handle = await running.pool.get_handle(Tier.LIGHT)
         await until(lambda: not handle._background)
-        (tab,) = handle._ready
+        (tab,) = handle.ready_tabs
         assert (tab.peeks, len(tab.cached._keys)) == (7, 1)
 
 
@@ -110,7 +110,7 @@ async def test_tab_with_a_cache_that_cannot_be_emptied_is_replaced(
     monkeypatch.setattr(tab_module, "CLOSE_LIMIT_S", 2.0)
     async with Browsers(replace(browser_settings, warm_tabs=0)) as running:
         await visit(running, site, "/static/1", Mode.PEEK)
-        handle = await running._pool.get_handle(Tier.LIGHT)
+        handle = await running.pool.get_handle(Tier.LIGHT)
         monkeypatch.setattr(Session, "start", refusing)
         assert marks(await visit(running, site, path, mode)) == 60
         assert handle.tabs_opened == 2
@@ -176,8 +176,8 @@ async def test_a_browser_that_opens_no_tab_is_replaced(
         raise TimeoutError
 
     handle = await _at_rest(fresh)
-    handle._close_tabs(handle._ready)
-    handle._ready = []
+    handle._close_tabs(handle.ready_tabs)
+    handle.ready_tabs = []
     with monkeypatch.context() as broken:
         broken.setattr(Tab, "open", refuse)
         with pytest.raises(errors.BrowserGoneError):

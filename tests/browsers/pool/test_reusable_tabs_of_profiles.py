@@ -86,7 +86,7 @@ class TestBounds:
 
 
 def _get_handle(browsers: Browsers, tier: Tier) -> BrowserHandle:
-    return browsers._pool._handles[tier]
+    return browsers.pool.handles[tier]
 
 
 def _idle_tab(browsers: Browsers, tier: Tier, principal: str) -> Tab:

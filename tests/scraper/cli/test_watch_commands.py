@@ -148,8 +148,8 @@ def test_changes_are_printed_given_to_a_command_and_in_the_exit_code(
 def test_failures_of_one_kind_have_its_exit_code_also_for_several_pages() -> None:
     same, changed = (PageChange("https://example.com/", status, 0.0) for status in ("same", "changed"))
     down, blocked = HostDownError("down"), BlockedBySiteError("blocked", reason="captcha")
-    assert watch_commands._exit_code([same, down, down], 0) == 4
-    assert watch_commands._exit_code([blocked, same], 0) == 3
-    assert watch_commands._exit_code([down, blocked], 0) == 1
-    assert watch_commands._exit_code([down, changed], 0) == 10
-    assert watch_commands._exit_code([same, same], 0) == 0
+    assert watch_commands.exit_code([same, down, down], 0) == 4
+    assert watch_commands.exit_code([blocked, same], 0) == 3
+    assert watch_commands.exit_code([down, blocked], 0) == 1
+    assert watch_commands.exit_code([down, changed], 0) == 10
+    assert watch_commands.exit_code([same, same], 0) == 0

@@ -94,7 +94,7 @@ async def test_listing_the_engines_starts_the_browser(engine_settings: Settings,
     async with Services.open(replace(engine_settings, data_dir=tmp_path)) as app:
         await run(app, "engines")
         async with asyncio.timeout(120):
-            while not app.browsers._pool.is_ready(Tier.FULL):  # noqa: ASYNC110 - no event reports a start
+            while not app.browsers.pool.is_ready(Tier.FULL):  # noqa: ASYNC110 - no event reports a start
                 await asyncio.sleep(0.05)
 
 

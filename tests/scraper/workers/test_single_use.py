@@ -53,12 +53,12 @@ async def test_an_error_is_returned_with_code_and_text(shots: SingleUseProcesses
 
 async def test_a_warm_process_serves_one_document_and_is_replaced(shots: SingleUseProcesses) -> None:
     await ask(shots, PDF)
-    assert shots._warm is not None
-    first = await shots._warm
+    assert shots.warm_process is not None
+    first = await shots.warm_process
     await ask(shots, PDF)
     assert not first.is_open
-    assert shots._warm is not None
-    assert await shots._warm is not first
+    assert shots.warm_process is not None
+    assert await shots.warm_process is not first
 
 
 async def test_nothing_is_left_of_any_process(shots: SingleUseProcesses) -> None:
@@ -131,8 +131,8 @@ async def test_cancellation_ends_the_process() -> None:
 
 async def test_a_dead_process_fails_only_its_own_call(shots: SingleUseProcesses) -> None:
     await ask(shots, PDF)
-    assert shots._warm is not None
-    waiting = await shots._warm
+    assert shots.warm_process is not None
+    waiting = await shots.warm_process
     pid = waiting._process.pid
     os.kill(pid, 9)
     while pid in children():  # noqa: ASYNC110 - no event reports a death
@@ -145,7 +145,7 @@ async def test_a_process_that_is_killed_while_it_starts_fails_no_call(shots: Sin
     await ask(shots, PDF)
     while not (starting := children() - before):  # noqa: ASYNC110 - no event reports a start
         await asyncio.sleep(0.001)
-    assert shots._warm is not None and not shots._warm.done()
+    assert shots.warm_process is not None and not shots.warm_process.done()
     for pid in starting:
         os.kill(pid, signal.SIGKILL)
     assert "parsed" in await ask(shots, PDF)
