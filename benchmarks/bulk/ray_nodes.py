@@ -17,7 +17,7 @@ _NODES = 2
 _STORE_BYTES = 160_000_000
 _START_LIMIT_S = 180.0
 _STOP_LIMIT_S = 60.0
-_READER = "ray::MapWorker(MapBatches(RayWorker))"
+_READER = "ray::ReaderProcess"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -35,7 +35,6 @@ from scraper.bulk.model import (
     BulkError,
     DiskFullError,
     Format,
-    IdSet,
     JobInUseError,
     JobMismatchError,
     JobPage,
@@ -111,7 +110,7 @@ def open_job_files(
     # These options must be the same in each run.
     recipe = hashlib.sha256(spec.recipe.encode("utf-8", "replace")).hexdigest()[:12] if spec.recipe else _NO_RECIPE
     identity = {"--format": spec.format.value, "--render": spec.render, "--recipe": recipe, "list": _fingerprint(spec)}
-    options: dict[str, Any] = {"fields": _read_columns(spec.recipe)} if spec.format is Format.CSV else {}
+    fields = _read_columns(spec.recipe) if spec.format is Format.CSV else ()
     lines = url_lists.read_lines(spec.source) if spec.crawl is None else map(ListLine, spec.crawl.urls)
     try:
         if not (spec.folder / DATABASE_FILE_NAME).exists():
@@ -126,7 +125,7 @@ def open_job_files(
         _add_list(database, spec, lines, notify, is_abandoned)
         if spec.crawl is not None:
             database.prepare_crawl()
-        output: RowOutput = output_class(spec.folder, database.position, **options)
+        output: RowOutput = output_class(spec.folder, database.position, fields=fields)
         stack.callback(output.close)
     except (OSError, apsw.Error) as error:
         raise to_bulk_error(error, spec.folder) from error
@@ -258,7 +257,6 @@ class BulkJob:
         self._has_space = asyncio.Event()
         self._failure: BulkError | None = None
         self._closing = False
-        self._delivered = IdSet()
         self._began = time.monotonic()
 
     @classmethod
@@ -316,10 +314,6 @@ class BulkJob:
             await self._has_space.wait()
         if self._failure is not None:
             raise self._failure
-        if outcome.page.number in self._delivered:
-            # A cluster may read a page twice, but it is written once.
-            return
-        self._delivered.add(outcome.page.number)
         self.stats.delivered += 1
         self.stats.retried += max(0, outcome.tries - 1)
         self._batch.append(outcome)

@@ -225,24 +225,3 @@ class OutputPosition:
     """Number of the file, from 1."""
     offset: int = 0
     """Bytes of the file."""
-
-
-class IdSet:
-    """Set of small integers with one bit each: ten million pages take little more than a megabyte."""
-
-    def __init__(self) -> None:
-        """Create an empty set."""
-        self._bits = bytearray()
-
-    def add(self, number: int) -> None:
-        """Add a number of at least 0."""
-        place = number >> 3
-        if place >= len(self._bits):
-            # Extended in steps, so that a list that is read in order does not grow byte by byte.
-            self._bits.extend(bytes(place + 1024 - len(self._bits)))
-        self._bits[place] |= 1 << (number & 7)
-
-    def __contains__(self, number: int) -> bool:
-        """Return True if the number was added."""
-        place = number >> 3
-        return place < len(self._bits) and bool(self._bits[place] & (1 << (number & 7)))

@@ -1,1 +1,1 @@
-"""Read a job on a Ray cluster: Ray Data distributes blocks of whole hosts. Only this package imports Ray."""
+"""Read a job on a Ray cluster, whose processes get blocks of whole hosts. Only this package imports Ray."""

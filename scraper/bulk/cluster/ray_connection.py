@@ -10,11 +10,11 @@ import queue
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import ray
-import ray.data
 
 from scraper.bulk.model import ClusterUnavailableError
 
@@ -41,8 +41,7 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
     Raises:
         ClusterUnavailableError: No cluster answers at the address, or Ray cannot start.
     """
-    for name in ("ray", "ray.data"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("ray").setLevel(logging.ERROR)
     with _RayThread() as thread:
         try:
             await _probe(address)
@@ -54,7 +53,6 @@ async def connect_cluster(address: str) -> AsyncIterator[None]:
             log.debug("Ray did not start", exc_info=True)
             raise ClusterUnavailableError(address, _describe(error), is_new=address == _LOCAL) from None
         _restore_sigterm()
-        ray.data.DataContext.get_current().enable_progress_bars = False
         limit_s = _DISCONNECT_LIMIT_S
         try:
             yield
@@ -100,9 +98,6 @@ async def _probe(address: str) -> None:
     writer.close()
 
 
-_Work = tuple[Callable[[], object], "asyncio.Future[None]"]
-
-
 class _RayThread:
     """Thread for calls that cannot be interrupted; the process can end without waiting for it.
 
@@ -110,8 +105,7 @@ class _RayThread:
     """
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Callable[[], object], Future[None]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="ray", daemon=True).start()
 
     def __enter__(self) -> Self:
@@ -127,46 +121,19 @@ class _RayThread:
             TimeoutError: It takes longer than `limit_s` seconds.
             BaseException: An exception of `work`.
         """
-        done: asyncio.Future[None] = self._loop.create_future()
+        done: Future[None] = Future()
         self._queue.put((work, done))
         async with asyncio.timeout(limit_s):
-            await done
+            await asyncio.wrap_future(done)
 
     def _run(self) -> None:
         while (item := self._queue.get()) is not None:
-            if not _run_and_notify(self._loop, *item):
-                return
-
-
-def run_in_daemon_thread(work: Callable[[], object], *, name: str) -> asyncio.Future[None]:
-    """Run `work` in a new daemon thread, which does not delay the end of the program.
-
-    The returned future ends with `work`, or fails with its exception.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-    threading.Thread(target=_run_and_notify, args=(loop, work, done), name=name, daemon=True).start()
-    return done
-
-
-def _run_and_notify(loop: asyncio.AbstractEventLoop, work: Callable[[], object], done: asyncio.Future[None]) -> bool:
-    """Run `work` in this thread and set its result in an event loop; return False if the loop is closed."""
-    failure: BaseException | None = None
-    try:
-        work()
-    except BaseException as error:  # passed on to the caller that waits
-        failure = error
-    try:
-        loop.call_soon_threadsafe(_set_outcome, done, failure)
-    except RuntimeError:
-        return False
-    return True
-
-
-def _set_outcome(done: asyncio.Future[None], error: BaseException | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)
+            work, done = item
+            if not done.set_running_or_notify_cancel():
+                continue
+            try:
+                work()
+            except BaseException as error:  # passed on to the caller that waits
+                done.set_exception(error)
+            else:
+                done.set_result(None)

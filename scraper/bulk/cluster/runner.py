@@ -1,159 +1,26 @@
-"""Run a job on a Ray cluster: processes read blocks of pages or crawl sites; a collector returns the rows."""
+"""Run a job on a Ray cluster: give blocks of pages to its processes, and write the outcomes that come back."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import dataclasses
-import itertools
-import logging
 import math
-import pickle
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-import pyarrow as pa
 import ray
-import ray.data
-from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line, run_in_daemon_thread
-from scraper.bulk.cluster.ray_worker import OutcomeCollector, RayWorker, make_block_table
+from scraper.bulk.cluster.ray_connection import connect_cluster, get_error_line
+from scraper.bulk.cluster.reader_process import ReaderProcess
 from scraper.bulk.crawl import CrawlPlanner, choose_pages, open_planner
 from scraper.bulk.job import BulkJob
 from scraper.bulk.job_database import JobDatabase
 from scraper.bulk.model import BulkError, JobPage, PageOutcome
+from scraper.bulk.page_dispatcher import GRACE_S
 from scraper.settings import Settings
-
-_BLOCK_PAGES = 16
-"""Pages of a site that are sent to a process at once. With fewer, more links are known when pages are chosen."""
-_SITES_PER_PROCESS = 32
-"""Sites that one process reads at once: many, because few pages of a host may be requested at once."""
-_CRAWL_COLLECT_WAIT_S = 0.2
-"""Seconds that one call waits for outcomes."""
-_BLOCK_TRIES = 3
-"""Attempts to read one block; another process gets it after its process has died."""
-_CLOSE_LIMIT_S = 10.0
-
-
-class _CrawlProcess:
-    """Ray actor that reads the blocks of some sites."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Open the services, with the arguments of `RayWorker`."""
-        self._reader = RayWorker(*arguments, **options)
-
-    def read_block(self, block: pa.Table) -> None:
-        """Read one block."""
-        self._reader(block)
-
-    def close(self) -> None:
-        """Close the services."""
-        self._reader.close()
-
-
-class CrawlRun:
-    """One run of a crawl; sites stay with their process, which knows when their hosts were requested last."""
-
-    def __init__(
-        self,
-        job: BulkJob,
-        planner: CrawlPlanner,
-        settings: Settings,
-        stop: asyncio.Event,
-        *,
-        collector: Any,
-        processes: int,
-        cpus: float,
-    ) -> None:
-        """Read with `processes` processes of `cpus` CPUs each."""
-        self._job = job
-        self._planner = planner
-        self._settings = settings
-        self._stop = stop
-        self._collector = collector
-        self._cpus = cpus
-        self._processes = [self._start_process(is_resumed=job.is_resumed) for _ in range(processes)]
-        self._blocks = itertools.count()
-        self._reading: dict[int, asyncio.Task[None]] = {}
-        """Blocks in progress by site."""
-
-    async def run(self) -> None:
-        """Read until nothing is left that is worth a visit, or `stop` is set.
-
-        Raises:
-            BulkError: Rows cannot be written, or the processes of a block died `_BLOCK_TRIES` times.
-            RayError: The cluster was lost.
-        """
-        try:
-            while True:
-                ended = [site for site, task in self._reading.items() if task.done()]
-                await self._write(await self._collector.collect.remote(0.0 if ended else _CRAWL_COLLECT_WAIT_S))
-                for site in ended:
-                    self._reading.pop(site).result()
-                if self._stop.is_set():
-                    await self._collector.stop.remote()
-                else:
-                    await self._start_blocks()
-                if not self._reading:
-                    await self._write(await self._collector.collect.remote(0.0))
-                    return
-        finally:
-            for task in self._reading.values():
-                task.cancel()
-            await self._close()
-
-    async def _start_blocks(self) -> None:
-        for site in self._planner.sites():
-            if site not in self._reading and not self._planner.count_reading(site):
-                pages = await choose_pages(self._job, self._planner, site, _BLOCK_PAGES)
-                if pages:
-                    self._reading[site] = asyncio.create_task(self._read_block(site, pages))
-
-    async def _read_block(self, site: int, pages: Sequence[JobPage]) -> None:
-        table = make_block_table(next(self._blocks), list(pages))
-        place = site % len(self._processes)
-        for _ in range(_BLOCK_TRIES):
-            process = self._processes[place]
-            try:
-                await process.read_block.remote(table)
-                return
-            except RayActorError:
-                if self._processes[place] is process:
-                    # Its hosts may have been asked just now.
-                    self._processes[place] = self._start_process(is_resumed=True)
-        raise BulkError(f"The processes that read {pages[0].host} died. Run the same command again.")
-
-    async def _write(self, packed: Iterable[bytes]) -> None:
-        for part in packed:
-            outcomes: list[PageOutcome] = pickle.loads(part)
-            for outcome in outcomes:
-                await self._job.deliver(self._planner.take(outcome))
-
-    def _start_process(self, *, is_resumed: bool) -> Any:
-        # A process may be used before its services are open: Ray lets the call wait.
-        remote = ray.remote(_CrawlProcess).options(num_cpus=self._cpus, max_concurrency=_SITES_PER_PROCESS)
-        return remote.remote(
-            self._job.spec,
-            self._settings,
-            self._collector,
-            keep_snapshots=self._job.needs_snapshots,
-            is_resumed=is_resumed,
-        )
-
-    async def _close(self) -> None:
-        """Close the browsers of all processes, then end the processes."""
-        with contextlib.suppress(RayActorError, TimeoutError):
-            async with asyncio.timeout(_CLOSE_LIMIT_S):
-                await asyncio.gather(*(process.close.remote() for process in self._processes), return_exceptions=True)
-        for process in self._processes:
-            ray.kill(process)
-
-
-log = logging.getLogger(__name__)
 
 Notify = Callable[[str], None]
 
@@ -164,143 +31,156 @@ _PEEKS_PER_CPU, _RENDERS_PER_CPU, _MAX_SLOTS_PER_CPU = 4, 2, 24
 
 They limit the pages read as served and the pages rendered at once. The third applies while CPU and memory are free.
 """
-_BLOCKS_PER_PROCESS = 8
-"""Blocks read at once in one process. A block may be a single host, from which only few pages may be read at once."""
+_HOSTS_PER_PROCESS = 64
+"""Hosts that one process reads at once: many, because few pages of a host may be requested at once."""
+_SITE_PAGES = 16
+"""Pages of a crawled site that a process gets at once. With fewer, more links are known when pages are chosen."""
 _COLLECT_WAIT_S = 1.0
 """Seconds that one call waits for outcomes."""
-_PASSES_LIMIT = 3
-"""Passes over the remaining pages. A block whose process dies repeatedly is read in the next pass."""
+_MAX_DEATHS = 3
+"""Processes that may die in one place one after the other without an outcome."""
+_CLOSE_LIMIT_S = 10.0
 
 
 async def run_on_cluster(job: BulkJob, settings: Settings, address: str, stop: asyncio.Event, notify: Notify) -> None:
-    """Read pages until the list is complete or `stop` is set; show messages to the user with `notify`.
+    """Read pages until the job is complete or `stop` is set; show messages to the user with `notify`.
 
     Raises:
-        BulkError: The cluster is unavailable, pages remain after all passes, or rows cannot be written.
+        BulkError: The cluster is unavailable, its processes die repeatedly, or rows cannot be written.
     """
     async with connect_cluster(address):
         processes, cpus = await asyncio.to_thread(_plan_processes)
         notify(f"{processes} processes of {cpus:g} CPUs on the cluster")
         job.stats.minimum_s = await _make_minimum_s(job)
-        process_settings = _make_process_settings(settings, job, cpus)
-        if job.spec.crawl is not None:
-            await _crawl(job, process_settings, stop, processes, cpus)
-            return
-        run = _Run(job, process_settings, stop, processes, cpus)
+        planner = None if job.spec.crawl is None else await open_planner(job)
+        run = ClusterRun(job, _make_process_settings(settings, job, cpus), stop, planner, processes, cpus)
         try:
-            for _ in range(_PASSES_LIMIT):
-                before = job.stats.delivered
-                if await run.run_pass() or stop.is_set():
-                    return
-                if job.stats.delivered == before:
-                    break
+            await run.run()
+        except RayTaskError as error:
+            raise BulkError(f"The cluster did not read all pages: {get_error_line(error)}.") from error
         except RayError as error:
             raise BulkError(
                 f"The cluster was lost: {get_error_line(error)} Written pages are safe: run the same command again."
             ) from error
-    raise BulkError(f"The cluster did not read all pages: {run.problem or 'its processes died'}.")
+        if planner is not None:
+            await planner.save(job)
 
 
-async def _crawl(job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float) -> None:
-    planner = await open_planner(job)
-    if not planner.has_next():
-        return
-    collector = _create_collector(0.0)
-    count = min(processes, len(planner.sites()))
-    run = CrawlRun(job, planner, settings, stop, collector=collector, processes=count, cpus=cpus)
-    try:
-        await run.run()
-    except RayError as error:
-        raise BulkError(
-            f"The cluster was lost: {get_error_line(error)} Written pages are safe: run the same command again."
-        ) from error
-    finally:
-        ray.kill(collector)
-    await planner.save(job)
+class ClusterRun:
+    """One run of a job. A host stays with one process, which knows when it was requested last."""
 
-
-def _create_collector(pause_s: float) -> Any:
-    """Start the collector on the node of the job, so that it survives failures of other nodes."""
-    on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(OutcomeCollector).options(num_cpus=0, scheduling_strategy=on_this_node).remote(pause_s)
-
-
-class _Run:
-    def __init__(self, job: BulkJob, settings: Settings, stop: asyncio.Event, processes: int, cpus: float) -> None:
-        self.problem = ""
+    def __init__(
+        self,
+        job: BulkJob,
+        settings: Settings,
+        stop: asyncio.Event,
+        planner: CrawlPlanner | None,
+        processes: int,
+        cpus: float,
+    ) -> None:
+        """Read with `processes` processes of `cpus` CPUs each; a crawl has a planner."""
         self._job = job
         self._settings = settings
         self._stop = stop
-        self._processes = processes
+        self._planner = planner
         self._cpus = cpus
-        self._is_resumed = job.is_resumed
-        """True if pages of any host may have been requested recently."""
+        self._processes: dict[int, Any] = {}
+        """Ray actor by place, from 0."""
+        self._places = processes if planner is None else min(processes, len(planner.sites()))
+        self._blocks = iter_blocks(job, size=block_size(job.stats.remaining, processes))
+        self._choosing = asyncio.Lock()
+        self._returned: dict[int, list[JobPage]] = {}
+        """Pages of processes that have died: of a crawl by place; of a list at 0, for any process."""
 
-    async def run_pass(self) -> bool:
-        """Distribute the remaining pages and write the outcomes; return True if the list is complete."""
-        counts = await self._job.counts()
-        if counts.done >= counts.pages:
-            return True
-        collector = _create_collector(self._job.spec.rate.gap_s if self._is_resumed else 0.0)
+    async def run(self) -> None:
+        """Read until all pages are read, or `stop` is set.
+
+        Raises:
+            BulkError: Rows cannot be written, or processes die repeatedly.
+            RayError: The cluster was lost, or a process cannot open its services.
+        """
+        if self._is_complete():
+            return
+        tasks = [asyncio.create_task(self._use_processes(place)) for place in range(self._places)]
         try:
-            dataset = await self._make_dataset(collector, counts.pages - counts.done)
-            self._is_resumed = True
-            working = run_in_daemon_thread(lambda: _run_dataset(dataset), name="blocks")
-            try:
-                await self._collect_until_done(collector, working)
-            finally:
-                # After a cancellation, the thread is not waited for.
-                working.cancel()
-            while packed := await collector.collect.remote(0.0):
-                await self._write(packed)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if self._stop.is_set():
+                done, _ = await asyncio.wait(tasks, timeout=2 * GRACE_S)
+            for task in done:
+                task.result()
         finally:
-            ray.kill(collector)
-        await self._job.flush()
-        counts = await self._job.counts()
-        return counts.done >= counts.pages
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await self._close()
 
-    async def _make_dataset(self, collector: ActorHandle[Any], pages: int) -> ray.data.Dataset:
-        number = 0
-        references: list[Any] = []
-        async for block in iter_blocks(self._job, size=block_size(pages, self._processes)):
-            references.append(ray.put(make_block_table(number, block)))
-            number += 1
-        return ray.data.from_arrow_refs(references).map_batches(
-            RayWorker,
-            batch_size=None,
-            batch_format="pyarrow",
-            fn_constructor_args=(self._job.spec, self._settings, collector),
-            fn_constructor_kwargs={"keep_snapshots": self._job.needs_snapshots, "is_resumed": self._is_resumed},
-            compute=ray.data.ActorPoolStrategy(
-                size=min(self._processes, number),
-                max_tasks_in_flight_per_actor=_BLOCKS_PER_PROCESS,
-                max_concurrent_calls_per_actor=_BLOCKS_PER_PROCESS,
-                enable_true_multi_threading=True,
-            ),
-            num_cpus=self._cpus,
-        )
+    def _is_complete(self) -> bool:
+        if self._planner is None:
+            return self._job.stats.remaining <= 0
+        return not self._planner.reading_count and not self._planner.has_next()
 
-    async def _collect_until_done(self, collector: ActorHandle[Any], work: asyncio.Future[None]) -> None:
-        """Write outcomes until all processes have ended; after a failure, let them finish their running pages."""
-        try:
-            while not work.done():
-                if self._stop.is_set():
-                    await collector.stop.remote()
-                await self._write(await collector.collect.remote(_COLLECT_WAIT_S))
-        except Exception:
-            await self._stop_processes(collector, work)
-            raise
-        await self._stop_processes(collector, work)
+    async def _use_processes(self, place: int) -> None:
+        """Read pages in one process; if it dies, continue in another one."""
+        is_restarted, deaths = self._job.is_resumed, 0
+        key = 0 if self._planner is None else place
+        while True:
+            process = self._processes[place] = self._start_process()
+            reading: dict[int, JobPage] = {}
+            try:
+                await process.open.remote()
+                while not self._stop.is_set():
+                    returned = self._returned.pop(key, [])
+                    if pages := returned or await self._choose_pages(place, reading.values()):
+                        reading |= {page.number: page for page in pages}
+                        await process.add.remote(pages, is_restarted=is_restarted or bool(returned))
+                        is_restarted = False
+                    elif self._is_complete():
+                        return
+                    outcomes = await process.collect.remote(_COLLECT_WAIT_S)
+                    deaths = 0 if outcomes else deaths
+                    await self._write(outcomes, reading)
+                await self._write(await process.stop.remote(), reading)
+                return
+            except RayActorError:
+                deaths += 1
+                if deaths >= _MAX_DEATHS:
+                    raise BulkError("The cluster did not read all pages: its processes died.") from None
+                self._returned.setdefault(key, []).extend(reading.values())
+                # Its hosts may have been requested just now.
+                is_restarted = True
 
-    async def _stop_processes(self, collector: ActorHandle[Any], work: asyncio.Future[None]) -> None:
-        await collector.stop.remote()
-        self.problem = await _wait_for_problem(work)
+    async def _choose_pages(self, place: int, reading: Iterable[JobPage]) -> list[JobPage]:
+        """Return the next pages for a process that is reading others."""
+        pages: list[JobPage] = []
+        async with self._choosing:
+            if self._planner is not None:
+                for site in self._planner.sites()[place :: self._places]:
+                    if not self._planner.count_reading(site):
+                        pages += await choose_pages(self._job, self._planner, site, _SITE_PAGES)
+                return pages
+            hosts = {page.host for page in reading}
+            while len(hosts) < _HOSTS_PER_PROCESS and (block := await anext(self._blocks, None)) is not None:
+                hosts |= {page.host for page in block}
+                pages += block
+        return pages
 
-    async def _write(self, packed: list[bytes]) -> None:
-        for part in packed:
-            outcomes: list[PageOutcome] = pickle.loads(part)
-            for outcome in outcomes:
-                await self._job.deliver(outcome)
+    async def _write(self, outcomes: Iterable[PageOutcome], reading: dict[int, JobPage]) -> None:
+        for outcome in outcomes:
+            del reading[outcome.page.number]
+            await self._job.deliver(outcome if self._planner is None else self._planner.take(outcome))
+
+    def _start_process(self) -> Any:
+        remote = ray.remote(ReaderProcess).options(num_cpus=self._cpus)
+        return remote.remote(self._job.spec, self._settings, keep_snapshots=self._job.needs_snapshots)
+
+    async def _close(self) -> None:
+        """Close the browsers of all processes, then end the processes."""
+        processes = self._processes.values()
+        with contextlib.suppress(RayActorError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
+                await asyncio.gather(*(process.close.remote() for process in processes), return_exceptions=True)
+        for process in processes:
+            ray.kill(process)
 
 
 async def _make_minimum_s(job: BulkJob) -> Callable[[], float]:
@@ -332,23 +212,6 @@ def _make_process_settings(settings: Settings, job: BulkJob, cpus: float) -> Set
         render_slots=max(1, round(_RENDERS_PER_CPU * cpus)),
         max_slots=max(1, round(_MAX_SLOTS_PER_CPU * cpus)),
     )
-
-
-def _run_dataset(dataset: ray.data.Dataset) -> None:
-    for _ in dataset.iter_batches(batch_size=None):
-        pass
-
-
-async def _wait_for_problem(work: asyncio.Future[None]) -> str:
-    """Wait for the end of the run; return the reason why Ray failed, or an empty string."""
-    await asyncio.wait({work})
-    error = work.exception()
-    if error is None:
-        return ""
-    if not isinstance(error, RayError):
-        raise error
-    log.error("the cluster failed", exc_info=error)
-    return get_error_line(error)
 
 
 _MIN_BLOCK_PAGES, _MAX_BLOCK_PAGES = 16, 256

@@ -1,4 +1,4 @@
-"""Protocol of output formats, append-only files that are truncated after a crash, JSON lines and CSV."""
+"""Base of output formats, append-only files that are truncated after a crash, JSON lines and CSV."""
 
 from __future__ import annotations
 
@@ -10,40 +10,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 from scraper.bulk.model import OutputPosition, OutputRow, PageOutcome
 from scraper.render.fields import csv_cell
-
-
-class RowOutput(Protocol):
-    """Write rows in one format, from one thread. Opening it truncates the files after the recorded position."""
-
-    @property
-    def needs_snapshots(self) -> bool:
-        """True if the format stores responses, not only the extracted text."""
-
-    def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows and return the new position.
-
-        Raises:
-            OSError: The disk does not accept them.
-        """
-
-    def rotate(self) -> OutputPosition | None:
-        """Start a new file if the current one is large enough, and return its position; else return None.
-
-        Call it after the last position was recorded; then record the returned position.
-        """
-
-    def remove_obsolete(self) -> None:
-        """Delete files that are obsolete at the recorded position."""
-
-    def finish(self) -> OutputPosition:
-        """Make all rows readable after the list is complete, and return the position."""
-
-    def close(self) -> None:
-        """Close the files without changing them."""
 
 
 class AppendOnlyFile:
@@ -100,77 +70,82 @@ def sync_to_disk(path: Path) -> None:
         os.close(file)
 
 
-def remove_later_files(folder: Path, position: OutputPosition, *patterns: re.Pattern[str]) -> None:
-    """Delete files whose number, the first group of a pattern, is greater than that of the position."""
-    for path in folder.iterdir():
-        for pattern in patterns:
-            found = pattern.fullmatch(path.name)
-            if found is not None and int(found[1]) > position.file:
-                path.unlink()
+def delete_files(folder: Path, prefix: str, suffix: str, is_old: Callable[[int], bool]) -> None:
+    """Delete files whose number of at least five digits between prefix and suffix is old."""
+    for path in folder.glob(f"{prefix}*{suffix}"):
+        number = path.name.removeprefix(prefix).removesuffix(suffix)
+        if len(number) >= 5 and number.isdecimal() and is_old(int(number)):
+            path.unlink()
 
 
-Encode: TypeAlias = Callable[[Sequence[PageOutcome], AppendOnlyFile], bytes]
-"""Return the bytes of rows to append to the file."""
+class RowOutput:
+    """Write rows to numbered files, from one thread. A format that can only append implements `_encode`."""
 
+    prefix, suffix = "pages-", ""
+    usual_bytes = 1 << 30
+    """Bytes at which a new file is started, for tools that load a whole file."""
+    needs_snapshots = False
+    """True if the format stores responses, not only the extracted text."""
 
-class RollingOutput:
-    """Implement `RowOutput` with files `pages-NNNNN`; each format provides the encoding of rows."""
+    def __init__(
+        self, folder: Path, position: OutputPosition, *, fields: Sequence[str] = (), file_bytes: int = 0
+    ) -> None:
+        """Open the file at the recorded position; delete everything written after it.
 
-    def __init__(self, folder: Path, position: OutputPosition, suffix: str, encode: Encode, file_bytes: int) -> None:
-        """Open the file at the recorded position. When it reaches `file_bytes`, `rotate` starts a new one."""
+        `fields` are the names of the recipe. `file_bytes` replaces `usual_bytes`.
+        """
         self._folder = folder
-        self._encode = encode
-        self._suffix = suffix
-        self._file_bytes = file_bytes
+        self._fields = fields
+        self._file_bytes = file_bytes or self.usual_bytes
         self._number = position.file
-        remove_later_files(folder, position, re.compile(rf"pages-([0-9]{{5,}}){re.escape(suffix)}"))
-        self._file = AppendOnlyFile(self._path(position.file), position.offset)
+        delete_files(folder, self.prefix, self.suffix, lambda number: number > position.file)
+        self._file = self._open_file(position.file, position.offset)
 
     def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows and return the new position."""
-        self._file.append(self._encode(outcomes, self._file))
+        """Write rows and return the new position.
+
+        Raises:
+            OSError: The disk does not accept them.
+        """
+        self._file.append(self._encode(outcomes))
         return OutputPosition(self._number, self._file.offset)
 
     def rotate(self) -> OutputPosition | None:
-        """Start a new file if the current one is large enough."""
-        if self._file.offset < self._file_bytes:
-            return None
-        next_file = AppendOnlyFile(self._path(self._number + 1))
+        """Start a new file if the current one is large enough, and return its position; else return None.
+
+        Call it after the last position was recorded; then record the returned position.
+        """
+        return self._start_file() if self._file.offset >= self._file_bytes else None
+
+    def remove_obsolete(self) -> None:
+        """Delete files that are obsolete at the recorded position: none, if rows are only appended."""
+
+    def finish(self) -> OutputPosition:
+        """Make all rows readable after the list is complete, and return the position."""
+        return OutputPosition(self._number, self._file.offset)
+
+    def close(self) -> None:
+        """Close the files without changing them."""
+        self._file.close()
+
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
+        """Return the bytes of rows to append to the file."""
+        raise NotImplementedError
+
+    def _start_file(self) -> OutputPosition:
+        next_file = self._open_file(self._number + 1)
         self._file.close()
         self._file = next_file
         self._number += 1
         return OutputPosition(self._number)
 
-    def remove_obsolete(self) -> None:
-        """Do nothing: no file becomes obsolete."""
-
-    def finish(self) -> OutputPosition:
-        """Return the position: all rows are readable at any time."""
-        return OutputPosition(self._number, self._file.offset)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"pages-{number:05d}{self._suffix}"
+    def _open_file(self, number: int, offset: int = 0) -> AppendOnlyFile:
+        return AppendOnlyFile(self._folder / f"{self.prefix}{number:05d}{self.suffix}", offset)
 
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 """Characters that are replaced in names of files."""
 _MAX_NAME = 120
-_FILE_BYTES = 1 << 30
-"""Bytes at which a new file is started, for tools that load a whole file."""
-
-
-class JsonlOutput(RollingOutput):
-    """Write `pages-NNNNN.jsonl`."""
-
-    needs_snapshots = False
-
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
-        """Open the file at the recorded position; delete everything written after it."""
-        super().__init__(folder, position, ".jsonl", _encode, file_bytes)
 
 
 def row_to_dict(row: OutputRow) -> dict[str, Any]:
@@ -207,32 +182,30 @@ def _items(rows: Iterable[tuple[object, ...]] | None, *names: str) -> list[dict[
     return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _encode(outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
-    rows = (row_to_dict(outcome.row) for outcome in outcomes)
-    lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows]
-    # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
-    return "".join(lines).encode("utf-8", "replace")
+class JsonlOutput(RowOutput):
+    """Write `pages-NNNNN.jsonl`."""
+
+    suffix = ".jsonl"
+
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
+        rows = (row_to_dict(outcome.row) for outcome in outcomes)
+        lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows]
+        # A script can leave half a surrogate pair in a page's text, which UTF-8 cannot represent.
+        return "".join(lines).encode("utf-8", "replace")
 
 
-class CsvOutput(RollingOutput):
+class CsvOutput(RowOutput):
     """Write `pages-NNNNN.csv` with a column for the URL, for each field of the recipe and for the error.
 
     A page with a list has a line for each of its records.
     """
 
-    needs_snapshots = False
+    suffix = ".csv"
 
-    def __init__(
-        self, folder: Path, position: OutputPosition, *, fields: Sequence[str], file_bytes: int = _FILE_BYTES
-    ) -> None:
-        """Open the file at the recorded position; delete everything written after it."""
-        self._fields = fields
-        super().__init__(folder, position, ".csv", self._encode_rows, file_bytes)
-
-    def _encode_rows(self, outcomes: Sequence[PageOutcome], file: AppendOnlyFile) -> bytes:
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        if not file.offset:
+        if not self._file.offset:
             first, last = (f"page_{name}" if name in self._fields else name for name in ("url", "error"))
             writer.writerow([first, *map(csv_cell, self._fields), last])
         for outcome in outcomes:
@@ -243,19 +216,15 @@ class CsvOutput(RollingOutput):
         return text.getvalue().encode("utf-8", "replace")
 
 
-class MarkdownOutput(RollingOutput):
+class MarkdownOutput(RowOutput):
     """Write a Markdown file for each page, named after its host and path, and their list `pages-NNNNN.jsonl`.
 
     A page that is written again after a crash replaces its file.
     """
 
-    needs_snapshots = False
+    suffix = ".jsonl"
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
-        """Open the list at the recorded position; delete everything written after it."""
-        super().__init__(folder, position, ".jsonl", self._write_pages, file_bytes)
-
-    def _write_pages(self, outcomes: Sequence[PageOutcome], _file: AppendOnlyFile) -> bytes:
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
         lines = []
         for row in (outcome.row for outcome in outcomes):
             line: dict[str, object] = {"url": row.url}

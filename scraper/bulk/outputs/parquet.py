@@ -6,13 +6,12 @@ A Parquet file is readable only when it is complete, so a killed process would l
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scraper.bulk.model import MissingExtraError, OutputPosition, OutputRow, PageOutcome
-from scraper.bulk.outputs.files import AppendOnlyFile, remove_later_files, row_to_dict, sync_to_disk
+from scraper.bulk.outputs.files import RowOutput, delete_files, row_to_dict, sync_to_disk
 
 try:
     import pyarrow as pa
@@ -22,18 +21,9 @@ except ImportError:
 
 GROUP_BYTES = 64 << 20
 """Bytes of a row group before compression. Parquet readers load one at a time."""
-_FILE_BYTES = 4 * GROUP_BYTES
-"""Bytes of collected rows for one file, before compression."""
 _COMPRESSION_LEVEL = 3
 """Level of zstd; 9 takes four times as long for a twentieth less."""
 
-_PENDING_FILE = "gathered-{:05d}.arrows"
-_NAME = "pages-{:05d}.parquet"
-_PATTERNS = (
-    re.compile(r"gathered-([0-9]{5,})\.arrows"),
-    re.compile(r"pages-([0-9]{5,})\.parquet"),
-    re.compile(r"pages-([0-9]{5,})\.parquet\.part"),
-)
 
 _HEADING = pa.struct([("level", pa.int32()), ("text", pa.string()), ("start", pa.int64())])
 _IMAGE = pa.struct([("url", pa.string()), ("alt", pa.string())])
@@ -70,74 +60,56 @@ SCHEMA = pa.schema(
 )
 
 
-class ParquetOutput:
-    """Write `pages-NNNNN.parquet`."""
+class ParquetOutput(RowOutput):
+    """Write `pages-NNNNN.parquet` from the rows that are collected in `gathered-NNNNN.arrows`."""
 
-    needs_snapshots = False
+    prefix, suffix = "gathered-", ".arrows"
+    usual_bytes = 4 * GROUP_BYTES
+    """Bytes of collected rows for one file, before compression."""
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
+    def __init__(
+        self, folder: Path, position: OutputPosition, *, fields: Sequence[str] = (), file_bytes: int = 0
+    ) -> None:
         """Open the collected rows at the recorded position; delete everything written after it."""
-        self._folder = folder
-        self._number = position.file
-        self._file_bytes = file_bytes
-        # A Parquet file with the current number was not recorded: its rows are still gathered.
-        (folder / _NAME.format(position.file)).unlink(missing_ok=True)
-        remove_later_files(folder, position, *_PATTERNS)
-        self._gathered = self._open_gathered(position.offset)
+        for suffix in (".parquet", ".parquet.part"):
+            # A Parquet file with the current number was not recorded: its rows are still gathered.
+            delete_files(folder, "pages-", suffix, lambda number: number >= position.file)
+        super().__init__(folder, position, fields=fields, file_bytes=file_bytes)
         # Rows that an earlier version gathered keep its columns until their file is complete.
-        self._schema = _read_schema(self._gathered.path) if position.offset else SCHEMA
+        self._schema = _read_schema(self._file.path) if position.offset else SCHEMA
         self.remove_obsolete()
-
-    def append(self, outcomes: Sequence[PageOutcome]) -> OutputPosition:
-        """Write rows and return the new position."""
-        batch = pa.RecordBatch.from_pylist([_make_values(outcome.row) for outcome in outcomes], schema=self._schema)
-        head = b"" if self._gathered.offset else self._schema.serialize().to_pybytes()
-        self._gathered.append(head + batch.serialize().to_pybytes())
-        return OutputPosition(self._number, self._gathered.offset)
-
-    def rotate(self) -> OutputPosition | None:
-        """Write a Parquet file and return the new position, or return None if too few rows are collected."""
-        return self._write_file() if self._gathered.offset >= self._file_bytes else None
 
     def remove_obsolete(self) -> None:
         """Delete collected rows that are already in Parquet files."""
-        for path in self._folder.glob("gathered-*.arrows"):
-            found = _PATTERNS[0].fullmatch(path.name)
-            if found is not None and int(found[1]) < self._number:
-                path.unlink()
+        delete_files(self._folder, self.prefix, self.suffix, lambda number: number < self._number)
 
     def finish(self) -> OutputPosition:
         """Write the collected rows, if any, to a Parquet file; a job without rows gets a file with the columns only."""
         has_none = self._number == OutputPosition().file
-        return self._write_file() if self._gathered.offset or has_none else OutputPosition(self._number)
+        return self._start_file() if self._file.offset or has_none else OutputPosition(self._number)
 
-    def close(self) -> None:
-        """Close the files."""
-        self._gathered.close()
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
+        batch = pa.RecordBatch.from_pylist([_make_values(outcome.row) for outcome in outcomes], schema=self._schema)
+        head = b"" if self._file.offset else self._schema.serialize().to_pybytes()
+        return bytes(head + batch.serialize().to_pybytes())
 
-    def _open_gathered(self, offset: int) -> AppendOnlyFile:
-        return AppendOnlyFile(self._folder / _PENDING_FILE.format(self._number), offset)
-
-    def _write_file(self) -> OutputPosition:
-        path = self._folder / _NAME.format(self._number)
+    def _start_file(self) -> OutputPosition:
+        path = self._folder / f"pages-{self._number:05d}.parquet"
         part = path.with_name(path.name + ".part")
         try:
             with parquet.ParquetWriter(
                 part, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL
             ) as writer:
-                for table in _read_groups(self._gathered.path) if self._gathered.offset else ():
+                for table in _read_groups(self._file.path) if self._file.offset else ():
                     writer.write_table(table, row_group_size=table.num_rows)
             sync_to_disk(part)
         except OSError:
             part.unlink(missing_ok=True)
             raise
         part.replace(path)
-        self._number += 1
+        self._schema = SCHEMA
         # Opening the next file syncs the folder, and with it the name of the finished file.
-        next_file = self._open_gathered(0)
-        self._gathered.close()
-        self._gathered, self._schema = next_file, SCHEMA
-        return OutputPosition(self._number)
+        return super()._start_file()
 
 
 def _read_schema(path: Path) -> pa.Schema:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import http
 import io
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from urllib.parse import quote
 
 from browsers.model import Snapshot
-from scraper.bulk.model import MissingExtraError, OutputPosition, PageOutcome
-from scraper.bulk.outputs.files import AppendOnlyFile, RollingOutput, row_to_dict
+from scraper.bulk.model import MissingExtraError, PageOutcome
+from scraper.bulk.outputs.files import RowOutput, row_to_dict
 
 try:
     from warcio.recordbuilder import RecordBuilder
@@ -27,43 +25,33 @@ try:
 except ImportError:
     raise MissingExtraError("--format warc", "warcio", "--format jsonl") from None
 
-_FILE_BYTES = 1 << 30
-"""Bytes. Usual size of a WARC file, recommended by the format."""
 _DROPPED_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 """Headers that describe the encoded body; the stored body is decoded."""
-_LINE_BREAKS = re.compile(r"[\r\n\x00]+")
-_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-"""Headers are ASCII. The library encodes most other characters itself, but fails if a semicolon or an equals sign
-follows them."""
-_PLAIN_URI = re.compile(r"[!-~]+")
+_NO_LINE_BREAKS = str.maketrans("\r\n\0", "   ")
 
 
-class WarcOutput(RollingOutput):
-    """Write `pages-NNNNN.warc.gz`."""
+class WarcOutput(RowOutput):
+    """Write `pages-NNNNN.warc.gz`. A file of 1 GB is the usual size, recommended by the format."""
 
+    suffix = ".warc.gz"
     needs_snapshots = True
 
-    def __init__(self, folder: Path, position: OutputPosition, *, file_bytes: int = _FILE_BYTES) -> None:
-        """Open the file at the recorded position."""
-        super().__init__(folder, position, ".warc.gz", _encode, file_bytes)
-
-
-def _encode(outcomes: Sequence[PageOutcome], file: AppendOnlyFile) -> bytes:
-    buffer = io.BytesIO()
-    writer = WARCWriter(buffer, gzip=True)
-    if not file.offset:
-        about = {"software": "search-mcp", "format": "WARC File Format 1.0"}
-        writer.write_record(writer.create_warcinfo_record(file.path.name, about))
-    for outcome in outcomes:
-        for record in _make_records(writer, outcome):
-            writer.write_record(record)
-    return buffer.getvalue()
+    def _encode(self, outcomes: Sequence[PageOutcome]) -> bytes:
+        buffer = io.BytesIO()
+        writer = WARCWriter(buffer, gzip=True)
+        if not self._file.offset:
+            about = {"software": "search-mcp", "format": "WARC File Format 1.0"}
+            writer.write_record(writer.create_warcinfo_record(self._file.path.name, about))
+        for outcome in outcomes:
+            for record in _make_records(writer, outcome):
+                writer.write_record(record)
+        return buffer.getvalue()
 
 
 def _make_records(builder: RecordBuilder, outcome: PageOutcome) -> Iterator[ArcWarcRecord]:
     row, snapshot = outcome.row, outcome.snapshot
     uri = row.final_url or row.url
-    if not _PLAIN_URI.fullmatch(uri):
+    if not uri or not uri.isascii() or not uri.isprintable() or " " in uri:
         # An invalid line of the list may contain anything.
         uri = "urn:x-line:" + quote(uri, errors="replace")
     headers = {"WARC-Date": row.fetched_at.strftime("%Y-%m-%dT%H:%M:%SZ")} if row.fetched_at else {}
@@ -107,10 +95,12 @@ def _http_headers(snapshot: Snapshot) -> StatusAndHeaders:
         phrase = http.HTTPStatus(snapshot.status).phrase
     except ValueError:
         phrase = ""
-    headers = [
-        (name, _NON_ASCII.sub(lambda found: quote(found[0], errors="replace"), _LINE_BREAKS.sub(" ", value)))
-        for name, value in snapshot.headers.items()
-        if name not in _DROPPED_HEADERS
-    ]
+    headers = [(name, _encode_value(value)) for name, value in snapshot.headers.items() if name not in _DROPPED_HEADERS]
     headers.append(("content-length", str(len(snapshot.body))))
     return StatusAndHeaders(f"{snapshot.status} {phrase}".strip(), headers, protocol="HTTP/1.1")
+
+
+def _encode_value(value: str) -> str:
+    """Return the value of a header in ASCII: the library fails on some other characters, such as those before "="."""
+    text = value.translate(_NO_LINE_BREAKS)
+    return "".join(one if one.isascii() else quote(one, errors="replace") for one in text)

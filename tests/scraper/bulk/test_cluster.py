@@ -1,31 +1,46 @@
-"""Jobs on a cluster: block readers and collector alone, and one test with Ray."""
+"""Jobs on a cluster: its processes alone, the run with fake processes, and one test with Ray."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import ctypes
-import pickle
 import secrets
 import signal
 import socket
 import threading
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
-from scraper.bulk.cluster import ray_worker
-from scraper.bulk.cluster.ray_worker import OUTCOMES_LIMIT, BlockRunner, OutcomeCollector
+from scraper.bulk.cluster.reader_process import OUTCOMES_LIMIT, ReaderProcess
 from scraper.bulk.job import BulkJob
-from scraper.bulk.model import BulkError, ClusterUnavailableError, Format, JobPage, JobRate, PageOutcome
+from scraper.bulk.model import (
+    BulkError,
+    ClusterUnavailableError,
+    Format,
+    JobPage,
+    JobRate,
+    JobSpec,
+    OutputRow,
+    PageOutcome,
+)
+from scraper.bulk.page_reader import PageResult
 from scraper.settings import Settings
 from tests.scraper.bulk.jobs import numbers_in, order_of, rows_in
 from tests.scraper.bulk.test_command import SEARCH_MCP, articles, here, listed, written
 from tests.scraper.bulk.test_job import Pages
 from tests.scraper.process import Program, running, until
 from tests.site.running import Site
+
+if TYPE_CHECKING:
+    from scraper.bulk.cluster.runner import ClusterRun
 
 __all__ = ["here"]
 
@@ -57,48 +72,6 @@ def test_blocks_are_small_and_many() -> None:
     assert block_size(5_000, 2) == 78
     assert block_size(10, 2) == 16
     assert block_size(10_000_000, 8) == 256
-
-
-async def test_a_restarted_block_has_the_pages_not_submitted() -> None:
-    desk = OutcomeCollector()
-    first = await desk.start_block(7, (1, 2, 3))
-    assert (first.remaining, first.was_started) == ((1, 2, 3), False)
-    assert await desk.submit((2,), b"two")
-    was_started = await desk.start_block(7, (1, 2, 3))
-    assert (was_started.remaining, was_started.was_started) == ((1, 3), True)
-    assert await desk.collect(1.0) == [b"two"]
-    await desk.stop()
-    assert (await desk.start_block(8, (9,))).remaining == ()
-    assert not await desk.submit((1,), b"one")
-
-
-async def test_submit_waits_while_too_much_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_worker, "WAITING_BYTES", 10)
-    desk = OutcomeCollector()
-    await desk.submit((1,), bytes(20))
-    second = asyncio.create_task(desk.submit((2,), b"x"))
-    done, _ = await asyncio.wait({second}, timeout=0.05)
-    assert not done
-    assert await desk.collect(0.0) == [bytes(20)]
-    async with asyncio.timeout(60):
-        assert await second
-
-
-async def test_submit_stops_waiting_when_the_job_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_worker, "WAITING_BYTES", 10)
-    desk = OutcomeCollector()
-    await desk.submit((1,), bytes(20))
-    second = asyncio.create_task(desk.submit((2,), b"x"))
-    await asyncio.sleep(0)
-    await desk.stop()
-    async with asyncio.timeout(60):
-        assert not await second
-    assert await desk.collect(0.0) == [bytes(20), b"x"]
-
-
-async def test_hosts_of_an_interrupted_job_pause_first() -> None:
-    assert not (await OutcomeCollector().start_block(1, (1,))).was_started
-    assert (await OutcomeCollector(pause_s=60.0).start_block(1, (1,))).was_started
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -156,81 +129,158 @@ def test_sigterm_is_handled_after_ray_replaced_its_handler() -> None:
     assert heard == [signal.SIGTERM]
 
 
+def reader_of(pages: Pages, concurrency: int, told: list[None] | None = None, **rate: float) -> ReaderProcess:
+    spec = JobSpec("-", Path(), Format.JSONL, JobRate(**rate))  # type: ignore[arg-type]
+    reader = ReaderProcess(spec, Settings(), keep_snapshots=False)
+    reader.begin(pages, lambda: concurrency, lambda: (told if told is not None else []).append(None))
+    return reader
+
+
+async def collected(reader: ReaderProcess, count: int) -> list[int]:
+    found: list[int] = []
+    async with asyncio.timeout(60):
+        while len(found) < count:
+            found += [outcome.page.number for outcome in await reader.collect(1.0)]
+    return found
+
+
 async def test_blocks_of_one_process_are_read_concurrently_within_the_limits_per_host() -> None:
-    desk, pages = OutcomeCollector(), Pages()
-    blocks_of = BlockRunner(desk, pages, JobRate(per_host=2), concurrency=lambda: 6)
-    working = asyncio.create_task(blocks_of.run())
-    read = await asyncio.gather(
-        *(blocks_of.read(k, pages_of(f"h{k}", range(100 * k, 100 * k + 40))) for k in range(1, 4))
-    )
-    assert read == [40, 40, 40]
+    pages = Pages()
+    reader = reader_of(pages, 6, per_host=2)
+    for k in range(1, 4):
+        await reader.add(pages_of(f"h{k}", range(100 * k, 100 * k + 40)), is_restarted=False)
+    found = await collected(reader, 120)
+    assert len(set(found)) == len(found) == 120
     assert max(pages.most.values()) == 2
     assert set(pages.read.values()) == {1}
-    outcomes: list[PageOutcome] = [one for part in await desk.collect(1.0) for one in pickle.loads(part)]
-    assert len({outcome.page.number for outcome in outcomes}) == 120
-    await desk.stop()
-    assert await blocks_of.read(9, pages_of("h9", range(900, 910))) == 0
-    working.cancel()
-    await asyncio.wait({working})
+    assert await reader.stop() == []
 
 
-async def test_a_restarted_block_is_reported_to_its_new_process() -> None:
-    desk, told = OutcomeCollector(), list[None]()
-    await desk.start_block(1, (1, 2))
-    blocks_of = BlockRunner(
-        desk, Pages(), JobRate(), concurrency=lambda: 2, on_restarted_block=lambda: told.append(None)
-    )
-    working = asyncio.create_task(blocks_of.run())
-    assert await blocks_of.read(2, pages_of("h2", range(3, 5))) == 2 and not told
-    assert await blocks_of.read(1, pages_of("h1", range(1, 3))) == 2 and told
-    working.cancel()
-    await asyncio.wait({working})
+async def test_hosts_of_restarted_pages_pause_first() -> None:
+    pages, told = Pages(), list[None]()
+    reader = reader_of(pages, 2, told, gap_s=0.5)
+    await reader.add(pages_of("h2", range(3, 4)), is_restarted=False)
+    assert await collected(reader, 1) == [3] and not told
+    await reader.add(pages_of("h1", range(1, 2)), is_restarted=True)
+    assert told and await reader.collect(0.2) == []
+    assert await collected(reader, 1) == [1]
+    await reader.stop()
 
 
-class Slow(OutcomeCollector):
-    """A collector that blocks until the test releases it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.free = asyncio.Event()
-
-    async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-        await self.free.wait()
-        return await super().submit(numbers, packed)
-
-
-@pytest.mark.parametrize("cancelled", [False, True])
-async def test_no_page_starts_while_too_many_outcomes_wait(cancelled: bool) -> None:
-    desk, pages = Slow(), Pages()
-    blocks_of = BlockRunner(desk, pages, JobRate(per_host=2), concurrency=lambda: 4)
-    working = asyncio.create_task(blocks_of.run())
-    reading = asyncio.create_task(blocks_of.read(1, pages_of("h1", range(1, 601))))
+async def test_no_page_starts_while_too_many_outcomes_wait() -> None:
+    pages = Pages()
+    reader = reader_of(pages, 4, per_host=2)
+    await reader.add(pages_of("h1", range(1, 601)), is_restarted=False)
     await until(lambda: pages.read.total() > OUTCOMES_LIMIT)
     await asyncio.sleep(0.5)
-    assert pages.read.total() <= 2 * OUTCOMES_LIMIT + 4
-    if not cancelled:
-        desk.free.set()
+    assert pages.read.total() <= OUTCOMES_LIMIT + 4
+    assert sorted(await collected(reader, 600)) == list(range(1, 601))
+    await reader.stop()
+
+
+async def test_a_stopped_process_returns_the_running_pages_also_if_many_wait() -> None:
+    pages = Pages()
+    reader = reader_of(pages, 4, per_host=2)
+    await reader.add(pages_of("h1", range(1, 601)), is_restarted=False)
+    await until(lambda: pages.read.total() > OUTCOMES_LIMIT)
+    outcomes = await reader.stop()
+    assert len(outcomes) == pages.read.total() < 600
+
+
+async def test_an_internal_error_reaches_the_job() -> None:
+    class Gone(Pages):
+        async def __call__(self, page: JobPage) -> PageResult:
+            raise ConnectionError("no reader")
+
+    reader = reader_of(Gone(), 2)
+    await reader.add(pages_of("h1", range(1, 5)), is_restarted=False)
+    with pytest.raises(ConnectionError, match="no reader"):
         async with asyncio.timeout(60):
-            assert await reading == 600
-    working.cancel()
-    async with asyncio.timeout(60):
-        await asyncio.wait({working, reading})
+            await collected(reader, 1)
 
 
-async def test_a_lost_collector_ends_the_running_blocks() -> None:
-    class Gone(OutcomeCollector):
-        async def submit(self, numbers: tuple[int, ...], packed: bytes) -> bool:
-            raise ConnectionError("the desk is gone")
+class FakeProcess:
+    """Fake Ray actor that returns a page in each call; it dies after `lives_for` pages."""
 
-    blocks_of = BlockRunner(Gone(), Pages(), JobRate(), concurrency=lambda: 2)
-    working = asyncio.create_task(blocks_of.run())
-    with pytest.raises(ConnectionError, match="the desk is gone"):
+    def __init__(self, lives_for: int = 1_000) -> None:
+        self.pages: list[JobPage] = []
+        self.restarted: list[bool] = []
+        self.left = lives_for
+
+    def __getattr__(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(remote=getattr(self, f"_{name}"))
+
+    async def _open(self) -> None:
+        pass
+
+    async def _add(self, pages: list[JobPage], *, is_restarted: bool) -> None:
+        self.pages += pages
+        self.restarted.append(is_restarted)
+
+    async def _collect(self, wait_s: float) -> list[PageOutcome]:
+        from ray.exceptions import RayActorError
+
+        await asyncio.sleep(0.001)
+        if not self.left:
+            raise RayActorError
+        self.left -= bool(self.pages)
+        if not self.pages:
+            return []
+        page = self.pages.pop(0)
+        return [PageOutcome(page, OutputRow(page.url, markdown=""), 0.1)]
+
+    async def _stop(self) -> list[PageOutcome]:
+        return []
+
+    async def _close(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def cluster_run(
+    folder: Path, urls: list[str], processes: list[FakeProcess], stop: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ClusterRun]:
+    from scraper.bulk.cluster import runner
+
+    rest = iter(processes)
+    monkeypatch.setattr(runner.ClusterRun, "_start_process", lambda _: next(rest))
+    monkeypatch.setattr("ray.kill", lambda _: None)
+    async with BulkJob.open(order_of(folder, urls)) as job:
+        yield runner.ClusterRun(job, Settings(), stop, None, 1, 1.0)
+        await job.finish()
+
+
+async def test_another_process_reads_the_pages_of_a_dead_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    urls = [f"http://a.example/{number}" for number in range(9)]
+    processes = [FakeProcess(4), FakeProcess(0), FakeProcess()]
+    async with cluster_run(tmp_path, urls, processes, asyncio.Event(), monkeypatch) as run:
+        await run.run()
+    assert numbers_in(tmp_path / "out", Format.JSONL) == Counter(urls)
+    assert [process.restarted for process in processes] == [[False], [True], [True]]
+
+
+async def test_processes_that_die_at_once_end_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    processes = [FakeProcess(1), *(FakeProcess(0) for _ in range(3))]
+    urls = ["http://a.example/1", "http://a.example/2"]
+    async with cluster_run(tmp_path, urls, processes, asyncio.Event(), monkeypatch) as run:
+        with pytest.raises(BulkError, match=r"^The cluster did not read all pages: its processes died\.$"):
+            await run.run()
+    assert numbers_in(tmp_path / "out", Format.JSONL).total() == 1
+
+
+async def test_a_cancelled_run_does_not_wait_for_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    process = FakeProcess()
+    monkeypatch.setattr(process, "_collect", lambda _: asyncio.sleep(600))
+    async with cluster_run(tmp_path, ["http://a.example/"], [process], asyncio.Event(), monkeypatch) as run:
+        working = asyncio.create_task(run.run())
+        await until(lambda: bool(process.restarted))
+        working.cancel()
         async with asyncio.timeout(60):
-            await blocks_of.read(1, pages_of("h1", range(1, 5)))
-    await asyncio.wait({working})
-    assert isinstance(working.exception(), ConnectionError)
-    with pytest.raises(ConnectionError):
-        await blocks_of.read(2, pages_of("h2", range(5, 9)))
+            await asyncio.wait({working})
+        assert working.cancelled()
 
 
 @pytest.mark.browser
@@ -263,7 +313,7 @@ async def test_ray_reads_every_page_once_despite_killed_processes(
                 while written(out) < done:
                     assert program.process.returncode is None, "".join(program.said)
                     await asyncio.sleep(0.1)
-                killed += kill_readers(program, "ray::MapWorker(MapBatches(RayWorker))")
+                killed += kill_readers(program, "ray::ReaderProcess")
             # One of the URLs is invalid: a partial failure.
             assert await program.process.wait() == 1, "".join(program.said)
     assert numbers_in(out, Format.JSONL) == Counter(urls)
@@ -281,77 +331,3 @@ def kill_readers(program: Program, title: str) -> list[psutil.Process]:
                 process.kill()
                 found.append(process)
     return found
-
-
-class Handed:
-    """Fake collector actor that never receives any rows."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.stop = self.collect = self
-        self.stopped = asyncio.Event()
-
-    async def remote(self, *wait_s: float) -> list[bytes]:
-        if not wait_s:
-            self.stopped.set()
-            return []
-        self.asked.set()
-        await asyncio.sleep(0.01)
-        return []
-
-
-async def test_cancellation_does_not_wait_for_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("ray")
-    from scraper.bulk.cluster import runner
-
-    desk, over, killed = Handed(), threading.Event(), list[object]()
-
-    async def dataset(*_: object) -> None:
-        return None
-
-    monkeypatch.setattr(runner, "_create_collector", lambda _: desk)
-    monkeypatch.setattr(runner._Run, "_make_dataset", dataset)
-    monkeypatch.setattr(runner, "_run_dataset", lambda _: over.wait(600))
-    monkeypatch.setattr("ray.kill", killed.append)
-    stop = asyncio.Event()
-    try:
-        async with BulkJob.open(order_of(tmp_path, ["http://a.example/"])) as job:
-            run = runner._Run(job, Settings(), stop, 1, 1.0)
-            working = asyncio.create_task(run.run_pass())
-            async with asyncio.timeout(60):
-                await desk.asked.wait()
-                stop.set()
-                await desk.stopped.wait()
-                working.cancel()
-                await asyncio.wait({working})
-        assert working.cancelled() and killed == [desk]
-    finally:
-        over.set()
-
-
-@pytest.mark.parametrize("fails", [True, False])
-async def test_a_daemon_thread_reports_its_outcome(fails: bool) -> None:
-    from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
-
-    def work() -> None:
-        if fails:
-            raise ZeroDivisionError
-
-    done = run_in_daemon_thread(work, name="work")
-    async with asyncio.timeout(60):
-        await asyncio.wait({done})
-    assert isinstance(done.exception(), ZeroDivisionError) == fails
-
-
-async def test_the_program_ends_without_waiting_for_a_daemon_thread() -> None:
-    from scraper.bulk.cluster.ray_connection import run_in_daemon_thread
-
-    over, ended = threading.Event(), threading.Event()
-
-    def work() -> None:
-        over.wait(60)
-        ended.set()
-
-    run_in_daemon_thread(work, name="work").cancel()
-    over.set()
-    assert await asyncio.to_thread(ended.wait, 60)

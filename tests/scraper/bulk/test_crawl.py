@@ -279,7 +279,7 @@ async def test_a_crawl_on_ray_reads_every_page_once_despite_a_killed_process(tmp
                 while len(served.requests) < 15:
                     assert program.process.returncode is None, "".join(program.said)
                     await asyncio.sleep(0.1)
-                killed = kill_readers(program, "ray::CrawlProcess")
+                killed = kill_readers(program, "ray::ReaderProcess")
                 code = await program.process.wait()
         assert killed and code == 0, "".join(program.said)
     found = numbers_in(out, Format.JSONL)

@@ -273,15 +273,6 @@ async def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> No
             pass
 
 
-async def test_a_page_delivered_twice_is_written_once(tmp_path: Path) -> None:
-    page = JobPage(1, URLS[0], "host0.example")
-    async with BulkJob.open(order_of(tmp_path, URLS[:1])) as job:
-        for _ in range(2):
-            await job.deliver(PageOutcome(page, OutputRow(page.url, markdown=""), 0.1))
-        await job.finish()
-    assert numbers_in(tmp_path / "out", Format.JSONL) == {URLS[0]: 1}
-
-
 @pytest.mark.slow
 async def test_invalid_lines_do_not_wait_for_a_host(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(3_000)]
