@@ -1,10 +1,10 @@
-"""Run a task in the background while a block runs."""
+"""Run a task, or handle signals, while a block runs."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
 
 @contextlib.asynccontextmanager
@@ -16,3 +16,16 @@ async def run_in_background(work: Awaitable[object]) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.wait({task})
+
+
+@contextlib.contextmanager
+def on_signals(numbers: Iterable[int], callback: Callable[[], object]) -> Iterator[None]:
+    """Call `callback` for each of some signals while the block runs."""
+    loop, numbers = asyncio.get_running_loop(), tuple(numbers)
+    for number in numbers:
+        loop.add_signal_handler(number, callback)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)

@@ -26,7 +26,7 @@ from benchmarks.faithful.score import FIGURES, Answer, score
 from benchmarks.peers.launch import peer_python
 from browsers.model import Snapshot
 from scraper.extract import reader
-from scraper.render.page import published
+from scraper.render.page import iso_date
 
 PEERS = {"trafilatura": "readers", "resiliparse": "readers", "html_to_markdown": "markdown", "crawl4ai": "crawl4ai"}
 """Peers and their environments."""
@@ -123,7 +123,7 @@ def own_answer(page: Page) -> Answer:
         document.markdown,
         document.title or "",
         document.author or "",
-        published(document) or "",
+        iso_date(document.published),
         [post.as_object() for post in document.discussion],
         " ".join(str(value) for name, value in document.facts if name in ("price", "currency")),
     )

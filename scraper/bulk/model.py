@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from browsers.model import Snapshot
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 
 
 class BulkError(Exception):

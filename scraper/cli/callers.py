@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,13 +42,9 @@ class Caller:
     """Working folder."""
 
 
-_CURRENT: ContextVar[Caller] = ContextVar("caller")
-
-
 def current_caller() -> Caller:
-    """Return the caller of the command that runs in this context; by default that of the process."""
-    found = _CURRENT.get(None)
-    return found or Caller(runs_for_agent(os.environ), Path.cwd())
+    """Return the caller of the command."""
+    return Caller(runs_for_agent(os.environ), Path.cwd())
 
 
 class RefusedError(click.ClickException):

@@ -1,19 +1,18 @@
-"""Command `client`: print or write the configuration with which an MCP client starts this server.
+"""Commands `client` and `skill`: print or write what lets an MCP client or a coding agent use this program.
 
-Sources of paths and keys, November 2026: the documentation of each client; `url` names the page.
+Sources of paths and keys, November 2026: the documentation of each client; `url` names the page. The stub of the skill
+never changes with the guides, so that an agent always reads the guide of the installed version.
 """
 
 from __future__ import annotations
 
 import base64
 import difflib
-import functools
 import json
-import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -22,13 +21,15 @@ from urllib.parse import quote, urlencode
 
 import click
 
+from scraper.cli.callers import check_path
+from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import write_file
-from scraper.cli.setting_options import Command, FilePath
+from scraper.cli.setting_options import Command, FilePath, command
 
 SERVER_NAME = "search-mcp"
 
-_UVX_CACHE = re.compile(r"/uv/(?:archive|environments)-v\d+/")
-"""Folder of environments that uvx creates; uv may delete them at any time."""
+_UVX_CACHE = ("/uv/archive-v", "/uv/environments-v")
+"""Folders of environments that uvx creates; uv may delete them at any time."""
 
 Entry = dict[str, Any]
 
@@ -47,7 +48,7 @@ class ServerCommand:
         In an environment of uvx, which may be deleted, the command starts uvx.
         """
         program = shutil.which(sys.argv[0]) or sys.argv[0]
-        if _UVX_CACHE.search(program):
+        if any(folder in program for folder in _UVX_CACHE):
             return cls(shutil.which("uvx") or "uvx", ("search-mcp", "stdio"))
         if Path(program).name == "search-mcp":
             return cls(str(Path(program).absolute()))
@@ -63,12 +64,15 @@ class ClientFormat:
     url: str
     paths: Mapping[str, str]
     """Path below the home folder by `sys.platform`; the key `other` is for all other platforms."""
-    keys: tuple[str, ...]
+    keys: Sequence[str]
     """Keys of the object that maps names to servers."""
     fields: Entry
     """Entry with placeholders."""
     syntax: str = "json"
-    make_link: Callable[[ServerCommand, Entry], str] | None = None
+    link_start: str = ""
+    """Start of a link that installs the server, if there is one."""
+    link_kind: str = ""
+    """Format of its rest: `base64`, `json` or `arguments`."""
 
     def path(self) -> Path:
         """Return the path of the user's configuration file."""
@@ -85,7 +89,19 @@ class ClientFormat:
 
     def link(self, server: ServerCommand) -> str | None:
         """Return a link that installs the server after the client has asked the user, if there is one."""
-        return self.make_link(server, self.entry(server)) if self.make_link else None
+        entry = self.entry(server)
+        match self.link_kind:
+            case "base64":
+                config = base64.b64encode(json.dumps(entry).encode()).decode()
+                return self.link_start + urlencode({"name": SERVER_NAME, "config": config})
+            case "json":
+                return self.link_start + quote(json.dumps({"name": SERVER_NAME, **entry}), safe="")
+            case "arguments":
+                about = {"id": SERVER_NAME, "name": SERVER_NAME, "description": "Read the web"}
+                about["timeout"] = str(entry["timeout"])
+                parts = [("cmd", server.command), *(("arg", argument) for argument in server.args), *about.items()]
+                return self.link_start + urlencode(parts, quote_via=quote)
+        return None
 
     def snippet(self, server: ServerCommand) -> str:
         """Return the text that a user adds to the file."""
@@ -104,39 +120,12 @@ class MergeError(Exception):
     """A configuration file cannot be changed; the message states the reason."""
 
 
-def _base64_link(server: ServerCommand, entry: Entry) -> str:
-    config = base64.b64encode(json.dumps(entry).encode()).decode()
-    return urlencode({"name": SERVER_NAME, "config": config})
-
-
-def _json_link(server: ServerCommand, entry: Entry) -> str:
-    return quote(json.dumps({"name": SERVER_NAME, **entry}), safe="")
-
-
-def _arguments_link(server: ServerCommand, entry: Entry) -> str:
-    about = {"id": SERVER_NAME, "name": SERVER_NAME, "description": "Read the web", "timeout": str(entry["timeout"])}
-    parts = [("cmd", server.command), *(("arg", argument) for argument in server.args), *about.items()]
-    return urlencode(parts, quote_via=quote)
-
-
-_LINKS = {"base64": _base64_link, "json": _json_link, "arguments": _arguments_link}
-"""Functions that return the part of a link after its start."""
-
-
-def _read_clients() -> dict[str, ClientFormat]:
-    table = tomllib.loads(resources.files(__package__).joinpath("clients.toml").read_text(encoding="utf-8"))
-    clients = {}
-    for name, row in table.items():
-        end, start = _LINKS.get(row.get("link", "")), row.get("link_start", "")
-        link = end and functools.partial(lambda start, end, server, entry: start + end(server, entry), start, end)
-        keys = tuple(row["keys"])
-        clients[name] = ClientFormat(
-            row["title"], row["url"], row["paths"], keys, row["entry"], row.get("syntax", "json"), link
-        )
-    return clients
-
-
-CLIENTS = _read_clients()
+CLIENTS = {
+    name: ClientFormat(**row)
+    for name, row in tomllib.loads(
+        resources.files(__package__).joinpath("clients.toml").read_text(encoding="utf-8")
+    ).items()
+}
 
 
 @click.command(cls=Command, examples=["client claude-desktop", "client codex --write", "client cursor --tools reading"])
@@ -204,14 +193,14 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def _dump_json(keys: tuple[str, ...], entry: Entry) -> str:
+def _dump_json(keys: Sequence[str], entry: Entry) -> str:
     content: Entry = {SERVER_NAME: entry}
     for key in reversed(keys):
         content = {key: content}
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _merge_json(text: str, keys: tuple[str, ...], entry: Entry) -> str:
+def _merge_json(text: str, keys: Sequence[str], entry: Entry) -> str:
     try:
         content = json.loads(text) if text.strip() else {}
     except ValueError:
@@ -224,17 +213,18 @@ def _merge_json(text: str, keys: tuple[str, ...], entry: Entry) -> str:
     if servers.get(SERVER_NAME) == entry:
         return text
     servers[SERVER_NAME] = entry
-    indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    return json.dumps(content, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+    indented = next((line for line in text.splitlines() if line[:1] in (" ", "\t") and line.strip()), "")
+    indent = indented[: len(indented) - len(indented.lstrip())]
+    return json.dumps(content, indent=indent or 2, ensure_ascii=False) + "\n"
 
 
-def _dump_toml(keys: tuple[str, ...], entry: Entry) -> str:
+def _dump_toml(keys: Sequence[str], entry: Entry) -> str:
     # A JSON string, number or array of strings is also one of TOML.
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
     return "\n".join([f"[{'.'.join(keys)}.{SERVER_NAME}]", *lines])
 
 
-def _merge_toml(text: str, keys: tuple[str, ...], entry: Entry) -> str:
+def _merge_toml(text: str, keys: Sequence[str], entry: Entry) -> str:
     try:
         servers = tomllib.loads(text)
         for key in keys:
@@ -249,24 +239,74 @@ def _merge_toml(text: str, keys: tuple[str, ...], entry: Entry) -> str:
     return merged
 
 
-def _dump_yaml(keys: tuple[str, ...], entry: Entry) -> str:
+def _dump_yaml(keys: Sequence[str], entry: Entry) -> str:
     # A JSON value is also a YAML value.
     lines = [f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
     return "\n".join([f"{keys[0]}:", f"  {SERVER_NAME}:", *lines])
 
 
-def _merge_yaml(text: str, keys: tuple[str, ...], entry: Entry) -> str:
+def _merge_yaml(text: str, keys: Sequence[str], entry: Entry) -> str:
     block = _dump_yaml(keys, entry).partition("\n")[2] + "\n"
     if block in text:
         return text
-    if re.search(rf"^\s+{SERVER_NAME}:", text, re.MULTILINE):
+    lines, head = text.splitlines(keepends=True), f"{keys[0]}:"
+    if any(line.strip().startswith(f"{SERVER_NAME}:") for line in lines):
         raise MergeError("it contains an entry of this name.")
-    if (start := re.search(rf"^{keys[0]}:[ \t]*(?:\{{\}}[ \t]*)?\n", text, re.MULTILINE)) is not None:
-        return f"{text[: start.start()]}{keys[0]}:\n{block}{text[start.end() :]}"
-    if re.search(rf"^{keys[0]}:", text, re.MULTILINE):
-        raise MergeError(f"{keys[0]} is written in one line there.")
-    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{keys[0]}:\n{block}"
+    for at, line in enumerate(lines):
+        if line.startswith(head):
+            if line.removeprefix(head).strip() not in ("", "{}"):
+                raise MergeError(f"{keys[0]} is written in one line there.")
+            return "".join([*lines[:at], f"{head}\n{block}", *lines[at + 1 :]])
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{head}\n{block}"
 
 
 _DUMP = {"json": _dump_json, "toml": _dump_toml, "yaml": _dump_yaml}
 _MERGE = {"json": _merge_json, "toml": _merge_toml, "yaml": _merge_yaml}
+
+
+GUIDES = {
+    "core": "choose a command, read its answers, first steps on a page",
+    "acting": "steps on pages, sessions, forms",
+    "sites": "many pages: maps, crawls, lists",
+    "data": "tables, products, fields, documents",
+}
+"""Purpose of each guide by its name."""
+FOLDERS = {"claude-code": Path(".claude/skills"), "agents": Path(".agents/skills")}
+"""Folder of skills by the name of its readers, below a working folder or the home folder. Codex, Cursor, Gemini CLI,
+OpenCode and others read `agents` (documentation of each, November 2026)."""
+
+
+def read_guide(name: str) -> str:
+    """Return a guide, or the text of the stub."""
+    return resources.files(__package__).joinpath("skills", f"{name}.md").read_text(encoding="utf-8")
+
+
+def stub_file(skills: Path) -> Path:
+    """Return the file of the stub in a folder of skills."""
+    return skills / "search-mcp" / "SKILL.md"
+
+
+def find_other_stubs() -> Iterator[Path]:
+    """Return the installed stubs that are not those of this version."""
+    for base in (Path.cwd(), Path.home()):
+        for file in (stub_file(base / folder) for folder in FOLDERS.values()):
+            if file.is_file() and file.read_text(encoding="utf-8", errors="replace") != read_guide("stub"):
+                yield file
+
+
+@command("skill")
+def skill(name: str | None, target: str | None, user: bool, yes: bool) -> int:
+    """Print a guide for coding agents, or write the skill that announces the guides.
+
+    Without a name, it lists the guides.
+    """
+    if target is not None:
+        base = Path.home() if user else Path()
+        path = stub_file(base / FOLDERS[target] if target in FOLDERS else Path(target))
+        check_path(path)
+        write_after_question(path, read_text(path), read_guide("stub"), yes=yes)
+    elif name is None:
+        click.echo("\n".join(f"search-mcp skill {guide}: {about}" for guide, about in GUIDES.items()))
+    else:
+        click.echo(read_guide(name), nl=False)
+    return ExitCode.SUCCESS

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.cli.doctor_results import CheckLevel, Finding, bad_finding
 from scraper.cli.exit_codes import ExitCode
-from scraper.cli.setting_options import Command, command
-from scraper.errors import format_error
+from scraper.cli.setting_options import Command, command, version
+from scraper.errors import ScraperError, format_error
 from scraper.settings import Settings, SettingsError
 from scraper.settings.files import find_config_file
 
+if TYPE_CHECKING:
+    from scraper.cli.doctor_checks import Finding
+
 _NO_TEMPORARY_FOLDER = "Free some space, or set TMPDIR to a writable folder (in a container: --tmpfs /tmp)"
-_COLORS = {CheckLevel.GOOD: "green", CheckLevel.POOR: "yellow", CheckLevel.BAD: "red"}
+_ENGINES_AT_ONCE = 4
+_ENGINE_LIMIT_S = 30.0
+_QUERY = "tidal power"
+_QUERIES = {"package": "requests", "code": "requests"}
+"""Query by category: package indexes find names rather than topics."""
+_STATES: dict[str | None, str] = {
+    None: "answered",
+    "layout_changed": "changed its format",
+    **dict.fromkeys(("captcha", "consent", "rate_limited", "refused", "off_topic"), "blocked the request"),
+}
 
 
 @command("doctor", None)
@@ -31,94 +42,109 @@ def doctor(as_json: bool, live: bool, **flags: Any) -> int:
     --live, if every engine and source answered. Attach the output of `doctor --live --json` to a report about an
     engine.
     """
+    # Imported late, so that help is printed without loading the browsers.
+    from scraper.cli.doctor_checks import CheckLevel, bad_finding
+
     logging.basicConfig(level=logging.ERROR)
-    show = list if as_json else _print_findings
+    code = None
     try:
         settings = Settings.load(os.environ, flags, find_config_file())
+        if live:
+            return asyncio.run(_query_engines(settings, as_json=as_json))
+        found = asyncio.run(_run_checks(settings, is_quiet=as_json))
     except SettingsError as error:
-        finding = Finding(CheckLevel.BAD, f"The settings cannot be used: {error}", "Correct or remove it")
-        show([finding])
-        if as_json:
-            click.echo(_as_json([finding]))
-        return ExitCode.INVALID
-    if live:
-        return _ask_engines(settings, as_json=as_json)
-    found = asyncio.run(_run_checks(settings, show))
-    worst = int(any(finding.level is CheckLevel.BAD for finding in found))
+        code = ExitCode.INVALID
+        found = [bad_finding(f"The settings cannot be used: {error}", "Correct or remove it")]
+        _show(found, is_quiet=as_json)
+    is_usable = not any(finding.level is CheckLevel.BAD for finding in found)
     if as_json:
-        click.echo(_as_json(found))
-        return worst
-    click.echo("\nThis machine cannot serve yet." if worst else "\nThis machine can serve.")
-    return worst
+        rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in found]
+        click.echo(json.dumps({"usable": is_usable, "findings": rows}, ensure_ascii=False))
+    elif code is None:
+        click.echo("\nThis machine can serve." if is_usable else "\nThis machine cannot serve yet.")
+    return int(not is_usable) if code is None else code
 
 
-def _ask_engines(settings: Settings, *, as_json: bool) -> int:
-    from scraper.cli.doctor_checks import EngineCheckResult, query_all_engines
-    from scraper.cli.setting_options import version
+async def _query_engines(settings: Settings, *, as_json: bool) -> int:
+    """Query all engines and sources, print the state of each as soon as it is known, and return the exit code."""
+    from scraper.engines.registry import ENGINES
+    from scraper.engines.sources import SOURCES
+    from scraper.model import REFRESH
+    from scraper.search.request import SearchRequest
+    from scraper.services import Services
 
-    def show(result: EngineCheckResult) -> None:
-        reason = f" ({result.reason})" if result.reason else ""
-        rows = f"{result.rows} rows, " if result.rows else ""
-        click.echo(f"{result.name:<16} {result.state}{reason}, {rows}{result.seconds} s", err=as_json)
+    async def query(name: str) -> dict[str, Any]:
+        engine = SOURCES.get(name) or ENGINES[name]
+        category, count, reason = engine.category or "", 0, None
+        words = _QUERIES.get(category, _QUERY)
+        async with slots:
+            began = time.monotonic()
+            try:
+                request = SearchRequest(words, [name], max_results=5, cache=REFRESH, deadline_s=_ENGINE_LIMIT_S)
+                answer = await services.searcher.search(request)
+                count, reason = len(answer.results), answer.errors.get(name)
+            except ScraperError as error:
+                reason = error.code
+        state = _STATES.get(reason, "did not answer") if reason or count else "found nothing"
+        seconds = round(time.monotonic() - began, 1)
+        shown, found = f" ({reason})" if reason else "", f"{count} rows, " if count else ""
+        click.echo(f"{name:<16} {state}{shown}, {found}{seconds} s", err=as_json)
+        row = {"name": name, "kind": str(engine.kind), "category": category, "state": state, "reason": reason or ""}
+        return {**row, "rows": count, "seconds": seconds}
 
-    results = asyncio.run(query_all_engines(settings, show))
-    answered = sum(result.state == "answered" for result in results)
+    async with Services.open(settings) as services:
+        slots = asyncio.Semaphore(_ENGINES_AT_ONCE)
+        rows = await asyncio.gather(*(query(name) for name in (*ENGINES, *SOURCES)))
+    answered = sum(row["state"] == "answered" for row in rows)
     if as_json:
-        rows = [dataclasses.asdict(result) for result in results]
         click.echo(json.dumps({"version": version(), "answered": answered, "engines": rows}, ensure_ascii=False))
     else:
-        click.echo(f"\n{answered} of {len(results)} answered.")
-    return ExitCode.SUCCESS if answered == len(results) else ExitCode.INCOMPLETE
+        click.echo(f"\n{answered} of {len(rows)} answered.")
+    return ExitCode.SUCCESS if answered == len(rows) else ExitCode.INCOMPLETE
 
 
-async def _run_checks(settings: Settings, show: Callable[[Iterable[Finding]], list[Finding]]) -> list[Finding]:
-    """Run all checks, pass their findings to `show` and return them."""
-    from scraper.cli import doctor_checks
+async def _run_checks(settings: Settings, *, is_quiet: bool) -> list[Finding]:
+    """Run all checks, print their findings unless `is_quiet`, and return them."""
+    from scraper.cli import doctor_checks as checks
 
     found: list[Finding] = []
     for findings in (
-        doctor_checks.check_packages(),
-        doctor_checks.check_configuration(os.environ),
-        doctor_checks.check_browsers(settings.browser_settings()),
-        doctor_checks.check_fonts(),
-        doctor_checks.check_skills(),
-        doctor_checks.check_data_folder(settings),
-        doctor_checks.check_documents(settings),
-        doctor_checks.check_callers(settings),
-        doctor_checks.check_port(settings),
-        doctor_checks.check_proxy(settings),
+        checks.check_packages(),
+        checks.check_configuration(os.environ),
+        checks.check_browsers(settings.browser_settings()),
+        checks.check_fonts(),
+        checks.check_skills(),
+        checks.check_data_folder(settings),
+        checks.check_documents(settings),
+        checks.check_callers(settings),
+        checks.check_port(settings),
+        checks.check_proxy(settings),
     ):
-        found += show(findings)
-    found += show(await doctor_checks.check_names(settings))
-    found += show(await doctor_checks.check_shared_state(settings))
-    found += show(await doctor_checks.check_database(settings))
-    if not any(finding.level is CheckLevel.BAD for finding in found):
+        found += _show(findings, is_quiet=is_quiet)
+    for check in (checks.check_names, checks.check_shared_state, checks.check_database):
+        found += _show(await check(settings), is_quiet=is_quiet)
+    if not any(finding.level is checks.CheckLevel.BAD for finding in found):
         try:
-            found += show(await doctor_checks.read_local_page(settings))
-            found += show(await doctor_checks.read_web_page(settings))
+            found += _show(await checks.read_local_page(settings), is_quiet=is_quiet)
+            found += _show(await checks.read_web_page(settings), is_quiet=is_quiet)
         except OSError as error:  # usually: there is no folder for temporary files
-            found += show(
-                [bad_finding(f"Pages cannot be read on this machine: {format_error(error)}", _NO_TEMPORARY_FOLDER)]
-            )
+            text = f"Pages cannot be read on this machine: {format_error(error)}"
+            found += _show([checks.bad_finding(text, _NO_TEMPORARY_FOLDER)], is_quiet=is_quiet)
     return found
 
 
-def _as_json(findings: list[Finding]) -> str:
-    rows = [{"level": one.level.name.lower(), "text": one.text, "remedy": one.remedy} for one in findings]
-    return json.dumps({"usable": not any(row["level"] == "bad" for row in rows), "findings": rows}, ensure_ascii=False)
-
-
-def _print_findings(findings: Iterable[Finding]) -> list[Finding]:
+def _show(findings: Iterable[Finding], *, is_quiet: bool = False) -> list[Finding]:
     """Print each finding as soon as it is known, and return all."""
-    printed = []
+    found = []
     for finding in findings:
-        color = None if os.environ.get("NO_COLOR") else _COLORS[finding.level]  # https://no-color.org
-        mark = f"[{finding.level.value}]"
-        click.echo(f"{click.style(mark, fg=color) if color else mark} {finding.text}")
-        if finding.remedy:
-            click.echo(f"     {finding.remedy}")
-        printed.append(finding)
-    return printed
+        found.append(finding)
+        if not is_quiet:
+            mark, color = f"[{finding.level.value}]", finding.level.color
+            # https://no-color.org
+            click.echo(f"{mark if os.environ.get('NO_COLOR') else click.style(mark, fg=color)} {finding.text}")
+            if finding.remedy:
+                click.echo(f"     {finding.remedy}")
+    return found
 
 
 @click.command(cls=Command, examples=["install-browser", "install-browser --no-fonts"])

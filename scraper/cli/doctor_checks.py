@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import enum
 import os
 import platform
 import shutil
@@ -12,19 +13,17 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
 from browsers import system_diagnostics
 from browsers.settings import BrowserSettings
-from scraper.cli import agent_commands
-from scraper.cli.doctor_results import Finding, bad_finding, good_finding, poor_finding
+from scraper.cli import client_config
 from scraper.coordination import open_shared_state
 from scraper.errors import OutsideRootError, ScraperError
-from scraper.model import REFRESH, ReadRequest
+from scraper.model import ReadRequest
 from scraper.reading.documents.local_files import LocalFiles
-from scraper.search.request import SearchRequest
 from scraper.server.access import (
     MIN_TOKEN_CHARS,
     ServerStartError,
@@ -48,6 +47,46 @@ _FALLBACKS = {
 _FONTS_BY_APT = "search-mcp install-browser --fonts (as root)"
 _FONTS_BY_HAND = "Install the fonts Noto CJK and Noto Color Emoji with this system's package manager"
 """Remedy without package names, because these differ between distributions."""
+
+
+class CheckLevel(enum.Enum):
+    """Severity of a finding."""
+
+    GOOD = "ok"
+    POOR = "!!"
+    """The server works, but slowly or with less than its full quality."""
+    BAD = "no"
+    """The server cannot work."""
+
+    @property
+    def color(self) -> str:
+        """Return the color of its mark on a terminal."""
+        return {"ok": "green", "!!": "yellow", "no": "red"}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Result of one check, a line of the report."""
+
+    level: CheckLevel
+    text: str
+    remedy: str = ""
+    """Next step for the user; empty if none is needed."""
+
+
+def good_finding(text: str) -> Finding:
+    """Return a finding without a problem."""
+    return Finding(CheckLevel.GOOD, text)
+
+
+def poor_finding(text: str, remedy: str = "") -> Finding:
+    """Return a finding with a minor problem."""
+    return Finding(CheckLevel.POOR, text, remedy)
+
+
+def bad_finding(text: str, remedy: str) -> Finding:
+    """Return a finding that prevents the server from working."""
+    return Finding(CheckLevel.BAD, text, remedy)
 
 
 def check_packages() -> Iterator[Finding]:
@@ -95,7 +134,7 @@ def check_browsers(settings: BrowserSettings) -> Iterator[Finding]:
 
 def check_skills() -> Iterator[Finding]:
     """Report installed skills of another version."""
-    for file in agent_commands.find_other_stubs():
+    for file in client_config.find_other_stubs():
         yield poor_finding(
             f"{file} is of another version", "Write it again: search-mcp skill --write (docs/clients.md)"
         )
@@ -274,19 +313,17 @@ _HOST = "doctor.search-mcp.example"
 _PAGE = b"""<!doctype html><title>Trial</title><main id=m></main>
 <script>document.getElementById("m").innerHTML = "<p>Six times seven is " + 6 * 7 + ".</p>"</script>
 """
-_WORDS = "Six times seven is 42"
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 _LOCAL_LIMIT_S = 40.0
 """Seconds. A browser on a cold disk takes 20 s to start."""
 _WEB_PAGE = "https://example.com/"
-_WEB_LIMIT_S = 20.0
 _NO_WEB = "Check the network and DNS of this machine, or set SEARCH_MCP_PROXY if there is a proxy"
 
 
 async def read_local_page(settings: Settings) -> list[Finding]:
     """Render a local page; report the duration and the state of Chromium's sandbox."""
-    async with _page_server() as port:
-        here = ((_HOST, "127.0.0.1", port),)
+    async with await asyncio.start_server(_answer, "127.0.0.1", 0) as server:
+        here = ((_HOST, "127.0.0.1", server.sockets[0].getsockname()[1]),)
         alone = dataclasses.replace(
             settings, test_hosts=here, proxy=None, cache_mb=0, shared_url=None, database_url=None, robots="off"
         )
@@ -301,7 +338,7 @@ async def read_local_page(settings: Settings) -> list[Finding]:
                     bad_finding(f"The local test page could not be read: {error.sentence()}", "See the lines above")
                 ]
             took = time.monotonic() - started_at
-            if _WORDS not in reading.document.markdown:
+            if "Six times seven is 42" not in reading.document.markdown:
                 return [bad_finding("A page was read, but its script did not run", "See the lines above")]
             return [
                 good_finding(f"A page that needs JavaScript was read in {took:.1f} s, browser start included"),
@@ -314,7 +351,7 @@ async def read_web_page(settings: Settings) -> list[Finding]:
     fresh = dataclasses.replace(settings, cache_mb=0, shared_url=None, database_url=None, robots="off")
     async with Services.open(fresh) as services:
         try:
-            await services.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=_WEB_LIMIT_S))
+            await services.fetcher.fetch(ReadRequest(_WEB_PAGE, render="http", deadline_s=20.0))
         except ScraperError as error:
             return [poor_finding(f"The web could not be reached: {error}", _NO_WEB)]
         return [good_finding(f"{_WEB_PAGE} was read")]
@@ -334,96 +371,10 @@ def _sandbox(services: Services) -> list[Finding]:
     ]
 
 
-@contextlib.asynccontextmanager
-async def _page_server() -> AsyncIterator[int]:
-    """Serve the local page on loopback while the block runs; yield the port."""
-    server = await asyncio.start_server(_answer, "127.0.0.1", 0)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
-
-
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Respond to any request with the local page."""
     with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
         async with asyncio.timeout(_LOCAL_LIMIT_S):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(_HEAD % len(_PAGE) + _PAGE)
             await writer.drain()
     writer.close()
-
-
-_ENGINES_AT_ONCE = 4
-"""Engines queried at the same time."""
-_ENGINE_LIMIT_S = 30.0
-_QUERY = "tidal power"
-_QUERIES = {"package": "requests", "code": "requests"}
-"""Query by category: package indexes find names rather than topics."""
-_STATES = {
-    None: "answered",
-    "layout_changed": "changed its format",
-    "captcha": "blocked the request",
-    "consent": "blocked the request",
-    "rate_limited": "blocked the request",
-    "refused": "blocked the request",
-    "off_topic": "blocked the request",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EngineCheckResult:
-    """Result of querying one engine or source."""
-
-    name: str
-    kind: str
-    """`page`, `json` or `atom`."""
-    category: str
-    """Category of a source; "" for a search engine."""
-    state: str
-    """`answered`, `found nothing`, `changed its format`, `blocked the request` or `did not answer`."""
-    reason: str
-    """Code of a failure, such as `rate_limited`; empty without a failure."""
-    rows: int
-    seconds: float
-
-
-async def query_all_engines(
-    settings: Settings, on_result: Callable[[EngineCheckResult], None]
-) -> list[EngineCheckResult]:
-    """Query all engines and sources, and return the results in the order of their registries.
-
-    `on_result` is called with each result as soon as it is known.
-    """
-    from scraper.engines.registry import ENGINES
-    from scraper.engines.sources import SOURCES
-
-    results: list[EngineCheckResult] = []
-    async with Services.open(settings) as services:
-        slots = asyncio.Semaphore(_ENGINES_AT_ONCE)
-
-        async def ask(name: str) -> None:
-            engine = SOURCES.get(name) or ENGINES[name]
-            query = _QUERIES.get(engine.category or "", _QUERY)
-            rows, reason = 0, None
-            async with slots:
-                began = time.monotonic()
-                try:
-                    request = SearchRequest(
-                        query, engines=[name], max_results=5, cache=REFRESH, deadline_s=_ENGINE_LIMIT_S
-                    )
-                    answer = await services.searcher.search(request)
-                    rows, reason = len(answer.results), answer.errors.get(name)
-                except ScraperError as error:
-                    reason = error.code
-            state = _STATES.get(reason, "did not answer")
-            if reason is None and not rows:
-                state = "found nothing"
-            seconds = round(time.monotonic() - began, 1)
-            result = EngineCheckResult(
-                name, str(engine.kind), engine.category or "", state, reason or "", rows, seconds
-            )
-            results.append(result)
-            on_result(result)
-
-        await asyncio.gather(*(ask(name) for name in (*ENGINES, *SOURCES)))
-    order = [*ENGINES, *SOURCES]
-    return sorted(results, key=lambda result: order.index(result.name))

@@ -51,7 +51,6 @@ def stdio(toolset: str, **flags: Any) -> None:
 
 @contextlib.contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Convert errors of settings and of the server start to one line without a traceback."""
     try:
         yield
     except SettingsError as error:

@@ -81,17 +81,13 @@ def profiles(remove: str | None, caller: str, as_json: bool, **flags: Any) -> in
         click.echo("There are no profiles.", err=True)
     else:
         for name, hosts, age in rows:
-            click.echo(f"{name}  {', '.join(hosts)}  saved {_describe_age(age)}")
+            count = int(age)
+            saved = "today" if count < 1 else f"{count} day{'' if count == 1 else 's'} ago"
+            click.echo(f"{name}  {', '.join(hosts)}  saved {saved}")
     return ExitCode.SUCCESS
 
 
-def _describe_age(days: float) -> str:
-    count = int(days)
-    return "today" if count < 1 else f"{count} day{'' if count == 1 else 's'} ago"
-
-
 def _check_display() -> None:
-    """Raise UsageError on a machine without a screen."""
     needs_display = sys.platform.startswith("linux")
     if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise click.UsageError(
@@ -101,7 +97,6 @@ def _check_display() -> None:
 
 
 def _with_profiles(settings: Settings, work: Callable[[LoginProfiles], Awaitable[T]]) -> T:
-    """Run `work` on the profiles and return its result, without starting a browser."""
     from scraper.store.login_profiles import LoginProfiles, ProfileKeyError
 
     try:

@@ -12,8 +12,7 @@ import sys
 
 import click
 
-from scraper.cli.agent_commands import skill
-from scraper.cli.client_config import client
+from scraper.cli.client_config import client, skill
 from scraper.cli.doctor import doctor, install_browser
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.help_commands import PROGRAM_NAME, CommandGroup, completion, serve, show_help, show_version, stdio
@@ -107,7 +106,11 @@ def run(arguments: list[str]) -> int:
             raise
         with contextlib.suppress(OSError):
             click.echo(f"Error: The answer cannot be written: {error.strerror}.", err=True)
-        _discard_output()
+        # Python would try to write the buffered output again at exit.
+        with contextlib.suppress(OSError, ValueError):
+            null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
         return ExitCode.INCOMPLETE
     except click.Abort as error:
         # click raises it for a signal too.
@@ -128,14 +131,6 @@ def _end_interrupted() -> ExitCode:
     return ExitCode.INTERRUPTED
 
 
-def _discard_output() -> None:
-    """Discard buffered output, which Python would try to write again at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
-
-
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
@@ -143,7 +138,11 @@ def _prepare_streams() -> None:
     """Open closed standard streams on /dev/null, and escape characters that the terminal's encoding lacks."""
     for number, (name, mode) in enumerate(_STREAMS):
         if getattr(sys, name) is None and not _is_open(number):
-            _open_null(number)
+            # Otherwise the next socket would get the descriptor and receive the output.
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -157,14 +156,6 @@ def _is_open(number: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _open_null(number: int) -> None:
-    """Open /dev/null on a closed descriptor; otherwise the next socket would get it and receive the output."""
-    null = os.open(os.devnull, os.O_RDWR)
-    if null != number:
-        os.dup2(null, number)
-        os.close(null)
 
 
 _OPEN_FILES = 8_192

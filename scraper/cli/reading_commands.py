@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shlex
@@ -72,17 +71,8 @@ def engines(**flags: Any) -> None:
     lines.append("\nSources, used for a category or by name:")
     for one in SOURCES.values():
         limit = f"1 request in {one.spacing_s:g} s" + (f", {one.per_day} a day" if one.per_day else "")
-        rows.append(
-            {
-                "name": one.name,
-                "default": False,
-                "about": one.about,
-                "category": one.category,
-                "by_name": one.is_by_name,
-                "kind": str(one.kind),
-                "limit": limit,
-            }
-        )
+        row = {"name": one.name, "default": False, "about": one.about, "category": one.category}
+        rows.append(row | {"by_name": one.is_by_name, "kind": str(one.kind), "limit": limit})
         use = "by name" if one.is_by_name else one.category
         lines.append(f"{one.name} ({use}, {one.kind}, {limit}): {one.about}")
     text = json.dumps(rows, ensure_ascii=False) if wants_json(flags) else "\n".join(lines)
@@ -103,6 +93,13 @@ _FILES = {".pdf": "pdf", ".mhtml": "mhtml", ".mht": "mhtml"}
 @command("see", READ | {"profile_key"})
 def see(output: Path, as_json: bool, **flags: Any) -> int:
     """Save a picture of a page as a browser window shows it, with its images."""
+
+    def make(settings: Settings) -> Tool:
+        # Imported late, so that help is printed without loading the tools.
+        from scraper.tools.browser_tools import see_tool
+
+        return see_tool(settings, image_type=_IMAGE_TYPES.get(suffix, "png"), is_single=True)
+
     suffix = output.suffix.lower()
     if suffix not in (_IMAGE_TYPES | _FILES):
         raise click.UsageError(f"{output} must end with {', '.join(_IMAGE_TYPES | _FILES)}.")
@@ -113,7 +110,6 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     ignored = {setting.name for setting in setting_table()}
     arguments = {name: value for name, value in flags.items() if value is not None and name not in ignored}
     arguments |= {"url": url} | ({"what": _FILES[suffix]} if suffix in _FILES else {})
-    make = functools.partial(_make_tool, image_type=_IMAGE_TYPES.get(suffix, "png"))
     try:
         answer = run_tool("see", arguments, settings, other_urls={url: other}, make=make)
     except SettingsError as error:
@@ -124,26 +120,14 @@ def see(output: Path, as_json: bool, **flags: Any) -> int:
     (picture,) = answer.media
     write_file(output, picture.data)
     if as_json:
-        facts = {
-            "file": str(output),
-            "media_type": picture.media_type,
-            "bytes": len(picture.data),
-            "result": rewrite_message(answer.text),
-        }
-        click.echo(json.dumps(facts, ensure_ascii=False))
+        facts = {"file": str(output), "media_type": picture.media_type, "bytes": len(picture.data)}
+        click.echo(json.dumps({**facts, "result": rewrite_message(answer.text)}, ensure_ascii=False))
     elif current_caller().is_agent:
         click.echo(f"{output}\n{rewrite_message(answer.text)}")
     for line in answer.text.splitlines():
         if line.startswith("Warning: ") and not as_json:
             click.echo(rewrite_message(line), err=True)
     return code_of_answer(answer)
-
-
-def _make_tool(settings: Settings, *, image_type: str) -> Tool:
-    # Imported late, so that help is printed without loading the tools.
-    from scraper.tools.browser_tools import see_tool
-
-    return see_tool(settings, image_type=image_type, is_single=True)
 
 
 _SUFFIXES = frozenset(
@@ -213,11 +197,13 @@ def read_doc(**flags: Any) -> int:
             file = file.resolve()
             flags.update(source=file.name, document_root=str(file.parent))
         return _print_file(flags)
-    if flags["document_root"] is None and _is_in_document_root(flags["source"]):
-        return _print_file(flags)
-    is_path = (file.suffix.lower() in _SUFFIXES and file.name == flags["source"]) or not _is_url(flags["source"])
-    if flags["document_root"] is None and is_path:
-        raise click.UsageError(f"There is no file {flags['source']}. Give a URL, or the path of a file.")
+    if flags["document_root"] is None:
+        source = flags["source"]
+        if _is_in_document_root(source):
+            return _print_file(flags)
+        is_url = ":" in source or guess_urls(source)[0] != source
+        if (file.suffix.lower() in _SUFFIXES and file.name == source) or not is_url:
+            raise click.UsageError(f"There is no file {source}. Give a URL, or the path of a file.")
     return _print_page("read_doc", flags, "source", is_whole=_is_whole(flags))
 
 
@@ -257,7 +243,6 @@ def browse(steps: tuple[str, ...], file: IO[str] | None, **flags: Any) -> int:
 
 
 def _print_page(tool: str, flags: dict[str, Any], name: str, *, is_whole: bool) -> int:
-    """Print one page; a URL without a scheme is tried with https and http."""
     url, other = guess_urls(flags[name])
     is_part = wants_json(flags) or flags.get("marked")
     call = {**flags, name: url}
@@ -284,22 +269,16 @@ def _print_file(flags: dict[str, Any]) -> int:
 
 
 def _is_whole(flags: dict[str, Any]) -> bool:
-    """Return True if the whole text of a document is requested."""
     return not flags.get("outline") and flags["question"] is None
 
 
 def _is_in_document_root(source: str) -> bool:
-    """Return True for a file of the folder that the environment or the configuration file sets."""
     try:
         root = Settings.load(os.environ, {}, find_config_file()).document_root
     except SettingsError:
         # The tool reports it.
         return False
     return root is not None and os.path.isfile(root / source)
-
-
-def _is_url(source: str) -> bool:
-    return ":" in source or guess_urls(source)[0] != source
 
 
 def _read_urls(lines: Iterable[str]) -> list[str]:

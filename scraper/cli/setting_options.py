@@ -49,7 +49,6 @@ class _SettingOption(click.Option):
     """Option of a setting; the help lists these in a section of their own."""
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value of the flag; raise RefusedError if the caller may not use it."""
         if ctx.get_parameter_source(str(self.name)) is ParameterSource.COMMANDLINE:
             check_flag(str(self.name), self.opts[0])
         return super().process_value(ctx, value)
@@ -65,10 +64,7 @@ class FilePath(click.Path):
 
 
 class _InputFile(click.File):
-    """Open file that the caller may read."""
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the file, or raise RefusedError."""
         check_path(value)
         return super().convert(value, param, ctx)
 
@@ -167,7 +163,6 @@ def _limits(numbers: Sequence[str]) -> dict[str, Any]:
 
 
 def _parameter(entry: Mapping[str, Any]) -> Callable[[F], F]:
-    """Return the decorator of an argument or an option of the table."""
     options = dict(entry)
     names = options.pop("flags").split()
     if "type" in options:
@@ -198,7 +193,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
 
 
 def _option(setting: Setting) -> Callable[[F], F]:
-    note = f"{setting.help} [{setting.variable}{_default(setting)}]"
+    is_shown = setting.default_text and not setting.secret and not setting.is_switch
+    note = f"{setting.help} [{setting.variable}{f'; {setting.default_text}' if is_shown else ''}]"
     if setting.is_switch:
         return click.option(setting.flag, setting.name, is_flag=True, default=None, help=note, cls=_SettingOption)
     metavar = f"<{setting.unit or setting.kind.label}>"
@@ -211,10 +207,6 @@ def _option(setting: Setting) -> Callable[[F], F]:
 def complete_from(values: Sequence[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a function for click's shell completion that suggests these values."""
     return lambda ctx, parameter, start: [value for value in values if value.startswith(start)]
-
-
-def _default(setting: Setting) -> str:
-    return "" if setting.secret or setting.is_switch or not setting.default_text else f"; {setting.default_text}"
 
 
 def version() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import json
 import logging
 import os
@@ -13,27 +12,27 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scraper.background_tasks import run_in_background
+from scraper.background_tasks import on_signals, run_in_background
 from scraper.cli.callers import check_path
 from scraper.cli.exit_codes import ExitCode
 from scraper.cli.files import read_recipe
 from scraper.cli.setting_options import READ_MANY, SERVER_ONLY, command, load_settings
 from scraper.cli.tool_output import parse_url, rewrite_message, run_and_print, run_and_print_pages, with_store
 from scraper.settings import Settings, SettingsError
-from scraper.settings.optional_dependencies import is_installed
+from scraper.settings.files import is_installed
 from scraper.urls import guess_urls
 
 if TYPE_CHECKING:
     from scraper.bulk.job import BulkJob
     from scraper.bulk.model import JobSpec
-    from scraper.bulk.report import ErrorSummary, JobReport
+    from scraper.bulk.report import JobReport
 
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
@@ -61,16 +60,12 @@ def bulk(urls: str, folder: Path, cluster: str | None, as_json: bool, **flags: A
     flags["form"] = flags["form"] or ("parquet" if is_installed("pyarrow") else "jsonl")
     flags["render"] = flags["render"] or ("browser" if recipe else "auto")
     check_path(urls)
-    spec = dataclasses.replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
+    spec = replace(make_job_spec(urls, folder, flags, settings), recipe=recipe)
     return run_job(spec, settings, cluster, as_json=as_json)
 
 
 def _load_recipe(argument: str, settings: Settings) -> str:
-    """Return a recipe as text; one that is named by its id is read from the store.
-
-    Raises:
-        UsageError: There is no valid recipe.
-    """
+    """Return a recipe as text, one that is named by its id from the store; raise UsageError if it is invalid."""
     from scraper.errors import InvalidArgumentError
     from scraper.reading.fields import StoredRecipes, id_of
 
@@ -108,19 +103,18 @@ def run_job(
             # The interpreter would wait for the threads of Ray.
             os._exit(ExitCode.INTERRUPTED)
         return ExitCode.INTERRUPTED
-    report = dataclasses.replace(report, errors=tuple(map(_rewrite_examples, report.errors)))
-    click.echo(json.dumps(dataclasses.asdict(report)) + "\n" if as_json else format_report(report), nl=False)
+    # Messages name commands instead of tools.
+    errors = [
+        replace(kind, examples=tuple((url, rewrite_message(message)) for url, message in kind.examples))
+        for kind in report.errors
+    ]
+    report = replace(report, errors=tuple(errors))
+    click.echo(json.dumps(asdict(report)) + "\n" if as_json else format_report(report), nl=False)
     if report.complete:
         return ExitCode.INCOMPLETE if report.failed else ExitCode.SUCCESS
     left = report.pages - report.written
     click.echo(f"Stopped: {left:,} pages are left. The same command continues the job:\n  {_command()}", err=True)
     return ExitCode.INTERRUPTED
-
-
-def _rewrite_examples(kind: ErrorSummary) -> ErrorSummary:
-    """Return the errors with messages that name commands instead of tools."""
-    examples = tuple((url, rewrite_message(message)) for url, message in kind.examples)
-    return dataclasses.replace(kind, examples=examples)
 
 
 def make_job_spec(urls: str, folder: Path, options: Mapping[str, Any], settings: Settings) -> JobSpec:
@@ -146,10 +140,20 @@ async def _run(
 ) -> JobReport:
     from scraper.bulk.run import run_bulk
 
-    stop = asyncio.Event()
+    stop, task = asyncio.Event(), asyncio.current_task()
+    assert task is not None
     if minutes is not None:
         asyncio.get_running_loop().call_later(60 * minutes, stop.set)
-    with _stop_on_signals(stop, watcher):
+
+    def request_stop() -> None:
+        """Stop the job after its running pages are written; cancel it at the second signal."""
+        if stop.is_set():
+            task.cancel()
+            return
+        stop.set()
+        watcher.say("Stopping after the pages in progress are written.")
+
+    with on_signals((signal.SIGINT, signal.SIGTERM), request_stop):
         return await run_bulk(spec, settings, cluster=cluster, stop=stop, notify=watcher.say, watch=watcher.watch)
 
 
@@ -158,14 +162,13 @@ class _Watcher:
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
+        self._erase = "\r\x1b[K" if self._is_terminal else ""
 
     def say(self, sentence: str) -> None:
-        """Print a message."""
-        click.echo(f"{self._erase()}{sentence}", err=True)
+        click.echo(f"{self._erase}{sentence}", err=True)
 
     @contextlib.asynccontextmanager
     async def watch(self, job: BulkJob) -> AsyncIterator[None]:
-        """Print the progress of the job while the block runs."""
         before = job.stats.done_before
         if before:
             self.say(f"Continuing job {job.run_id}: {before:,} of {job.stats.total:,} pages are written.")
@@ -179,10 +182,7 @@ class _Watcher:
         while True:
             await asyncio.sleep(_TERMINAL_INTERVAL_S if self._is_terminal else _LOG_INTERVAL_S)
             line = job.stats.format_line(time.monotonic())
-            click.echo(f"{self._erase()}{line}", err=True, nl=not self._is_terminal)
-
-    def _erase(self) -> str:
-        return "\r\x1b[K" if self._is_terminal else ""
+            click.echo(f"{self._erase}{line}", err=True, nl=not self._is_terminal)
 
 
 class _LogAbove(logging.Handler):
@@ -193,30 +193,7 @@ class _LogAbove(logging.Handler):
         self._watcher = watcher
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one log line."""
         self._watcher.say(self.format(record))
-
-
-@contextlib.contextmanager
-def _stop_on_signals(stop: asyncio.Event, watcher: _Watcher) -> Iterator[None]:
-    """Stop the job on the first signal after its running pages are written; cancel it on the second."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def request_stop() -> None:
-        if stop.is_set():
-            task.cancel()
-            return
-        stop.set()
-        watcher.say("Stopping after the pages in progress are written.")
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, request_stop)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _command() -> str:
@@ -251,18 +228,14 @@ def crawl(urls: tuple[str, ...], folder: Path | None, **flags: Any) -> int:
     try:
         return run_and_print("crawl", {**flags, "url": url}, other_urls=other_urls, resume_key=crawl_id)
     except KeyboardInterrupt:
-        if _is_stored(crawl_id, flags):
+        from scraper.site.crawl_service import log_of_crawl
+
+        log = log_of_crawl(crawl_id)
+        if with_store(load_settings(flags), lambda store: store.records.read("local", log)):
             click.echo(f"Canceled. To continue the crawl:\n  search-mcp crawl --crawl={crawl_id}", err=True)
         else:
             click.echo("Canceled before the first page was read.", err=True)
         return ExitCode.INTERRUPTED
-
-
-def _is_stored(crawl_id: str, flags: dict[str, Any]) -> bool:
-    from scraper.site.crawl_service import log_of_crawl
-
-    log = log_of_crawl(crawl_id)
-    return bool(with_store(load_settings(flags), lambda store: store.records.read("local", log)))
 
 
 def _crawl_to_files(urls: tuple[str, ...], folder: Path, flags: dict[str, Any]) -> int:

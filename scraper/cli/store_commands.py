@@ -62,6 +62,12 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
     """
     if doc_id is not None and len(files) > 1:
         raise click.UsageError("--id is for one file only.")
+
+    def plain(answer: ToolAnswer) -> str:
+        data: Any = answer.structured
+        verb = "Replaced" if data["status"] == "re-indexed" else "Added"
+        return f"{verb} {data['doc_id']}: {data['token_count']:,} words."
+
     codes = []
     for file in files:
         if file == "-" and doc_id is None:
@@ -72,7 +78,7 @@ def add(name: str, files: tuple[str, ...], doc_id: str | None, metadata: str | N
             "content": _read(file),
             "metadata": _parse_object(metadata),
         }
-        codes.append(run_and_print("search_add_document", {**flags, **arguments}, plain=_added_line))
+        codes.append(run_and_print("search_add_document", {**flags, **arguments}, plain=plain))
     return max(codes)
 
 
@@ -132,12 +138,6 @@ def find_tools(**flags: Any) -> int:
 def _command_line(tool: re.Match[str]) -> str:
     arguments = "".join(f" {name.upper()}" for name in tool[2].split(", ") if name)
     return f"- search-mcp {get_command_name(tool[1])}{arguments}: "
-
-
-def _added_line(answer: ToolAnswer) -> str:
-    data: Any = answer.structured
-    verb = "Replaced" if data["status"] == "re-indexed" else "Added"
-    return f"{verb} {data['doc_id']}: {data['token_count']:,} words."
 
 
 def _read(file: str) -> str:
@@ -259,7 +259,6 @@ def _count_pages(count: int) -> str:
 
 
 def _with_page_cache(settings: Settings, work: Callable[[PageCache], Awaitable[T]]) -> T:
-    """Open the page cache without a browser, run `work` on it and return its result."""
     from scraper.caching.page_cache import PageCache
     from scraper.store.protocols import IncompleteOperationError
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from scraper.background_tasks import on_signals
 from scraper.call_context import Deadline
 from scraper.cli.callers import RefusedError, current_caller
 from scraper.cli.exit_codes import code_of_answer
-from scraper.cli.files import write_file
+from scraper.cli.files import MAX_PRINTED_TOKENS, describe_file, shorten, write_file
 from scraper.cli.setting_options import load_settings
 from scraper.errors import InvalidUrlError, ScraperError, format_error
 from scraper.settings import Settings, SettingsError, setting_table
@@ -105,18 +106,7 @@ async def _run(
     make: Callable[[Settings], Tool] | None = None,
     resume_key: str = "",
 ) -> ToolAnswer:
-    """Run a tool.
-
-    Args:
-        tool_name: Name of the tool.
-        arguments: Its arguments.
-        settings: Settings of the services.
-        is_quiet: True to show no progress.
-        as_json: True to get JSON from a tool that has an argument `format`.
-        other_urls: Replacements of URLs, with which the call is repeated if they cannot be reached.
-        make: Create a variant of the tool for the command line.
-        resume_key: That of `ToolCall`.
-    """
+    """Run a tool, one that `make` creates; repeat it with `other_urls` for URLs that cannot be reached."""
     # Imported late, so that help is printed without loading the browsers.
     from scraper.tools import registry
     from scraper.tools.model import ToolCall
@@ -130,7 +120,13 @@ async def _run(
     from scraper.reading.scheme_retry import read_with_other_urls
     from scraper.services import Services
 
-    with _cancel_on_signals(), _progress_bar(0 if is_quiet else _steps(arguments)) as progress:
+    task = asyncio.current_task()
+    assert task is not None
+    # As Ctrl-C does, so that all resources are released. `nohup` ignores SIGHUP.
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+    # The bar shows the expected number of steps until the tool reports its own.
+    steps = 0 if is_quiet else len(arguments.get("urls") or arguments.get("engines") or "1")
+    with on_signals(numbers, task.cancel), _progress_bar(steps) as progress:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 services = await stack.enter_async_context(Services.open(settings, is_lazy=True))
@@ -138,7 +134,8 @@ async def _run(
                 raise SettingsError(str(error)) from None
             except OSError as error:
                 raise click.ClickException(f"Pages cannot be read on this machine: {format_error(error)}.") from None
-            if _needs_browser(tool, arguments) and not await _is_stored(services, tool.name, arguments):
+            reads_file = tool.name == "read_doc" and "://" not in arguments["source"]
+            if tool.open_world and not reads_file and not await _is_stored(services, tool.name, arguments):
                 _check_sockets()
                 services.start_soon()
             deadline = Deadline.within(settings.tool_timeout_s)
@@ -148,11 +145,6 @@ async def _run(
                 return await tool.run(services, _replace_urls(arguments, others), call)
 
             return await read_with_other_urls(run, other_urls or {}, lambda answer: answer.errors_by_url, deadline)
-
-
-def _needs_browser(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-    """Return False if a call reads only files and the store, as far as its arguments tell."""
-    return tool.open_world and not (tool.name == "read_doc" and "://" not in arguments["source"])
 
 
 _PAGE_ARGUMENTS = {"fetch": "url", "fetch_batch": "urls", "compare": "urls", "read_doc": "source"}
@@ -196,26 +188,6 @@ def _replace_urls(arguments: dict[str, Any], other_urls: Mapping[str, str]) -> d
         return [replace(one) for one in value] if isinstance(value, list) else other_urls.get(str(value), value)
 
     return {name: replace(value) for name, value in arguments.items()}
-
-
-def _steps(arguments: dict[str, Any]) -> int:
-    """Return the expected number of steps; the progress bar shows it until the tool reports its own."""
-    return len(arguments.get("urls") or arguments.get("engines") or "1")
-
-
-@contextlib.contextmanager
-def _cancel_on_signals() -> Iterator[None]:
-    """Cancel the call on SIGTERM and SIGHUP, as Ctrl-C does, so that all resources are released."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored by `nohup`
-            loop.add_signal_handler(number, task.cancel)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.remove_signal_handler(number)
 
 
 @contextlib.contextmanager
@@ -328,11 +300,6 @@ def _name_option(argument: str) -> str:
     return argument.upper() if argument in _POSITIONAL else _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 
-def _rewrite_quoted(match: re.Match[str]) -> str:
-    name = match[1]
-    return f"`search-mcp {get_command_name(name)}`" if name in TOOLS else f"`{_name_option(name)}`"
-
-
 def _option_with_value(match: re.Match[str]) -> str:
     option, value = _name_option(match[1]), match[2].strip('"')
     return option if value in ("true", "false") else f"{option} {value}"
@@ -357,7 +324,8 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
         (rf"(?:(?<=^)|(?<=\. ))({_NAME})(?= (?:must|has|is|contains)\b)", lambda match: _name_option(match[1])),
         (rf"\bthe `({_TOOL})` tool\b", r"`\1`"),
         (r"(?<=`) is the tool for\b", " is the command for"),
-        (rf"`({_NAME})`", _rewrite_quoted),
+        (rf"`({_TOOL})`", lambda match: f"`search-mcp {get_command_name(match[1])}`"),
+        (rf"`({_NAME})`", lambda match: f"`{_name_option(match[1])}`"),
     )
 )
 """Mentions of tools and arguments, and what replaces them, in this order."""
@@ -366,7 +334,6 @@ _REPLACEMENTS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], s
 Plain = Callable[["ToolAnswer"], str]
 """Return the text of an answer for people."""
 
-_TABLE_SUFFIXES = frozenset({".csv", ".jsonl"})
 _MAX_URL = 200
 """Characters of a URL in a warning."""
 _OUTPUT_OPTIONS = ("as_json", "form", "output", "quiet", "max_tokens", "marked")
@@ -413,8 +380,11 @@ def _print_answer(
     # Tools of indexes report their errors as values.
     fault = answer.structured.get("error") if isinstance(answer.structured, dict) else None
     if answer.is_error or fault:
-        is_json = as_json and answer.structured is not None and not fault
-        click.echo(_error_text(answer, fault, is_json=is_json, is_marked=is_marked), err=True)
+        if as_json and answer.structured is not None and not fault:
+            text = _json_text(answer, is_marked=is_marked)
+        else:
+            text = _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
+        click.echo(text, err=True)
         return code_of_answer(answer)
     if writes_rows and output is not None:
         text = as_table([found for _, found in answer.fields if not isinstance(found, ScraperError)], output)
@@ -426,12 +396,6 @@ def _print_answer(
         _warn(answer, has_rows=writes_rows, has_text=not as_json)
     print_text(text, output, max_tokens=flags.get("max_tokens"), name=name, is_json=as_json and not writes_rows)
     return code_of_answer(answer)
-
-
-def _error_text(answer: ToolAnswer, fault: object, *, is_json: bool, is_marked: bool) -> str:
-    if is_json:
-        return _json_text(answer, is_marked=is_marked)
-    return _text(answer, lambda _: rewrite_for_caller(str(fault or answer.text)), is_marked=is_marked)
 
 
 def run_and_print_pages(
@@ -467,15 +431,12 @@ def print_text(
     A text longer than `max_tokens`, by default a limit for agents, is written to a file and printed in part. An agent
     gets a description of each file.
     """
-    # Imported late, so that help is printed without loading the tools.
-    from scraper.cli.long_output import MAX_TOKENS, describe_file, shorten
-
     text = text if text.endswith("\n") else text + "\n"
     if output is not None:
         write_file(output, text)
         text = describe_file(output, text) if current_caller().is_agent else ""
     elif max_tokens or current_caller().is_agent:
-        text = shorten(text, max_tokens or MAX_TOKENS, name, is_json=is_json)
+        text = shorten(text, max_tokens or MAX_PRINTED_TOKENS, name, is_json=is_json)
     click.echo(text, nl=False)
 
 
@@ -495,7 +456,6 @@ def _text(answer: ToolAnswer, plain: Plain | None, *, is_marked: bool) -> str:
 
 
 def _json_text(answer: ToolAnswer, *, is_marked: bool) -> str:
-    """Return a JSON answer; with `is_marked`, unchanged as an agent gets it."""
     from scraper.render.json_truncation import compact_json
 
     if answer.structured is None:
@@ -515,7 +475,7 @@ def whole_text(flags: dict[str, Any]) -> Plain:
     """Return a function for the plain text of a page or document: all of it, or the part of --start and --length."""
 
     def plain(answer: ToolAnswer) -> str:
-        from scraper.render.text_styles import convert_piece
+        from scraper.render.page import convert_piece
         from scraper.text.markdown_structure import KEEP_WHOLE, cut_markdown
 
         assert answer.reading is not None
@@ -533,7 +493,7 @@ def whole_text(flags: dict[str, Any]) -> Plain:
 
 def is_table(output: Path | None) -> bool:
     """Return True if the file name ends with `.csv` or `.jsonl`."""
-    return output is not None and output.suffix.lower() in _TABLE_SUFFIXES
+    return output is not None and output.suffix.lower() in (".csv", ".jsonl")
 
 
 def as_table(pages: Iterable[PageFields], output: Path) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from scraper.site.model import PageChange
 
 
-_EVERY = re.compile(r"(\d+)\s*([mhd])")
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 EXEC_LIMIT_S = 60.0
 """Seconds for the command of `--exec`, for each changed page."""
@@ -44,14 +42,14 @@ def watch() -> None:
 @command("watch add", LOG_SETTINGS | STORE_SETTINGS, parent=watch)
 def add(url: str, every: str, as_json: bool, **flags: Any) -> int:
     """Add a page to the list, or change its interval."""
-    found = _EVERY.fullmatch(every.strip())
-    if found is None or not int(found[1]):
+    count, unit = every.strip()[:-1].rstrip(), every.strip()[-1:]
+    if unit not in _UNITS_S or not count.isdecimal() or not int(count):
         raise click.UsageError(f"--every must be a number with m, h or d, such as 6h, not {every!r}.")
     target, other_url = parse_url(url)
 
     from scraper.site.watch_list import WatchedPage, WatchList
 
-    new = WatchedPage(target, int(found[1]) * _UNITS_S[found[2]], time.time(), other_url=other_url)
+    new = WatchedPage(target, int(count) * _UNITS_S[unit], time.time(), other_url=other_url)
     page = with_store(load_settings(flags), lambda store: WatchList(store.records).add(new))
     click.echo(json.dumps(asdict(page)) if as_json else f"{page.url} is watched every {every}.")
     return ExitCode.SUCCESS
@@ -67,8 +65,10 @@ def list_pages(as_json: bool, **flags: Any) -> int:
         click.echo(json.dumps([asdict(page) for page in pages]))
         return ExitCode.SUCCESS
     for page in pages:
-        checked = _moment(page.checked_at) if page.checked_at else "never"
-        click.echo(f"{page.url}  every {_interval(page.every_s)}, checked {checked}, {page.status}")
+        moment = datetime.fromtimestamp(page.checked_at, UTC).isoformat(timespec="minutes")
+        unit = next(name for name in "dhm" if page.every_s % _UNITS_S[name] == 0)
+        interval = f"{page.every_s // _UNITS_S[unit]}{unit}"
+        click.echo(f"{page.url}  every {interval}, checked {moment if page.checked_at else 'never'}, {page.status}")
     if not pages:
         click.echo("No page is watched. Add one: search-mcp watch add URL", err=True)
     return ExitCode.SUCCESS if pages else ExitCode.INCOMPLETE
@@ -109,7 +109,7 @@ async def _run(settings: Settings, command: str | None, *, check_all: bool, as_j
         pages = [page for page in await watch_list.pages() if check_all or page.is_due(now)]
         compared = await watch_list.check(services.change_tracker, pages, now)
     outcomes = [outcome for _, outcome in compared]
-    rows = [dict(render.as_row(page.url, one, _ROW_TOKENS)) for page, one in compared]
+    rows = [render.as_row(page.url, one, _ROW_TOKENS) for page, one in compared]
     if as_json:
         click.echo(json.dumps(rewrite_json({"pages": rows}), ensure_ascii=False))
     else:
@@ -139,8 +139,7 @@ def exit_code(outcomes: Sequence[PageChange | ScraperError], failed_commands: in
 
 
 async def _execute(command: str, row: dict[str, Any]) -> bool:
-    """Run a command with the change as JSON on its standard input; return True if it succeeded in time."""
-    # The operator of this machine wrote the command; the page only reaches its standard input.
+    """Run a command of the operator with the change as JSON on its standard input; return True if it succeeded."""
     process = await asyncio.create_subprocess_shell(command, stdin=subprocess.PIPE, start_new_session=True)
     try:
         async with asyncio.timeout(EXEC_LIMIT_S):
@@ -157,12 +156,3 @@ async def _execute(command: str, row: dict[str, Any]) -> bool:
     if process.returncode:
         click.echo(f"The command ended with code {process.returncode}: {command}", err=True)
     return process.returncode == 0
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes")
-
-
-def _interval(seconds: int) -> str:
-    unit = next(name for name in "dhm" if seconds % _UNITS_S[name] == 0)
-    return f"{seconds // _UNITS_S[unit]}{unit}"

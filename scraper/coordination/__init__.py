@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scraper.coordination.state import LocalState, SharedState
 from scraper.settings import Settings, SettingsError
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 
 CONNECT_WAIT_S = 1.0
 """Seconds. Longest wait for the service at start: the first call should find it connected, but a service that is down

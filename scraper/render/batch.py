@@ -9,15 +9,13 @@ from datetime import datetime
 from scraper.errors import ScraperError
 from scraper.model import Reading
 from scraper.render.json_truncation import compact_json
-from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, piece_of, untrusted_page
+from scraper.render.page import BODY_BUDGET, MAX_FACT, characters_for, header, page_object, untrusted_page
+from scraper.render.research_report import RULE
 from scraper.render.untrusted_text import MAX_DISPLAY_URL, display_url, error_object, error_sentence
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut, cut_markdown
 from scraper.text.sanitize import clean_line
 from scraper.values.text import truncate
-
-RULE = "\n\n---\n\n"
-"""Separator of the sections of an answer."""
 
 _MAX_ERROR = 500
 _ANSWER_RATIO = 1.2
@@ -28,12 +26,10 @@ _FACT_CHARS, _FEW_CHARS = 2_000, 60
 _DROPPED = frozenset({"final_url", "language", "description", "page_type"})
 """Facts that are dropped for many pages: those of fifty pages take 1,500 tokens."""
 _UNCUT = frozenset({"content", "notice", "retrieved_at"})
-_NO_PAGE = (
-    dict.fromkeys(("url", "title", "content", "method", "truncated", "tokens_estimated"))
-    | dict.fromkeys(("author", "published_date", "sitename", "final_url", "status", "language", "description"))
-    | dict.fromkeys(("page_type",))
-    | {"content": "", "truncated": False, "tokens_estimated": 0}
-)
+_NO_PAGE = dict.fromkeys(
+    "url title content method truncated tokens_estimated author published_date sitename final_url status language "
+    "description page_type".split()
+) | {"content": "", "truncated": False, "tokens_estimated": 0}
 """Fields of a failed page."""
 
 
@@ -91,7 +87,6 @@ def as_json(items: Sequence[BatchItem], *, budget: int = BODY_BUDGET) -> list[di
 
 
 def _fact_chars(items: Sequence[BatchItem]) -> int:
-    """Return the characters of URLs, titles and errors. Those of fifty pages alone can exceed an answer."""
     return _FACT_CHARS if len(items) <= _MANY_PAGES else _FEW_CHARS
 
 
@@ -101,8 +96,7 @@ def _section(
     heading = f"## {number}. {display_url(item.url, chars=min(chars, MAX_DISPLAY_URL))}"
     if isinstance(item.outcome, ScraperError):
         return f"{heading}\n\nError: {clean_line(error_sentence(item.outcome), min(chars, _MAX_ERROR))}"
-    if piece is None:
-        piece = piece_of(item.outcome.document, 0, 0)
+    assert piece is not None
     url_chars, fact_chars = min(chars, MAX_DISPLAY_URL), min(chars, MAX_FACT)
     full_url_chars = chars if chars > MAX_DISPLAY_URL else 0
     text = untrusted_page(
@@ -123,8 +117,7 @@ def failed_row(url: str, error: ScraperError) -> dict[str, object]:
 def _object(item: BatchItem, piece: TextCut | None) -> dict[str, object]:
     if isinstance(item.outcome, ScraperError):
         return failed_row(item.url, item.outcome)
-    if piece is None:
-        return {**_NO_PAGE, "url": item.url}
+    assert piece is not None
     return {**page_object(item.outcome, piece), "error": None}
 
 

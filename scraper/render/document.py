@@ -11,6 +11,7 @@ from typing import Any
 
 from scraper.errors import InvalidArgumentError
 from scraper.model import Document, Reading
+from scraper.render.json_truncation import drop_empty
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text import token_estimate
@@ -21,6 +22,7 @@ from scraper.text.sanitize import clean, clean_line
 _PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 """Line before each page in the Markdown of a document, with the page number."""
 
+_UNITS = {"pptx": "slide", "odp": "slide"} | dict.fromkeys(("xlsx", "xls", "xlsb", "ods"), "sheet")
 _MAX_SOURCE = 2_000
 _MAX_LISTED = 40
 """Page numbers that are listed; further ones are only counted."""
@@ -55,9 +57,16 @@ def as_markdown(
         return "\n".join([*_header(reading, None, now), mark_untrusted(body, region)])
     piece = _piece(reading.document.markdown, part, budget)
     document = reading.document
-    facts = [f"Full source: {fact}"] if (fact := full_url(reading.url, _display_source(reading), _MAX_SOURCE)) else []
-    facts += [f"Title: {fact}"] if (fact := clean_fact(document.title)) else []
-    facts += [f"Author: {fact}"] if (fact := clean_fact(document.author)) else []
+    source = display_url(reading.url, requested=reading.requested_url)
+    facts = [
+        f"{name}: {fact}"
+        for name, fact in (
+            ("Full source", full_url(reading.url, source, _MAX_SOURCE)),
+            ("Title", clean_fact(document.title)),
+            ("Author", clean_fact(document.author)),
+        )
+        if fact
+    ]
     body = piece.shown if piece.text else "(the end of the document)" if piece.start else "(no text)"
     text = mark_untrusted("\n".join([*facts, "", body]) if facts else body, region)
     parts = ["\n".join([*_header(reading, piece, now), text])]
@@ -76,7 +85,13 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
     reading = select_pages(reading, part.pages)
     document = reading.document
     piece = _piece(document.markdown, replace(part, length=0) if part.outline else part, budget)
-    answer: dict[str, object] = {
+    facts: dict[str, object] = {
+        "next_start": piece.next_start,
+        "author": clean_fact(document.author),
+        "pages": document.page_count,
+    }
+    facts |= {"ocr_needed": list(document.ocr_pages), "encrypted": document.encrypted}
+    return {
         "content": piece.text,
         "title": clean_fact(document.title),
         "format": document.format,
@@ -86,25 +101,13 @@ def as_json(reading: Reading, part: DocumentPart, *, budget: int = BODY_BUDGET) 
         "truncated": piece.next_start is not None,
         "source": clean_line(reading.url, _MAX_SOURCE),
         "tokens_estimated": token_estimate.estimate(piece.text),
+        **drop_empty(facts),
+        **({"outline": _outline_rows(document)} if part.outline else {}),
+        "cached": reading.cached,
+        "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
+        **drop_empty({"warnings": [clean_line(warning, MAX_FACT) for warning in reading.warnings]}),
+        "notice": UNTRUSTED_NOTICE,
     }
-    if piece.next_start is not None:
-        answer["next_start"] = piece.next_start
-    if document.author:
-        answer["author"] = clean_fact(document.author)
-    if document.page_count is not None:
-        answer["pages"] = document.page_count
-    if document.ocr_pages:
-        answer["ocr_needed"] = list(document.ocr_pages)
-    if document.encrypted:
-        answer["encrypted"] = True
-    if part.outline:
-        answer["outline"] = _outline_rows(document)
-    answer["cached"] = reading.cached
-    answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
-    if reading.warnings:
-        answer["warnings"] = [clean_line(warning, MAX_FACT) for warning in reading.warnings]
-    answer["notice"] = UNTRUSTED_NOTICE
-    return answer
 
 
 def index_document_as_markdown(
@@ -135,7 +138,6 @@ def index_document_as_markdown(
 
 
 def _outline_rows(document: Document) -> list[dict[str, Any]]:
-    """Return the first headings as objects, up to `_MAX_HEADINGS`; with page numbers if the document has pages."""
     return [
         {"level": heading.level, "text": heading.text, "start": heading.start}
         | ({"page": page} if (page := page_at(document.markdown, heading.start)) else {})
@@ -183,9 +185,11 @@ def select_pages(reading: Reading, pages: tuple[int, ...]) -> Reading:
 def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> list[str]:
     """Return the header lines, which contain no text of the document."""
     document = reading.document
-    pages = f", {document.page_count:,} {_unit(document)}" if document.page_count else ""
+    unit = _UNITS.get(document.format or "", "page") + ("" if document.page_count == 1 else "s")
+    pages = f", {document.page_count:,} {unit}" if document.page_count else ""
     lock = ", was locked" if document.encrypted else ""
-    facts = [f"Source: {_display_source(reading)} Format: {document.format}{pages}{lock}"]
+    source = display_url(reading.url, requested=reading.requested_url)
+    facts = [f"Source: {source} Format: {document.format}{pages}{lock}"]
     if piece is not None:
         facts.append(f"Tokens: {token_estimate.estimate(piece.shown):,}")
     if reading.cached:
@@ -194,20 +198,12 @@ def _header(reading: Reading, piece: TextCut | None, now: datetime | None) -> li
     if piece is not None and (piece.start or piece.next_start is not None):
         next_start = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: {piece.start}-{piece.end} of {piece.total}{next_start}")
-    if document.ocr_pages:
-        lines.append(f"ocr_needed: {_join_pages(document.ocr_pages)} (images of text, which are not read)")
+    if scanned := document.ocr_pages:
+        more = f" and {len(scanned) - _MAX_LISTED} more" if len(scanned) > _MAX_LISTED else ""
+        listed = ", ".join(map(str, scanned[:_MAX_LISTED])) + more
+        lines.append(f"ocr_needed: {listed} (images of text, which are not read)")
     lines += [f"Warning: {clean_line(warning, MAX_FACT)}" for warning in reading.warnings]
     return lines
-
-
-def _display_source(reading: Reading) -> str:
-    return display_url(reading.url, requested=reading.requested_url)
-
-
-def _unit(document: Document) -> str:
-    noun = {"xlsx": "sheet", "xls": "sheet", "xlsb": "sheet", "ods": "sheet", "pptx": "slide", "odp": "slide"}
-    one = noun.get(document.format or "", "page")
-    return one if document.page_count == 1 else one + "s"
 
 
 def _outline_line(row: Mapping[str, Any]) -> str:
@@ -220,8 +216,3 @@ def page_at(markdown: str, at: int) -> int | None:
     before = markdown.rfind("<!-- page ", 0, at + 1)
     mark = _PAGE_MARK.match(markdown, before) if before >= 0 else None
     return int(mark[1]) if mark else None
-
-
-def _join_pages(pages: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, pages[:_MAX_LISTED]))
-    return f"{shown} and {len(pages) - _MAX_LISTED} more" if len(pages) > _MAX_LISTED else shown

@@ -10,7 +10,7 @@ from typing import Any
 
 from scraper.errors import ScraperError
 from scraper.facts.fields.model import PageFields
-from scraper.render.json_truncation import compact_json
+from scraper.render.json_truncation import compact_json, drop_empty
 from scraper.render.page import BODY_BUDGET
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, error_sentence, full_url, mark_untrusted
 from scraper.text import token_estimate
@@ -38,15 +38,11 @@ def as_json(fields: PageFields, *, budget: int = BODY_BUDGET) -> dict[str, objec
     if fields.values or fields.evidence:
         answer["evidence"] = {
             name: {"source": one.source, "confidence": one.confidence}
-            | ({"alternatives": list(one.alternatives)} if one.alternatives else {})
+            | drop_empty({"alternatives": list(one.alternatives)})
             for name, one in fields.evidence.items()
         }
-    if fields.recipe:
-        answer["recipe"] = json.loads(fields.recipe)
-    if notes:
-        answer["warnings"] = notes
-    answer["notice"] = UNTRUSTED_NOTICE
-    return answer
+    recipe = json.loads(fields.recipe) if fields.recipe else None
+    return answer | drop_empty({"recipe": recipe, "warnings": notes}) | {"notice": UNTRUSTED_NOTICE}
 
 
 def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -> str:
@@ -66,7 +62,10 @@ def as_markdown(fields: PageFields, *, region: str, budget: int = BODY_BUDGET) -
             header.append(f"Next page: {next_page}")
             full.append(("Full URL of the next page", full_url(fields.next_page, next_page, _MAX_URL)))
     header += [f"Warning: {note}" for note in notes]
-    recipe = f"\n\nRecipe for other pages of this kind: {_name_recipe(fields.recipe)}" if fields.recipe else ""
+    recipe = ""
+    if fields.recipe:
+        # The id of a stored recipe is enough for a later call.
+        recipe = f"\n\nRecipe for other pages of this kind: {json.loads(fields.recipe).get('id', fields.recipe)}"
     urls = "".join(f"{name}: {whole}\n\n" for name, whole in full if whole)
     return "\n".join(header) + "\n" + mark_untrusted(urls + _table(rows) + recipe, region)
 
@@ -76,12 +75,12 @@ def pages_as_json(outcomes: Sequence[tuple[str, PageFields | ScraperError]], *, 
     share = budget // len(outcomes)
     rows: list[dict[str, object]] = []
     for url, found in outcomes:
-        row = (
-            {"url": url, "error": error_sentence(found)}
-            if isinstance(found, ScraperError)
-            else as_json(found, budget=share)
-        )
-        rows.append({name: value for name, value in row.items() if name not in ("recipe", "notice")})
+        if isinstance(found, ScraperError):
+            rows.append({"url": url, "error": error_sentence(found)})
+        else:
+            row = as_json(replace(found, recipe=""), budget=share)
+            del row["notice"]
+            rows.append(row)
     answer: dict[str, object] = {"url": outcomes[0][0], "pages": rows, "notice": UNTRUSTED_NOTICE}
     recipe = next((found.recipe for _, found in outcomes if isinstance(found, PageFields) and found.recipe), "")
     return answer | ({"recipe": json.loads(recipe)} if recipe else {})
@@ -103,31 +102,24 @@ def pages_as_markdown(outcomes: Sequence[tuple[str, PageFields | ScraperError]],
     return "\n\n".join(sections)
 
 
-def _name_recipe(recipe: str) -> str:
-    """Return the id of a recipe that is stored, which is enough for a later call; else the recipe."""
-    return str(json.loads(recipe).get("id", recipe))
-
-
 def _value_row(fields: PageFields, name: str, value: str | None) -> dict[str, Any]:
     one = fields.evidence.get(name)
     row: dict[str, Any] = {"field": name, "value": value}
     if one is None:
         return row | {"source": "not on the page", "confidence": ""}
     row |= {"source": one.source, "confidence": one.confidence}
-    return row | ({"alternatives": "; ".join(one.alternatives)} if one.alternatives else {})
-
-
-def _columns_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of all columns in the order of their first use."""
-    return list(dict.fromkeys(name for row in rows for name in row))
+    return row | drop_empty({"alternatives": "; ".join(one.alternatives)})
 
 
 def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the first records that fit the budget, with long values cut, and a note about dropped records."""
     left = budget - _HEADER_TOKENS
     rows: list[dict[str, Any]] = []
     for record in fields.records:
-        row = {name: _cut(value, name) for name, value in record.items()}
+        row = dict(record)
+        for name, value in record.items():
+            if isinstance(value, str):
+                is_url = name in ("url", "image") or value.startswith(("http://", "https://"))
+                row[name] = truncate(value, _MAX_URL if is_url else _MAX_CELL)
         left -= token_estimate.estimate(compact_json(row))
         if left < 0:
             break
@@ -136,12 +128,6 @@ def _fit_rows(fields: PageFields, budget: int) -> tuple[list[dict[str, Any]], li
     if len(rows) < len(fields.records):
         notes.append(f"{len(fields.records) - len(rows)} more records are left out: the answer is full.")
     return rows, notes
-
-
-def _cut(value: Any, name: str) -> Any:
-    is_url = name in ("url", "image") or (isinstance(value, str) and value.startswith(("http://", "https://")))
-    limit = _MAX_URL if is_url else _MAX_CELL
-    return truncate(value, limit) if isinstance(value, str) else value
 
 
 def csv_cell(value: Any) -> str:
@@ -155,7 +141,7 @@ def csv_cell(value: Any) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = _columns_of(rows)
+    names = list(dict.fromkeys(name for row in rows for name in row))
     lines = [f"| {' | '.join(map(_cell, names))} |", f"|{'---|' * len(names)}"]
     lines += [f"| {' | '.join(_cell(row.get(name)) for name in names)} |" for row in rows]
     return "\n".join(lines)

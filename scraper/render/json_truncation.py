@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,11 @@ def truncate_json(blocks: Sequence[Any], budget: int) -> TruncatedJson:
 def compact_json(data: Any) -> str:
     """Serialize to JSON without spaces."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def drop_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that are None, False, or an empty text, list or object."""
+    return {name: value for name, value in fields.items() if value or type(value) is int}
 
 
 def _cost(blocks: Sequence[Any]) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from scraper.model import Document, Reading
-from scraper.render.json_truncation import compact_json, truncate_json
-from scraper.render.text_styles import convert_piece
+from scraper.render.json_truncation import compact_json, drop_empty, truncate_json
 from scraper.render.untrusted_text import MAX_DISPLAY_URL, UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
+from scraper.retrieval.text_fragments import LINK_TARGET, visible_line
 from scraper.text import token_estimate
-from scraper.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown
+from scraper.text.markdown_structure import KEEP_WHOLE, TextCut, cut_markdown, find_atomic_blocks
 from scraper.text.sanitize import clean_line
 from scraper.urls import MAX_URL_CHARS
 from scraper.values.text import format_duration
@@ -82,17 +83,12 @@ def as_json(
     left = max(1, budget - url_tokens)
     share = int(_DISCUSSION_SHARE * left) if reading.document.discussion else 0
     piece = convert_piece(piece_of(reading.document, start, length, left - share), links, "markdown")
-    answer = page_object(reading, piece) | lists
     posts = truncate_json(_posts_in(reading.document, piece), share).blocks
-    if posts:
-        answer["discussion"] = list(posts)
-    if left_out:
-        answer["warnings"] = [*_reading_warnings(reading), *left_out]
-    return answer
+    warnings = [*_reading_warnings(reading), *left_out] if left_out else []
+    return page_object(reading, piece) | lists | drop_empty({"discussion": list(posts), "warnings": warnings})
 
 
 def _posts_in(document: Document, piece: TextCut) -> list[dict[str, object]]:
-    """Return the posts whose headings are inside a piece, with the replies below them."""
     numbers = {
         int(match[1]): heading.start for heading in document.outline if (match := _POST_HEADING.match(heading.text))
     }
@@ -121,29 +117,16 @@ def _lists(document: Document, include: Sequence[str], budget: int) -> tuple[dic
     return lists, notes
 
 
-def _link_rows(document: Document) -> list[dict[str, object]]:
-    return [
-        {"url": clean_line(one.url, MAX_URL_CHARS), "text": clean_line(one.text, MAX_FACT)} for one in document.links
-    ]
-
-
-def _image_rows(document: Document) -> list[dict[str, object]]:
-    return [
-        {"url": clean_line(one.url, MAX_URL_CHARS), "alt": clean_line(one.alt, MAX_FACT)} for one in document.images
-    ]
-
-
-def _heading_rows(document: Document) -> list[dict[str, object]]:
-    return [
-        {"level": heading.level, "text": clean_line(heading.text, MAX_FACT), "start": heading.start}
-        for heading in document.outline
-    ]
-
-
 LISTS: Mapping[str, Callable[[Document], list[dict[str, object]]]] = {
-    "headings": _heading_rows,
-    "links": _link_rows,
-    "images": _image_rows,
+    "headings": lambda document: [
+        {"level": one.level, "text": clean_line(one.text, MAX_FACT), "start": one.start} for one in document.outline
+    ],
+    "links": lambda document: [
+        {"url": clean_line(one.url, MAX_URL_CHARS), "text": clean_line(one.text, MAX_FACT)} for one in document.links
+    ],
+    "images": lambda document: [
+        {"url": clean_line(one.url, MAX_URL_CHARS), "alt": clean_line(one.alt, MAX_FACT)} for one in document.images
+    ],
 }
 """Lists that a call may request for JSON answers."""
 
@@ -151,7 +134,10 @@ LISTS: Mapping[str, Callable[[Document], list[dict[str, object]]]] = {
 def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
     """Return a piece of a page and its metadata as an object."""
     document = reading.document
-    answer: dict[str, object] = {
+    facts = {name: clean_fact(value) if isinstance(value, str) else value for name, value in document.facts}
+    # Marks of a code block or table that the cut divided; with them, the piece is valid Markdown alone.
+    marks = {"before": piece.before, "after": piece.after}
+    return {
         "url": clean_line(reading.url, MAX_URL_CHARS),
         "title": clean_fact(document.title),
         "content": piece.text,
@@ -159,7 +145,7 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
         "truncated": piece.next_start is not None or reading.truncated,
         "tokens_estimated": token_estimate.estimate(piece.text),
         "author": clean_fact(document.author),
-        "published_date": published(document),
+        "published_date": iso_date(document.published) or None,
         "sitename": clean_fact(document.site_name),
         "final_url": clean_line(reading.url, MAX_URL_CHARS),
         "status": reading.status,
@@ -169,26 +155,15 @@ def page_object(reading: Reading, piece: TextCut) -> dict[str, object]:
         "start": piece.start,
         "returned_chars": len(piece.text),
         "total_chars": piece.total,
+        **drop_empty({"facts": facts, "next_start": piece.next_start, **marks}),
+        "cached": reading.cached,
+        "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
+        **drop_empty({"warnings": _reading_warnings(reading)}),
+        "notice": UNTRUSTED_NOTICE,
     }
-    if document.facts:
-        answer["facts"] = {name: _clean_value(value) for name, value in document.facts}
-    if piece.next_start is not None:
-        answer["next_start"] = piece.next_start
-    # Marks of a code block or table that the cut divided; with them, the piece is valid Markdown alone.
-    if piece.before:
-        answer["before"] = piece.before
-    if piece.after:
-        answer["after"] = piece.after
-    answer["cached"] = reading.cached
-    answer["retrieved_at"] = reading.retrieved_at.isoformat(timespec="seconds")
-    if reading.warnings:
-        answer["warnings"] = _reading_warnings(reading)
-    answer["notice"] = UNTRUSTED_NOTICE
-    return answer
 
 
 def _reading_warnings(reading: Reading) -> list[str]:
-    """Return the warnings of a reading, each in one line."""
     return [clean_line(warning, _MAX_WARNING) for warning in reading.warnings]
 
 
@@ -243,7 +218,9 @@ def header(
     if piece.start or piece.next_start is not None:
         more = f"; next: start={piece.end}" if piece.next_start is not None else ""
         lines.append(f"Characters: chars {piece.start}-{piece.end} of {piece.total}{more}")
-    if removed := _describe_removed(reading.document):
+    document = reading.document
+    counts = ((document.hidden_removed, "hidden element"), (document.controls_removed, "invisible character"))
+    if removed := ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count):
         lines.append(f"Left out: {removed}")
     if reading.truncated:
         lines.append("Truncated: the site sent more, or more slowly, than the limits allow.")
@@ -298,15 +275,6 @@ def _fact_lines(facts: Mapping[str, str | float], chars: int) -> dict[str, str |
     }
 
 
-def _clean_value(value: str | float) -> str | float | None:
-    return clean_fact(value) if isinstance(value, str) else value
-
-
-def published(document: Document) -> str | None:
-    """Return the date of publication in ISO 8601, or None if it is unknown."""
-    return iso_date(document.published) or None
-
-
 def iso_date(moment: datetime | None) -> str:
     """Return a date in ISO 8601, with the time if it is known; an empty string for None."""
     if moment is None:
@@ -320,13 +288,69 @@ def clean_fact(text: str | None, chars: int = MAX_FACT) -> str | None:
     return clean_line(text, chars) or None if text else None
 
 
-def _describe_removed(document: Document) -> str:
-    counts = ((document.hidden_removed, "hidden element"), (document.controls_removed, "invisible character"))
-    return ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts if count)
-
-
 def read_ago(retrieved_at: datetime, now: datetime | None) -> str:
     """Return the age of a cached text, or the time when it was read if `now` is None."""
     if now is None:
         return f"at {retrieved_at.isoformat(timespec='seconds')}"
     return f"{format_duration(max(0.0, (now - retrieved_at).total_seconds()))} ago"
+
+
+LINK_STYLES = ("inline", "numbered", "no")
+"""Links with their URLs, with numbers and the URLs at the end, or only their texts."""
+FORMATS = ("markdown", "json", "text", "html")
+
+_LINK = re.compile(rf"(\\.|`[^`\n]*`)|(!?)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]({LINK_TARGET})")
+"""A link or picture. Escaped characters and code match too, so that nothing begins within them."""
+_NO_TEXT = re.compile(r"(?:```|~~~).*|\|?(?:\s*:?-{3,}:?\s*\|)+|<!-- page \d+ -->")
+"""Lines of marks alone: fences, the rule below a table head, the number of a page."""
+
+
+def convert_piece(piece: TextCut, links: str, form: str) -> TextCut:
+    """Return a piece of Markdown with links of another style, or as plain text or HTML; its offsets stay."""
+    if form == "text":
+        return replace(piece, text=_plain_text(convert_links(piece.shown, "no")), before="", after="")
+    styled = piece if links == "inline" else replace(piece, text=convert_links(piece.text, links))
+    if form == "html":
+        # Imported late: few calls need it.
+        from markdown_it import MarkdownIt
+
+        return replace(styled, text=MarkdownIt("js-default").render(styled.shown).strip(), before="", after="")
+    return styled
+
+
+def convert_links(markdown: str, style: str) -> str:
+    """Return a Markdown text without the URLs of links and pictures, or with them as numbered references at its end."""
+    numbers: dict[str, int] = {}
+
+    def convert(match: re.Match[str]) -> str:
+        kept, mark, text, target = match.groups()
+        if kept:
+            return kept
+        if style == "no" or not text:
+            return text
+        url = target[1:-1].partition(" ")[0]
+        return f"{mark}[{text}][{numbers.setdefault(url, len(numbers) + 1)}]"
+
+    parts, end = [], 0
+    for block in find_atomic_blocks(markdown, len(markdown)):
+        parts += [_LINK.sub(convert, markdown[end : block.start]), markdown[block.start : block.end]]
+        end = block.end
+    text = "".join([*parts, _LINK.sub(convert, markdown[end:])])
+    references = "\n".join(f"[{number}]: {url}" for url, number in numbers.items())
+    return f"{text.rstrip()}\n\n{references}" if references else text
+
+
+def _plain_text(markdown: str) -> str:
+    """Return a text without the marks of Markdown; code stays as it is."""
+    parts, end = [], 0
+    for block in find_atomic_blocks(markdown, len(markdown)):
+        code = markdown[block.start : block.end].splitlines()
+        parts += [*_plain_lines(markdown[end : block.start]), *(line for line in code if not _NO_TEXT.fullmatch(line))]
+        end = block.end
+    lines = [*parts, *_plain_lines(markdown[end:])]
+    return "\n".join(line for at, line in enumerate(lines) if line or (at and lines[at - 1]))
+
+
+def _plain_lines(markdown: str) -> list[str]:
+    lines = (line.strip() for line in markdown.splitlines())
+    return [visible_line(line).removesuffix("|").rstrip() for line in lines if not _NO_TEXT.fullmatch(line)]

@@ -10,6 +10,7 @@ from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.model import Reading
 from scraper.render import page as render_page
 from scraper.render.document import page_at
+from scraper.render.json_truncation import drop_empty
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, error_object, error_sentence, mark_untrusted
 from scraper.retrieval.model import Excerpt, PageExcerpts
 from scraper.retrieval.text_fragments import link_to_quotation, visible_line
@@ -17,8 +18,8 @@ from scraper.text import token_estimate
 from scraper.text.markdown_structure import TextCut
 from scraper.text.sanitize import clean_line
 
-_RULE = "\n\n---\n\n"
-"""Separator of the sections of a report."""
+RULE = "\n\n---\n\n"
+"""Separator of the sections of an answer."""
 _GAP = "[…]"
 """Mark between excerpts that are not adjacent."""
 PAGE_TOKENS = 130
@@ -57,33 +58,31 @@ def as_markdown(report: ResearchReport, *, region: str, now: datetime | None = N
     ranks = _ranks(report.search)
     sections = [_section(page, report, ranks, region, now) for page in report.pages]
     read = {page.url for page in report.pages if page.excerpts}
-    return _RULE.join([f"{opening}\n\n{_sources(report.search, read, region)}", *sections])
+    return RULE.join([f"{opening}\n\n{_sources(report.search, read, region)}", *sections])
 
 
 def as_json(report: ResearchReport) -> dict[str, object]:
     """Return the report as an object; `rank` connects documents with sources."""
-    ranks = _ranks(report.search)
+    ranks, search = _ranks(report.search), report.search
     documents = [_document(page, report, ranks) for page in report.pages]
-    sources = [_source(rank, result, report) for rank, result in enumerate(report.search.results, start=1)]
-    answer: dict[str, object] = {
+    known = {
+        "hint": clean_line(search.hint or "", _MAX_HINT),
+        "retrieved_at": search.retrieved_at and search.retrieved_at.isoformat(timespec="seconds"),
+        "warnings": [clean_line(warning, _MAX_HINT) for warning in search.warnings],
+    }
+    return {
         "question": report.question,
-        "engines": list(report.search.engines),
-        "sources": sources,
+        "engines": list(search.engines),
+        "sources": [_source(rank, result, report) for rank, result in enumerate(search.results, start=1)],
         "documents": documents,
-        "tokens_estimated": _sum_tokens(documents) if report.pages else sources_tokens(report.search),
-        "errors": dict(report.search.errors),
+        "tokens_estimated": _sum_tokens(documents) if report.pages else sources_tokens(search),
+        "errors": dict(search.errors),
         "pages_read": len(_pages_read(report)),
         "independent_sources": _count_independent(report),
-        "cached": report.search.cached,
+        "cached": search.cached,
+        **drop_empty(known),
+        "notice": UNTRUSTED_NOTICE,
     }
-    if report.search.hint:
-        answer["hint"] = clean_line(report.search.hint, _MAX_HINT)
-    if report.search.retrieved_at is not None:
-        answer["retrieved_at"] = report.search.retrieved_at.isoformat(timespec="seconds")
-    if report.search.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_HINT) for warning in report.search.warnings]
-    answer["notice"] = UNTRUSTED_NOTICE
-    return answer
 
 
 def comparison_as_markdown(
@@ -94,7 +93,7 @@ def comparison_as_markdown(
     facts = [f"Question: {clean_line(question, _MAX_QUESTION)}", f"Pages: {read} of {len(pages)} read"]
     opening = "\n".join(["# Comparison", "", *facts])
     sections = [_compared_section(number, page, region, now) for number, page in enumerate(pages, start=1)]
-    return _RULE.join([opening, *sections])
+    return RULE.join([opening, *sections])
 
 
 def comparison_as_json(question: str, pages: Sequence[PageExcerpts]) -> dict[str, object]:
@@ -151,7 +150,11 @@ def _facts(report: ResearchReport) -> list[str]:
     search = report.search
     engines = ", ".join(clean_line(name, _MAX_TITLE) for name in search.engines)
     facts = [f"Engines: {engines}" + (" (cached search)" if search.cached else "")]
-    facts.append(f"Sources: {_source_counts(report)}")
+    read, independent = len(_pages_read(report)), _count_independent(report)
+    failed = len(report.pages) - read
+    counts = f", {read} page{'s' if read != 1 else ''}, {independent} independent" if report.pages else ""
+    counts += f", {failed} could not be read" if failed else ""
+    facts.append(f"Sources: {len(search.results)} found{counts}")
     if search.errors:
         errors = (f"{clean_line(name, 40)}: {clean_line(why, _MAX_TITLE)}" for name, why in search.errors.items())
         facts.append(f"Engine errors: {'; '.join(errors)}")
@@ -163,18 +166,7 @@ def _facts(report: ResearchReport) -> list[str]:
     return facts
 
 
-def _source_counts(report: ResearchReport) -> str:
-    found = f"{len(report.search.results)} found"
-    if not report.pages:
-        return found
-    read, independent = len(_pages_read(report)), _count_independent(report)
-    failed = len(report.pages) - read
-    pages = f"{read} page{'s' if read != 1 else ''}, {independent} independent"
-    return f"{found}, {pages}" + (f", {failed} could not be read" if failed else "")
-
-
 def _sources(search: SearchAnswer, read: Collection[str], region: str) -> str:
-    """Return the list of sources; those of which passages follow need no snippet."""
     if not search.results:
         return "## Sources\n\n(none)"
     rows = [
@@ -194,7 +186,7 @@ def _source_row(rank: int, result: SearchResult) -> str:
 
 def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str, object]:
     was_read = {page.url: isinstance(page.outcome, Reading) for page in report.pages}
-    source: dict[str, object] = {
+    return {
         "rank": rank,
         "title": clean_line(result.title, _MAX_TITLE),
         "url": clean_line(result.url, _MAX_URL),
@@ -203,10 +195,8 @@ def _source(rank: int, result: SearchResult, report: ResearchReport) -> dict[str
         "score": result.score,
         "date": result.date.date().isoformat() if result.date else None,
         "read": was_read.get(result.url, False),
+        **drop_empty({"also": [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]}),
     }
-    if result.also:
-        source["also"] = [clean_line(url, _MAX_URL) for url in result.also[:_MAX_ALSO]]
-    return source
 
 
 def _section(
@@ -230,7 +220,6 @@ def _compared_section(number: int, page: PageExcerpts, region: str, now: datetim
 
 
 def _page_section(heading: str, page: PageExcerpts, reading: Reading, region: str, now: datetime | None) -> str:
-    """Return the heading with the facts of a page, then its excerpts in an untrusted region."""
     piece = TextCut.whole(join_excerpts(page, linked=True))
     header = render_page.header(reading, piece, now, title=heading)
     text = render_page.untrusted_page(reading, piece, region) if page.excerpts else _NO_EXCERPTS
@@ -260,7 +249,6 @@ def _compared_object(page: PageExcerpts, pages: Sequence[PageExcerpts]) -> dict[
 
 
 def _page_object(page: PageExcerpts, reading: Reading) -> dict[str, object]:
-    """Return a page as an object: its excerpts as one text, and their positions."""
     fields = render_page.page_object(reading, TextCut.whole(join_excerpts(page, linked=False)))
     characters = sum(excerpt.end - excerpt.start for excerpt in page.excerpts)
     return {
@@ -272,15 +260,13 @@ def _page_object(page: PageExcerpts, reading: Reading) -> dict[str, object]:
 
 def excerpt_rows(page: PageExcerpts, reading: Reading) -> list[dict[str, object]]:
     """Return position, headings, link and page number of each excerpt."""
+    url, markdown = reading.url.partition("#")[0], reading.document.markdown
     return [
-        {"start": part.start, "end": part.end, "heading": _heading(part), "url": _excerpt_url(reading, part)}
-        | ({"page": page_number} if (page_number := page_at(reading.document.markdown, part.start)) else {})
+        {"start": part.start, "end": part.end, "heading": _heading(part)}
+        | {"url": clean_line(url + _fragment(reading, part), _MAX_URL)}
+        | drop_empty({"page": page_at(markdown, part.start)})
         for part in page.excerpts
     ]
-
-
-def _excerpt_url(reading: Reading, excerpt: Excerpt) -> str:
-    return clean_line(reading.url.partition("#")[0] + (_fragment(reading, excerpt) or ""), _MAX_URL)
 
 
 def _fragment(reading: Reading, excerpt: Excerpt) -> str:
@@ -300,7 +286,6 @@ def _sum_tokens(pages: Sequence[Mapping[str, object]]) -> int:
 
 
 def _ranks(search: SearchAnswer) -> Mapping[str, int]:
-    """Return the rank of each URL; for repeated URLs, that of the first result."""
     return {result.url: rank for rank, result in reversed(list(enumerate(search.results, start=1)))}
 
 

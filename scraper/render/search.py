@@ -7,21 +7,18 @@ from datetime import UTC, datetime
 
 from scraper.engines.model import InstantAnswer, RelatedTopic, SearchAnswer, SearchResult
 from scraper.model import PageHit, PageHits
-from scraper.render.page import iso_date
+from scraper.render.json_truncation import drop_empty
+from scraper.render.page import iso_date, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, break_marks, mark_untrusted
 from scraper.text import token_estimate
 from scraper.text.sanitize import clean_line
-from scraper.values.text import format_duration
 
 _ANSWER_BUDGET = 6_000
 """Tokens of all results: enough for 50 with long snippets, or 50 cache hits. Ten usually have about 1,000."""
 
 _MAX_TITLE = 200
-"""Characters of a title."""
 _MAX_URL = 2_000
-"""Characters of a URL."""
 _MAX_SNIPPET = 400
-"""Characters of a snippet."""
 _MAX_HINT = 500
 _MAX_QUERY = 200
 _MAX_SOURCE = 80
@@ -57,7 +54,8 @@ def as_markdown(answer: SearchAnswer, *, region: str, now: datetime, budget: int
     """Return the facts of the search, then the results that fit a token budget in an untrusted region."""
     head = [_headline(answer, now)]
     if answer.errors:
-        head.append(_errors_line(answer.errors))
+        reasons = (f"{name} {REASON_TEXTS.get(why, 'failed')} ({why})" for name, why in answer.errors.items())
+        head.append("Errors: " + "; ".join(reasons) + ".")
     head += [f"Warning: {clean_line(warning, _MAX_HINT)}" for warning in answer.warnings]
     if answer.hint:
         head.append(f"Hint: {clean_line(answer.hint, _MAX_HINT)}")
@@ -72,18 +70,14 @@ def as_json(answer: SearchAnswer, *, budget: int = _ANSWER_BUDGET) -> dict[str, 
     objects = [_result_object(row) for row in answer.results]
     # The texts of a result whose length varies.
     texts = [f"{row['title']}{row['url']}{row['snippet']}{row.get('also', '')}" for row in objects]
-    count = len(_within_budget(texts, budget))
-    data: dict[str, object] = {"results": objects[:count], "engines": list(answer.engines), "cached": answer.cached}
-    if answer.errors:
-        data["errors"] = dict(answer.errors)
-    if answer.hint:
-        data["hint"] = clean_line(answer.hint, _MAX_HINT)
-    if answer.warnings:
-        data["warnings"] = [clean_line(warning, _MAX_HINT) for warning in answer.warnings]
-    if answer.retrieved_at is not None:
-        data["retrieved_at"] = answer.retrieved_at.isoformat(timespec="seconds")
-    data["notice"] = UNTRUSTED_NOTICE
-    return data
+    known = {
+        "errors": dict(answer.errors),
+        "hint": clean_line(answer.hint or "", _MAX_HINT),
+        "warnings": [clean_line(warning, _MAX_HINT) for warning in answer.warnings],
+        "retrieved_at": answer.retrieved_at and answer.retrieved_at.isoformat(timespec="seconds"),
+    }
+    data = {"results": objects[: len(_within_budget(texts, budget))], "engines": list(answer.engines)}
+    return {**data, "cached": answer.cached, **drop_empty(known), "notice": UNTRUSTED_NOTICE}
 
 
 def web_search_as_markdown(answer: SearchAnswer) -> str:
@@ -121,8 +115,13 @@ def cache_hits_as_markdown(query: str, found: PageHits, *, region: str, now: dat
     if not count:
         return "\n".join([*head, _NO_HITS])
     head.append("Continue with fetch, from the `start` of each page.")
-    rows = "\n\n".join(_hit_text(number, hit, now) for number, hit in enumerate(hits, 1))
-    return "\n".join([*head, mark_untrusted(rows, region)])
+    rows = []
+    for number, hit in enumerate(hits, 1):
+        title = clean_line(hit.title, _MAX_TITLE) or "(no title)"
+        url, snippet = clean_line(hit.url, _MAX_URL), clean_line(hit.snippet, _MAX_SNIPPET)
+        facts = f"read {read_ago(_retrieved_at(hit), now)}, start={hit.start}"
+        rows.append(f"{number}. {title}\n<{url}> ({facts})\n{snippet}")
+    return "\n".join([*head, mark_untrusted("\n\n".join(rows), region)])
 
 
 def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
@@ -140,14 +139,7 @@ def cache_hits_as_json(hits: PageHits) -> list[dict[str, object]]:
     ]
 
 
-def _errors_line(errors: Mapping[str, str]) -> str:
-    """Return a line that lists the failed engines with their reasons."""
-    reasons = (f"{name} {REASON_TEXTS.get(reason, 'failed')} ({reason})" for name, reason in errors.items())
-    return "Errors: " + "; ".join(reasons) + "."
-
-
 def _result_text(number: int, row: SearchResult) -> str:
-    """Return a result as text: title, URL, facts and snippet, URLs of near-duplicates."""
     lines = [f"{number}. {clean_line(row.title, _MAX_TITLE) or '(no title)'}", f"<{clean_line(row.url, _MAX_URL)}>"]
     date = row.date.date().isoformat() if row.date else ""
     facts = [fact for fact in (date, clean_line(row.source or "", _MAX_SOURCE)) if fact]
@@ -162,25 +154,16 @@ def _result_text(number: int, row: SearchResult) -> str:
 
 
 def _result_object(row: SearchResult) -> dict[str, object]:
-    """Return a result as an object; `date`, `source`, `also` and `facts` are set only if they are known."""
-    data: dict[str, object] = {
+    facts = {name: clean_line(value, _MAX_FACT) if isinstance(value, str) else value for name, value in row.facts}
+    known = {"date": iso_date(row.date), "source": clean_line(row.source or "", _MAX_SOURCE)}
+    return {
         "title": clean_line(row.title, _MAX_TITLE),
         "url": clean_line(row.url, _MAX_URL),
         "snippet": clean_line(row.snippet, _MAX_SNIPPET),
         "engines": list(row.engines),
         "score": row.score,
+        **drop_empty({**known, "also": [clean_line(url, _MAX_URL) for url in row.also[:_MAX_ALSO]], "facts": facts}),
     }
-    if row.date is not None:
-        data["date"] = iso_date(row.date)
-    if row.source:
-        data["source"] = clean_line(row.source, _MAX_SOURCE)
-    if row.also:
-        data["also"] = [clean_line(url, _MAX_URL) for url in row.also[:_MAX_ALSO]]
-    if row.facts:
-        data["facts"] = {
-            name: clean_line(value, _MAX_FACT) if isinstance(value, str) else value for name, value in row.facts
-        }
-    return data
 
 
 def _headline(answer: SearchAnswer, now: datetime) -> str:
@@ -192,16 +175,11 @@ def _headline(answer: SearchAnswer, now: datetime) -> str:
         summary = f'No engine answered "{query}": this says nothing about what there is'
     else:
         summary = f'No results for "{query}"'
-    age = f", cached {_ago(answer.retrieved_at, now)}" if answer.cached and answer.retrieved_at else ""
+    age = f", cached {read_ago(answer.retrieved_at, now)}" if answer.cached and answer.retrieved_at else ""
     return f"{summary} (engines: {names}){age}"
 
 
-def _ago(moment: datetime, now: datetime) -> str:
-    return f"{format_duration(max(0.0, (now - moment).total_seconds()))} ago"
-
-
 def _within_budget(texts: Sequence[str], budget: int, extra_tokens: int = 2) -> list[str]:
-    """Return the first texts that fit a token budget, with extra tokens for each; at least one."""
     for count, text in enumerate(texts):
         budget -= token_estimate.estimate(text) + extra_tokens
         if budget < 0 and count:
@@ -235,7 +213,6 @@ def _source_lines(source: str, url: str) -> Iterator[str]:
 
 
 def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
-    """Yield a line for each topic, and a heading before each group."""
     group = ""
     for topic in topics:
         if topic.group != group:
@@ -243,13 +220,6 @@ def _topic_lines(topics: tuple[RelatedTopic, ...]) -> Iterator[str]:
             yield f"\n#### {group}"
         rest = f" - {clean_line(topic.text, _MAX_TOPIC)}" if topic.text else ""
         yield f"- **{topic.title}**{rest}"
-
-
-def _hit_text(number: int, hit: PageHit, now: datetime) -> str:
-    facts = f"read {_ago(_retrieved_at(hit), now)}, start={hit.start}"
-    title = clean_line(hit.title, _MAX_TITLE) or "(no title)"
-    url, snippet = clean_line(hit.url, _MAX_URL), clean_line(hit.snippet, _MAX_SNIPPET)
-    return f"{number}. {title}\n<{url}> ({facts})\n{snippet}"
 
 
 def _hits_within_budget(hits: tuple[PageHit, ...]) -> tuple[PageHit, ...]:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from scraper.errors import ScraperError
-from scraper.render.json_answers import (
-    ChangedBlock,
-    ChangedPage,
-    ChangesAnswer,
-    CrawlAnswer,
-    CrawledRow,
-    LeftOutItem,
-    MappedPage,
-    SiteMapAnswer,
-)
+from scraper.render.json_truncation import drop_empty
 from scraper.render.research_report import join_excerpts
-from scraper.render.untrusted_text import UNTRUSTED_NOTICE, error_sentence, mark_untrusted
+from scraper.render.untrusted_text import UNTRUSTED_NOTICE, error_object, error_sentence, mark_untrusted
 from scraper.retrieval.model import PageExcerpts
 from scraper.site.model import BlockChange, CrawlReport, ExcludedUrls, PageChange, SiteMap, SitePage
 from scraper.site.page_changes import mark_words
@@ -53,44 +45,31 @@ def as_markdown(urls: Sequence[str], outcomes: Sequence[Outcome], *, region: str
     """
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     sections = [as_text(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
-    return f"{_count(outcomes)}\n{mark_untrusted(chr(10).join(sections), region)}"
+    states = [outcome.status if isinstance(outcome, PageChange) else "failed" for outcome in outcomes]
+    counts = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
+    return f"Pages: {counts}.\n{mark_untrusted(chr(10).join(sections), region)}"
 
 
-def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) -> ChangesAnswer:
+def as_json(urls: Sequence[str], outcomes: Sequence[Outcome], *, budget: int) -> dict[str, Any]:
     """Return a row for each page, with its changes within an equal share of the budget."""
     share = budget // max(1, len(urls)) - _PAGE_TOKENS
     rows = [as_row(url, outcome, share) for url, outcome in zip(urls, outcomes, strict=True)]
     return {"pages": rows, "notice": UNTRUSTED_NOTICE}
 
 
-def as_row(url: str, outcome: Outcome, budget: int) -> ChangedPage:
+def as_row(url: str, outcome: Outcome, budget: int) -> dict[str, Any]:
     """Return one page as an object, with at least one change and no more than fit `budget` tokens."""
     shown = clean_line(url, _MAX_CHANGE_URL)
     if isinstance(outcome, ScraperError):
-        return {
-            "url": shown,
-            "status": "failed",
-            "error": error_sentence(outcome),
-            "error_code": outcome.code,
-            "retryable": outcome.retryable,
-        }
-    row: ChangedPage = {"url": shown, "status": outcome.status, "now": _moment(outcome.now)}
-    if outcome.title:
-        row["title"] = clean_line(outcome.title, _MAX_TITLE)
-    if outcome.before is not None:
-        row["before"] = _moment(outcome.before)
-    if outcome.new_url:
-        row["new_url"] = clean_line(outcome.new_url, _MAX_CHANGE_URL)
-    if outcome.changes:
-        row["changes"] = [_block(change) for change in _take_affordable(outcome.changes, budget)]
-    if outcome.noise:
-        row["noise"] = outcome.noise
-    return row
-
-
-def _count(outcomes: Sequence[Outcome]) -> str:
-    states = [outcome.status if isinstance(outcome, PageChange) else "failed" for outcome in outcomes]
-    return "Pages: " + ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states)) + "."
+        return {"url": shown, "status": "failed", **error_object(outcome)}
+    known = {
+        "title": clean_line(outcome.title or "", _MAX_TITLE),
+        "before": "" if outcome.before is None else _moment(outcome.before),
+        "new_url": clean_line(outcome.new_url or "", _MAX_CHANGE_URL),
+        "changes": [_block(change) for change in _take_affordable(outcome.changes, budget)],
+        "noise": outcome.noise or None,
+    }
+    return {"url": shown, "status": outcome.status, "now": _moment(outcome.now), **drop_empty(known)}
 
 
 def as_text(url: str, outcome: Outcome, budget: int) -> str:
@@ -122,21 +101,17 @@ def _line(change: BlockChange) -> str:
     return ("+ " if change.kind == "added" else "- ") + truncate(change.new or change.old, _MAX_BLOCK)
 
 
-def _block(change: BlockChange) -> ChangedBlock:
-    row: ChangedBlock = {"kind": change.kind}
-    if change.heading:
-        row["heading"] = clean_line(change.heading, _MAX_HEADING)
-    if change.old:
-        row["old"] = truncate(change.old, _MAX_BLOCK)
-    if change.new and change.kind != "moved":
-        row["new"] = truncate(change.new, _MAX_BLOCK)
-    if change.only_numbers:
-        row["only_numbers"] = True
-    return row
+def _block(change: BlockChange) -> dict[str, Any]:
+    known = {
+        "heading": clean_line(change.heading, _MAX_HEADING),
+        "old": truncate(change.old, _MAX_BLOCK),
+        "new": "" if change.kind == "moved" else truncate(change.new, _MAX_BLOCK),
+        "only_numbers": change.only_numbers,
+    }
+    return {"kind": change.kind, **drop_empty(known)}
 
 
 def _take_affordable(changes: Sequence[BlockChange], left: int) -> list[BlockChange]:
-    """Return the first changes that fit a number of tokens; at least one."""
     selected: list[BlockChange] = []
     for change in changes:
         left -= token_estimate.estimate(_line(change)) + 2
@@ -182,31 +157,32 @@ def map_as_markdown(site: SiteMap, ranked: RankedPages, *, start: int, max_pages
     return "\n".join([*head, mark_untrusted("\n".join(body), region)])
 
 
-def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> SiteMapAnswer:
+def map_as_json(site: SiteMap, ranked: RankedPages, *, start: int, max_pages: int, budget: int) -> dict[str, Any]:
     """Return the pages from `start` on, within a token budget, and the excluded URLs by reason."""
     rows = _select_rows(ranked, start, max_pages, budget)
-    answer: SiteMapAnswer = {
-        "pages": [_map_row(page, score) for page, score in rows],
+    pages = [
+        {"url": clean_line(page.url, _MAX_URL), "source": page.source}
+        | drop_empty(
+            {"title": clean_line(page.title, _MAX_TITLE), "modified": page.modified, "score": round(score, 3) or None}
+        )
+        for page, score in rows
+    ]
+    return {
+        "pages": pages,
         "total": len(site.pages),
         "start": start,
         "more": start + len(rows) < len(ranked),
         "left_out": _left_out_items(site.left_out),
         "lists": {"files": site.list_files, "failed": site.list_failures},
         "notice": UNTRUSTED_NOTICE,
+        **drop_empty({"warnings": [clean_line(warning, _MAX_WARNING) for warning in site.warnings]}),
     }
-    if site.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in site.warnings]
-    return answer
 
 
 def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, region: str, budget: int) -> str:
     """Return the facts of a crawl, then excerpts of the best pages, or a line for each page of this call.
 
-    Args:
-        report: The crawl.
-        pages: With a question, the best pages with their excerpts.
-        region: Random ID of the untrusted region.
-        budget: Tokens of the lines; the excerpts were selected within it before.
+    `pages` were selected within the budget for the question of the crawl.
     """
     state = "Done." if report.is_done else f'Not done, {report.waiting:,} URLs wait. Next: crawl="{report.crawl}".'
     head = [
@@ -226,18 +202,15 @@ def crawl_as_markdown(report: CrawlReport, pages: Sequence[PageExcerpts], *, reg
     return "\n".join([*head, mark_untrusted("\n\n".join(body), region)])
 
 
-def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget: int) -> CrawlAnswer:
+def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget: int) -> dict[str, Any]:
     """Return a crawl as an object; with a question, the best pages have an excerpt."""
     excerpts = {page.url: join_excerpts(page, linked=False) for page in pages}
-    rows: list[CrawledRow] = []
-    for page in report.pages[: _count_affordable(report.pages, budget)]:
-        row: CrawledRow = {"url": clean_line(page.url, _MAX_URL)}
-        if page.title:
-            row["title"] = clean_line(page.title, _MAX_TITLE)
-        if excerpts.get(page.url):
-            row["excerpt"] = excerpts[page.url]
-        rows.append(row)
-    answer: CrawlAnswer = {
+    rows = [
+        {"url": clean_line(page.url, _MAX_URL)}
+        | drop_empty({"title": clean_line(page.title, _MAX_TITLE), "excerpt": excerpts.get(page.url)})
+        for page in report.pages[: _count_affordable(report.pages, budget)]
+    ]
+    return {
         "crawl": report.crawl,
         "index": report.index,
         "done": report.is_done,
@@ -247,27 +220,13 @@ def crawl_as_json(report: CrawlReport, pages: Sequence[PageExcerpts], *, budget:
         "pages": rows,
         "left_out": _left_out_items(report.left_out),
         "notice": UNTRUSTED_NOTICE,
+        **drop_empty({"warnings": [clean_line(warning, _MAX_WARNING) for warning in report.warnings]}),
     }
-    if report.warnings:
-        answer["warnings"] = [clean_line(warning, _MAX_WARNING) for warning in report.warnings]
-    return answer
 
 
 def _select_rows(ranked: RankedPages, start: int, max_pages: int, budget: int) -> RankedPages:
-    """Return the pages of one answer: at least one, if any is left."""
     rows = ranked[start : start + max_pages]
     return rows[: max(1, _count_affordable([page for page, _ in rows], budget - _HEADER_TOKENS))]
-
-
-def _map_row(page: SitePage, score: float) -> MappedPage:
-    row: MappedPage = {"url": clean_line(page.url, _MAX_URL), "source": page.source}
-    if page.title:
-        row["title"] = clean_line(page.title, _MAX_TITLE)
-    if page.modified:
-        row["modified"] = page.modified
-    if score:
-        row["score"] = round(score, 3)
-    return row
 
 
 def _page_line(page: SitePage, origin: str = "") -> str:
@@ -292,14 +251,13 @@ def _left_out_lines(left_out: Iterable[ExcludedUrls]) -> list[str]:
     return ["Left out:", *lines]
 
 
-def _left_out_items(left_out: Iterable[ExcludedUrls]) -> list[LeftOutItem]:
+def _left_out_items(left_out: Iterable[ExcludedUrls]) -> list[dict[str, Any]]:
     return [
         {"reason": one.reason, "count": one.count, "example": clean_line(one.example, _MAX_URL)} for one in left_out
     ]
 
 
 def _count_affordable(pages: Sequence[SitePage], budget: int) -> int:
-    """Return the number of first pages that fit a token budget."""
     for count, page in enumerate(pages):
         budget -= token_estimate.estimate(_page_line(page)) + 1
         if budget < 0:

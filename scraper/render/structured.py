@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scraper.model import StructuredData
-from scraper.render.json_truncation import TruncatedJson, compact_json, truncate_json
+from scraper.render.json_truncation import TruncatedJson, compact_json, drop_empty, truncate_json
 from scraper.render.page import BODY_BUDGET, characters_for
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text.sanitize import clean_line
@@ -37,25 +37,19 @@ def as_markdown(data: StructuredData, *, region: str, budget: int = BODY_BUDGET)
     header = [f"URL: {url} Method: browser", *(f"Warning: {note}" for note in notes)]
     sections = [f"Full URL: {full}"] if (full := full_url(data.url, url, _MAX_URL)) else []
     sections += [_facts_section(name, fields) for name, fields in facts.items()]
-    sections += [_section(name, blocks[name]) for name in ("discussion", *_SYNTAXES, "xhr") if blocks[name].blocks]
+    for name in ("discussion", *_SYNTAXES, "xhr"):
+        if blocks[name].blocks:
+            sections.append("\n".join([f"## {name}", *map(_json_block, blocks[name].blocks)]))
     return "\n".join(header) + "\n" + mark_untrusted("\n\n".join(sections) or "(nothing)", region)
 
 
 def as_json(data: StructuredData, *, budget: int = BODY_BUDGET) -> dict[str, object]:
     """Return the lists of all syntaxes; facts, `discussion`, `xhr` and `warnings` are set only if there are any."""
     facts, blocks = _divide_budget(data, budget)
-    answer: dict[str, object] = {"url": data.url}
-    answer |= {name: list(blocks[name].blocks) for name in _SYNTAXES}
-    answer |= facts
-    if blocks["discussion"].blocks:
-        answer["discussion"] = list(blocks["discussion"].blocks)
-    if blocks["xhr"].blocks:
-        answer["xhr"] = list(blocks["xhr"].blocks)
-    notes = _notes(data, blocks)
-    if notes:
-        answer["warnings"] = notes
-    answer["notice"] = UNTRUSTED_NOTICE
-    return answer
+    lists = {name: list(short.blocks) for name, short in blocks.items()}
+    known = {"discussion": lists["discussion"], "xhr": lists["xhr"], "warnings": _notes(data, blocks)}
+    answer = {"url": data.url, **{name: lists[name] for name in _SYNTAXES}, **facts}
+    return {**answer, **drop_empty(known), "notice": UNTRUSTED_NOTICE}
 
 
 def _divide_budget(data: StructuredData, budget: int) -> tuple[dict[str, Any], dict[str, TruncatedJson]]:
@@ -116,13 +110,10 @@ def _as_text(value: Any) -> str:
     return clean_line(value, _MAX_URL) if isinstance(value, str) else compact_json(value)
 
 
-def _section(name: str, short: TruncatedJson) -> str:
-    return "\n".join([f"## {name}", *(f"```json\n{_one_line_per_key(block)}\n```" for block in short.blocks)])
-
-
-def _one_line_per_key(block: Any) -> str:
+def _json_block(block: Any) -> str:
     """Return JSON with one line per top-level key, which takes fewer tokens than full indentation."""
-    if not isinstance(block, dict):
-        return compact_json(block)
-    rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact_json(part)}" for name, part in block.items()]
-    return "{\n" + ",\n".join(rows) + "\n}"
+    text = compact_json(block)
+    if isinstance(block, dict):
+        rows = [f"  {json.dumps(name, ensure_ascii=False)}: {compact_json(part)}" for name, part in block.items()]
+        text = "{\n" + ",\n".join(rows) + "\n}"
+    return f"```json\n{text}\n```"

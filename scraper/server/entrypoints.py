@@ -26,7 +26,7 @@ from scraper.server.lifecycle import ServerContext, ServicesFactory, ServicesOpe
 from scraper.server.telemetry import logs
 from scraper.server.transport.stdio import private_stdin
 from scraper.settings import Settings
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 from scraper.tools import registry, search_tools
 from scraper.tools.model import Tool
 

@@ -1,8 +1,11 @@
-"""Find the user's folders, and read text files that settings refer to."""
+"""Find the user's folders and optional dependencies, and read text files that settings refer to."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shlex
+import sys
 import tempfile
 from pathlib import Path
 
@@ -69,3 +72,17 @@ def _temporary_folder() -> Path:
         return folder
     # Another user who created the folder first could read the files in it.
     return folder if is_ours else Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))
+
+
+def is_installed(package: str) -> bool:
+    """Return True if an optional package can be imported."""
+    return importlib.util.find_spec(package) is not None
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra into the running Python, also in a checkout."""
+    # An environment created by uv has no pip.
+    has_pip = is_installed("pip")
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if has_pip else f"uv pip install --python {python}"
+    return f"{pip} 'search-mcp[{extra}]'"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scraper.settings import Settings, SettingsError
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 from scraper.store.index_service import IndexService
 from scraper.store.protocols import NullPageStore, PageStore, SearchCache
 from scraper.store.record_logs import RecordLogs

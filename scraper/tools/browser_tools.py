@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from browsers.model import Screenshot, ScreenshotKind, ScreenshotRequest
 from scraper.errors import InvalidArgumentError, PolicyError, ScraperError
 from scraper.model import PageScreenshots
-from scraper.render.browse import StepReport, steps_as_markdown
-from scraper.render.untrusted_text import display_url
+from scraper.render.page import as_markdown
+from scraper.render.untrusted_text import display_url, error_sentence, mark_untrusted
 from scraper.settings import Settings
-from scraper.text.sanitize import clean_line
+from scraper.text.sanitize import clean, clean_line
 from scraper.tools.cached_resources import picture_uri
 from scraper.tools.model import (
     PROFILE,
@@ -32,7 +32,8 @@ from scraper.urls import parse_target
 from scraper.values.types import ChoiceValue, IntegerValue, StringListValue, StringValue
 
 if TYPE_CHECKING:
-    from scraper.reading.browsing import BrowsedStep, BrowseSteps
+    from browsers.acting.step_runner import StepOutcome
+    from scraper.reading.browsing import BrowseResult, BrowseSteps
     from scraper.services import Services
 
 BROWSE = "browse"
@@ -41,6 +42,7 @@ _MAX_PART = 20
 _MAX_TARGET_CHARS = 1_000
 _MAX_WARNING = 300
 _MAX_SESSION_CHARS = 64
+_MAX_SESSION_S = 120
 
 
 def see_tool(settings: Settings, *, image_type: str = "webp", is_single: bool = False) -> Tool:
@@ -187,14 +189,7 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
         profile=arguments["profile"],
         ask=call.ask,
     )
-    text = steps_as_markdown(
-        [_report_step(step) for step in result.steps],
-        session=result.session,
-        is_new=result.is_new,
-        region=new_region(),
-        now=datetime.now(UTC),
-        budget=body_budget(services.settings),
-    )
+    text = _steps_as_markdown(result, new_region(), body_budget(services.settings))
     failure = result.failure or _find_failure(result.error)
     files = [(number, file) for number, step in enumerate(result.steps, 1) for file in step.outcome.files]
     media = []
@@ -208,9 +203,44 @@ async def _browse(services: Services, arguments: dict[str, Any], call: ToolCall)
     )
 
 
-def _report_step(step: BrowsedStep) -> StepReport:
-    done = step.outcome
-    return StepReport(done.step, done.notices, done.content, done.heading, done.error, step.reading)
+def _steps_as_markdown(result: BrowseResult, region: str, budget: int) -> str:
+    """Return the results of the steps, with all content of pages marked as untrusted."""
+    parts: list[str] = []
+    if not result.session:
+        parts.append("The session has ended.")
+    elif result.is_new:
+        parts.append(f"Session {result.session}: pass it to go on; it ends {_MAX_SESSION_S} s after the last call.")
+    last_whole = max((number for number, step in enumerate(result.steps) if step.outcome.heading), default=-1)
+    lines: list[str] = []
+    for number, step in enumerate(result.steps):
+        is_last = number + 1 == len(result.steps)
+        is_last_page = is_last or (number == last_whole and not step.outcome.step.startswith("open "))
+        lines += _write_step(number + 1, step.outcome, is_last_page=is_last_page)
+        if step.reading is None and not is_last:
+            continue
+        if lines:
+            text = "\n".join(clean(line)[0] for line in "\n".join(lines).split("\n"))
+            parts.append(mark_untrusted(text, region))
+        lines = []
+        if isinstance(step.reading, ScraperError):
+            parts.append(error_sentence(step.reading))
+        elif step.reading is not None:
+            parts.append(as_markdown(step.reading, region=region, now=datetime.now(UTC), budget=budget))
+    return "\n".join(parts)
+
+
+def _write_step(number: int, report: StepOutcome, *, is_last_page: bool) -> list[str]:
+    """Return the lines of one step. Without `is_last_page`, only the heading of a whole outline is written."""
+    content = report.content if is_last_page or not report.heading else report.heading
+    first = f"step {number}"
+    if report.error:
+        first = f'step {number} ("{report.step}") failed: {report.error}'
+    if not content and not report.notices:
+        return [first if report.error else f"{first}: done"]
+    lines = [f"{first}: {'; '.join(report.notices)}".rstrip()]
+    if content == "nothing changed":
+        return [f"{lines[0]} {content}"]
+    return [*lines, content] if content else lines
 
 
 def _find_failure(error: str) -> ScraperError | None:

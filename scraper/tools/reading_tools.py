@@ -15,8 +15,9 @@ from scraper.render import batch as render_batch
 from scraper.render import document as render_document
 from scraper.render import page as render_page
 from scraper.render import page_excerpts as render_quotes
+from scraper.render import research_report
 from scraper.render.json_answers import BatchRow, DocumentAnswer, PageAnswer
-from scraper.render.text_styles import FORMATS, LINK_STYLES
+from scraper.render.page import FORMATS, LINK_STYLES
 from scraper.retrieval.model import PageExcerpts
 from scraper.retrieval.passage_selection import MIN_PAGE_SHARE, QUOTE_TOKENS
 from scraper.search.research import add_excerpts
@@ -288,7 +289,7 @@ async def _fetch_batch(services: Services, arguments: dict[str, Any], call: Tool
             )
             for number, page in enumerate(pages, start=1)
         ]
-        return ToolAnswer(render_batch.RULE.join(sections), failures=failures, is_empty=is_empty)
+        return ToolAnswer(research_report.RULE.join(sections), failures=failures, is_empty=is_empty)
     if arguments["format"] == "json":
         return json_answer(render_batch.as_json(items, budget=budget), failures=failures, is_empty=is_empty)
     text = render_batch.as_markdown(items, region=new_region(), render=render, now=datetime.now(UTC), budget=budget)

@@ -14,7 +14,7 @@ from scraper.render import research_report
 from scraper.render import search as render
 from scraper.render.json_answers import CacheHit, ComparisonAnswer, ResearchAnswer, SearchResults
 from scraper.render.json_truncation import compact_json
-from scraper.render.page import MAX_LENGTH, piece_of, published
+from scraper.render.page import MAX_LENGTH, iso_date, piece_of
 from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
@@ -261,14 +261,13 @@ async def _fetch(services: Services, arguments: dict[str, Any], call: ToolCall) 
 
 
 def _metadata(reading: Reading, *, truncated: bool) -> dict[str, str]:
-    """Return further metadata of a page; all values are strings, as the contract requires."""
     document = reading.document
     facts = {
         "retrieved_at": reading.retrieved_at.isoformat(timespec="seconds"),
         "method": reading.method,
         "truncated": "true" if truncated else "false",
         "author": clean_line(document.author or "", _TITLE_CHARS),
-        "published_date": published(document),
+        "published_date": iso_date(document.published),
         "site_name": clean_line(document.site_name or "", _TITLE_CHARS),
         "warnings": " ".join(clean_line(warning, _TITLE_CHARS) for warning in reading.warnings),
         "notice": UNTRUSTED_NOTICE,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from scraper.call_context import Deadline
 from scraper.errors import InvalidArgumentError, ScraperError
 from scraper.render import sites as render
-from scraper.render import sites as render_changes
 from scraper.render.json_answers import ChangesAnswer, CrawlAnswer, SiteMapAnswer
 from scraper.retrieval.model import PageExcerpts
 from scraper.search.research import add_excerpts
@@ -116,7 +115,7 @@ async def _crawl(services: Services, arguments: dict[str, Any], call: ToolCall) 
             services.workers, outcomes, report.question, budget, deadline, least_share=0.0, skips_duplicates=True
         )
     if arguments["format"] == "json":
-        return json_answer(dict(render.crawl_as_json(report, pages, budget=budget)))
+        return json_answer(render.crawl_as_json(report, pages, budget=budget))
     text = render.crawl_as_markdown(report, pages, region=new_region(), budget=budget)
     return ToolAnswer(text, is_empty=not report.kept)
 
@@ -134,11 +133,7 @@ def changes_tool(settings: Settings) -> Tool:
 
 
 def _parse_since(text: str) -> datetime:
-    """Parse a date or time in ISO format. A date alone means the end of the day; the default time zone is UTC.
-
-    Raises:
-        ValueError: The text is not a date.
-    """
+    """Parse a date or time in ISO format. A date alone means the end of the day; the default time zone is UTC."""
     moment = datetime.fromisoformat(text.strip())
     if len(text.strip()) == len("2026-05-31"):
         moment += timedelta(days=1)
@@ -154,10 +149,8 @@ async def _changes(services: Services, arguments: dict[str, Any], call: ToolCall
     budget = body_budget(services.settings)
     is_failed = len(failures) == len(outcomes)
     if arguments["format"] == "json":
-        return json_answer(
-            dict(render_changes.as_json(urls, outcomes, budget=budget)), is_error=is_failed, failures=failures
-        )
-    text = render_changes.as_markdown(urls, outcomes, region=new_region(), budget=budget)
+        return json_answer(render.as_json(urls, outcomes, budget=budget), is_error=is_failed, failures=failures)
+    text = render.as_markdown(urls, outcomes, region=new_region(), budget=budget)
     return ToolAnswer(text, is_error=is_failed, failures=failures)
 
 
@@ -169,6 +162,6 @@ async def _map(services: Services, arguments: dict[str, Any], call: ToolCall) ->
     ranked = await asyncio.to_thread(rank_pages, site.pages, arguments["question"])
     start, max_pages, budget = arguments["start"], arguments["limit"], body_budget(services.settings)
     if arguments["format"] == "json":
-        return json_answer(dict(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget)))
+        return json_answer(render.map_as_json(site, ranked, start=start, max_pages=max_pages, budget=budget))
     text = render.map_as_markdown(site, ranked, start=start, max_pages=max_pages, region=new_region(), budget=budget)
     return ToolAnswer(text, is_empty=not site.pages)

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from scraper.bulk.model import Format
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 from scraper.workers import bootstrap
 from tests.growth import full_size
 from tests.scraper.bulk.jobs import numbers_in, rows_in

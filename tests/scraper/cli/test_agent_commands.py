@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from scraper.cli.agent_commands import FOLDERS, GUIDES, find_other_stubs, read_guide
+from scraper.cli.client_config import FOLDERS, GUIDES, find_other_stubs, read_guide
 from scraper.cli.main import group
 from scraper.text.token_estimate import estimate
 from tests.scraper.cli.in_process import command_output

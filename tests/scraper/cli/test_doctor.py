@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scraper.cli import doctor, doctor_checks, doctor_results
-from scraper.cli.doctor_results import CheckLevel
+from scraper.cli import doctor, doctor_checks
+from scraper.cli.doctor_checks import CheckLevel
 from scraper.settings import Settings
 from tests.browsers.chromium.machines import program
 from tests.ports import free_port
@@ -100,7 +100,7 @@ def test_who_asks_for_no_colour_gets_none(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", asked)
     monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
-    doctor._print_findings([doctor_results.good_finding("There it is")])
+    doctor._show([doctor_checks.good_finding("There it is")])
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 

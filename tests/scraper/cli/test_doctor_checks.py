@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scraper.cli import doctor_checks
-from scraper.cli.doctor_results import CheckLevel
+from scraper.cli.doctor_checks import CheckLevel
 from scraper.settings import Settings
 from tests.scraper.cli.conftest import SEARCH_MCP
 from tests.scraper.process import output_of

@@ -12,8 +12,8 @@ import aiohttp
 import pytest
 
 from scraper import coordination
+from scraper.cli.doctor_checks import CheckLevel
 from scraper.cli.doctor_checks import check_shared_state as check
-from scraper.cli.doctor_results import CheckLevel
 from scraper.coordination import valkey_client, valkey_state
 from scraper.settings import Settings
 from tests.scraper.coordination.redis_server import RedisServer, redis_server

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from scraper.settings import Settings
-from scraper.settings.optional_dependencies import install_command
+from scraper.settings.files import install_command
 from scraper.store.factory import find_database_problem, open_store
 from scraper.store.protocols import NullPageStore
 from scraper.store.sqlite.pages import SqlitePageStore
