@@ -17,7 +17,7 @@ from benchmarks.serp.pages import WITH_ROWS, SerpPage, load, rename_classes
 from benchmarks.serp.peers import PEERS, parse_with_peer
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score, share
 from benchmarks.serp.shape import scores_by_left_out_engine
-from scraper.engines.common import response_parser
+from scraper.engines import response_parser
 from scraper.engines.model import EngineOutcome, EngineResponse
 from scraper.engines.registry import ENGINES
 from scraper.search.engine_query import are_decoys

@@ -8,14 +8,14 @@ from itertools import product
 
 from benchmarks.serp.pages import WITH_ROWS, SerpPage
 from benchmarks.serp.score import ReadPage, ReadRow, Score, mean, score
-from scraper.engines.common import result_page, row_parsers
-from scraper.engines.common.result_rows import results_from_rows
-from scraper.engines.common.row_parsers import ShapeWeights
+from scraper.engines import result_page, row_parsers
+from scraper.engines.result_page import results_from_rows
+from scraper.engines.row_parsers import ShapeWeights
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _GRID = [
-    ShapeWeights(heading=heading, text=text, title=title, domains=domains)
-    for heading, text, title, domains in product((1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5), (0.5, 1.0, 2.0))
+    ShapeWeights(heading=heading, text=text, title=title)
+    for heading, text, title in product((1.0, 2.0, 3.0), (0.75, 1.5, 3.0), (0.25, 0.5))
 ]
 
 
@@ -35,7 +35,7 @@ def scores_by_left_out_engine(pages: Sequence[SerpPage]) -> Mapping[str, list[Sc
 
 def _under_all_weights(saved: SerpPage) -> list[Score]:
     read = result_page.build_result_page(saved.snapshot())
-    groups = row_parsers.group_links(read)
+    groups = row_parsers.group_links(read) if read is not None else []
     known: dict[int, Score] = {}
     scores = []
     for weights in _GRID:

@@ -55,8 +55,6 @@ class SearchQuery:
     """Search query, independent of the engine."""
 
     text: str
-    page: int = 1
-    """Page of results, counted from 1."""
     freshness: str | None = None
     """`day`, `week`, `month` or `year`."""
     include_domains: tuple[str, ...] = ()
@@ -64,8 +62,6 @@ class SearchQuery:
     category: str | None = None
     """One of `names.CATEGORIES`."""
     language: str = "en-US"
-    safe_search: str = "moderate"
-    """`off`, `moderate` or `strict`."""
     contact: str = ""
     """Mail address of the operator, which some sources ask for."""
 

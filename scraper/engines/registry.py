@@ -11,36 +11,26 @@ from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Snapshot, Tier
-from scraper.engines.common import request_builder
-from scraper.engines.common.request_builder import (
+from scraper.engines import request_builder
+from scraper.engines.model import ENGINE_NAMES, Engine, EngineResponse, HomePageForm, SearchQuery
+from scraper.engines.request_builder import (
     FRESHNESS_DAYS,
     engine_profile,
     form_request,
+    next_page_form,
+    next_page_link,
     page_request,
     parse_locale,
     query_text,
 )
-from scraper.engines.common.response_parser import ParseRules, parse_response, parse_rss
-from scraper.engines.common.result_page import ResultPage, build_result_page
-from scraper.engines.common.row_parsers import ResultLayout, css
-from scraper.engines.model import ENGINE_NAMES, Engine, EngineResponse, HomePageForm, SearchQuery
+from scraper.engines.response_parser import ParseRules, parse_response, parse_rss
+from scraper.engines.result_page import build_result_page
+from scraper.engines.row_parsers import ResultLayout, css
 from scraper.html.dom.xpath import Element, element_selector
 from scraper.urls import is_web_url
 
-_ROWS = 10
 _FIRST_LETTERS = MappingProxyType({"day": "d", "week": "w", "month": "m", "year": "y"})
-NextPage = Callable[[ResultPage], Request | None]
 BuildRequest = Callable[[SearchQuery, datetime], Request]
-
-
-def _next_link(engine: str, selector: str) -> NextPage:
-    select = css(selector)
-    return lambda page: request_builder.next_page_link(page, select, engine)
-
-
-def _next_form(engine: str, selector: str) -> NextPage:
-    select = css(selector)
-    return lambda page: request_builder.next_page_form(page, select, engine)
 
 
 def _parse(engine: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
@@ -57,8 +47,6 @@ _DDG_REGIONS = dict(
 )
 """Region codes that are not country-language."""
 _DDG_COMPLETE = '[data-testid="result"], [data-testid="anomaly-modal"], [data-testid="no-results-message"]'
-_DDG_SAFE = MappingProxyType({"strict": "1", "off": "-2"})
-_DDG_FIRST_ROWS, _DDG_LATER_ROWS = 10, 15
 
 
 def _duckduckgo_request(front_end: str, query: SearchQuery, now: datetime) -> Request:
@@ -70,7 +58,7 @@ def _duckduckgo_request(front_end: str, query: SearchQuery, now: datetime) -> Re
 def _duckduckgo_main_request(query: SearchQuery, now: datetime) -> Request:
     """Build a request to the JavaScript front end, which has no second page."""
     form = _duckduckgo_form(query)
-    fields = {name: form.get(name, "") for name in ("q", "kl", "df", "kp")} | {"ia": "web"}
+    fields = {name: form.get(name, "") for name in ("q", "kl", "df")} | {"ia": "web"}
     return page_request("duckduckgo", "https://duckduckgo.com/", fields, query.language, wait=_DDG_COMPLETE)
 
 
@@ -78,17 +66,11 @@ def _duckduckgo_form(query: SearchQuery) -> Mapping[str, str]:
     locale = parse_locale(query.language)
     region = _DDG_REGIONS.get(locale.tag, f"{locale.country.lower()}-{locale.language}")
     form = {"q": request_builder.quote_bangs(query_text(query)), "b": "", "kl": region}
-    df, kp = _FIRST_LETTERS.get(query.freshness or ""), _DDG_SAFE.get(query.safe_search)
-    form |= {"df": df} if df else {}
-    form |= {"kp": kp} if kp else {}
-    if query.page > 1:
-        start = _DDG_FIRST_ROWS + (query.page - 2) * _DDG_LATER_ROWS
-        del form["b"]
-        form |= {"s": str(start), "dc": str(start + 1), "nextParams": "", "v": "l", "o": "json", "api": "d.js"}
-    return form
+    df = _FIRST_LETTERS.get(query.freshness or "")
+    return form | ({"df": df} if df else {})
 
 
-# Mojeek: independent index of its own crawler. `s` and `fmt` are sent only if needed: they trigger the rate limit.
+# Mojeek: independent index of its own crawler. `fmt` is sent only if needed: it triggers the rate limit.
 
 
 def _mojeek_request(query: SearchQuery, now: datetime) -> Request:
@@ -102,10 +84,8 @@ def _mojeek_request(query: SearchQuery, now: datetime) -> Request:
     )
     fields = {
         "q": text,
-        "s": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
         "since": (now - timedelta(days=days)).strftime("%Y%m%d") if days else "",
         "fmt": "news" if query.category == "news" else "",
-        "safe": "1" if query.safe_search == "strict" else "",
         "lb": locale.language,
         "arc": locale.country.lower(),
     }
@@ -142,7 +122,6 @@ def _googlenews_request(query: SearchQuery, now: datetime) -> Request:
 # Startpage: Google's index. Since 2026 it requires a proof of work, which a browser computes.
 
 _STARTPAGE = "https://www.startpage.com/"
-_STARTPAGE_SAFE = MappingProxyType({"off": "none", "moderate": "moderate", "strict": "heavy"})
 _STARTPAGE_LANGUAGES = dict(
     pair.split(":")
     for pair in "de:deutsch en:english es:espanol fr:francais it:italiano nl:nederlands pl:polski pt:portugues "
@@ -165,7 +144,7 @@ def _startpage_home_request(query: SearchQuery, now: datetime) -> Request:
 def _startpage_form_request(home: Snapshot, query: SearchQuery, now: datetime) -> Request | None:
     """Build the form request from the home page; return None if it has no request code."""
     page = build_result_page(home)
-    codes = _STARTPAGE_CODE(page.root) if page.root is not None else []
+    codes = _STARTPAGE_CODE(page.root) if page is not None else []
     code = codes[0].get("value") if codes else ""
     if not code:
         return None
@@ -176,23 +155,21 @@ def _startpage_form_request(home: Snapshot, query: SearchQuery, now: datetime) -
 def _startpage_fields(query: SearchQuery) -> dict[str, str]:
     locale = parse_locale(query.language)
     language = _STARTPAGE_LANGUAGES.get(locale.language, "english")
-    fields = {
+    return {
         "query": query_text(query),
         "cat": "news" if query.category == "news" else "web",
         "with_date": _FIRST_LETTERS.get(query.freshness or "", ""),
         "lui": language,
         "language": language,
         "qsr": f"{locale.language}_{locale.country}",
-        "qadf": _STARTPAGE_SAFE.get(query.safe_search, "moderate"),
+        "qadf": "moderate",
     }
-    return fields | ({"page": str(query.page), "segment": "startpage.udog"} if query.page > 1 else {})
 
 
 # Brave: independent index, twenty results per page. It blocks many IP addresses at the first request. Safe search stays
-# at its default, moderate, which only a cookie changes. `offset` is the page number from 0.
+# at its default, moderate, which only a cookie changes.
 
 _BRAVE_FRESHNESS = MappingProxyType({"day": "pd", "week": "pw", "month": "pm", "year": "py"})
-_BRAVE_MAX_OFFSET = 9
 
 
 def _brave_request(query: SearchQuery, now: datetime) -> Request:
@@ -200,7 +177,6 @@ def _brave_request(query: SearchQuery, now: datetime) -> Request:
         "q": request_builder.quote_bangs(query_text(query)),
         "source": "web",
         "tf": _BRAVE_FRESHNESS.get(query.freshness or "", ""),
-        "offset": str(min(query.page - 1, _BRAVE_MAX_OFFSET)) if query.page > 1 else "",
     }
     kind = "news" if query.category == "news" else "search"
     return page_request("brave", f"https://search.brave.com/{kind}", fields, query.language)
@@ -224,8 +200,7 @@ def _bing_request(query: SearchQuery, now: datetime) -> Request:
         "mkt": locale.tag,
         "setlang": locale.language,
         "cc": locale.country,
-        "adlt": query.safe_search,
-        "first": str(_ROWS * (query.page - 1) + 1) if query.page > 1 else "",
+        "adlt": "moderate",
     }
     return page_request("bing", f"https://www.bing.com/{'news/' if is_news else ''}search", parameters, query.language)
 
@@ -248,7 +223,6 @@ def _baidu_request(query: SearchQuery, now: datetime) -> Request:
     parameters = {
         "wd": query_text(query, excludes=False, either=" | "),
         "ie": "utf-8",
-        "pn": str(_ROWS * (query.page - 1)) if query.page > 1 else "",
         "gpc": f"stf={until - days * _DAY_S},{until}|stftype=1" if days else "",
     }
     if query.category == "news":
@@ -283,7 +257,7 @@ _RULES: Mapping[str, ParseRules] = {
             ),
         ),
         none=css(".result--no-result, .no-results__container, .no-results, [data-testid='no-results-message']"),
-        next=_next_form("duckduckgo", "div.nav-link form, form.next_form"),
+        next=next_page_form("duckduckgo", "div.nav-link form, form.next_form"),
         shells=frozenset({"deep_preload_link", "react-layout", "web_content_wrapper", "links_wrapper"}),
     ),
     "mojeek": ParseRules(
@@ -298,20 +272,16 @@ _RULES: Mapping[str, ParseRules] = {
             ),
         ),
         none=css(".no-results, p.no-results"),
-        next=_next_link("mojeek", ".pagination a[rel='next'], .pagination li:last-child a"),
+        next=next_page_link("mojeek", ".pagination a[rel='next'], .pagination li:last-child a"),
     ),
     "startpage": ParseRules(
         layouts=(
             ResultLayout(
                 rows=css("div.result"), title=css("a.result-title, a.result-link"), snippet=css("p.description")
             ),
-            # Before 2024.
-            ResultLayout(
-                rows=css(".w-gl__result"), title=css(".w-gl__result-title"), snippet=css(".w-gl__description")
-            ),
         ),
         none=css(".no-results, .no-results-title, [class*='no-results']"),
-        next=_next_form("startpage", "form:has(input[name='page']):has(input[name='query'])"),
+        next=next_page_form("startpage", "form:has(input[name='page']):has(input[name='query'])"),
     ),
     "brave": ParseRules(
         layouts=(
@@ -324,7 +294,7 @@ _RULES: Mapping[str, ParseRules] = {
             ),
         ),
         none=css("#no-results, .no-results"),
-        next=_next_link(
+        next=next_page_link(
             "brave", "#pagination a[href*='offset=']:last-of-type, .pagination a[href*='offset=']:last-of-type"
         ),
     ),
@@ -347,7 +317,7 @@ _RULES: Mapping[str, ParseRules] = {
             ),
         ),
         none=css("li.b_no"),
-        next=_next_link("bing", "a.sb_pagN[href]"),
+        next=next_page_link("bing", "a.sb_pagN[href]"),
     ),
     "baidu": ParseRules(
         layouts=(
@@ -366,7 +336,7 @@ _RULES: Mapping[str, ParseRules] = {
             ),
         ),
         none=css(".content_none"),
-        next=_next_link("baidu", "#page a.n:last-of-type"),
+        next=next_page_link("baidu", "#page a.n:last-of-type"),
     ),
 }
 
@@ -407,7 +377,7 @@ _ALL = (
         5.0,
         "Google's index; behind a proof of work that takes a browser about a second.",
         family="google",
-        ready="div.result a.result-title, .w-gl__result",
+        ready="div.result a.result-title",
         home_page_form=HomePageForm(_startpage_home_request, _startpage_form_request),
     ),
     _make_engine(

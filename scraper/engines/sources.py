@@ -11,7 +11,7 @@ import html
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
@@ -22,18 +22,17 @@ from urllib.parse import quote, urlencode, urlsplit
 from lxml import etree
 
 from browsers.model import Mode, Request, Snapshot, Tier, VisitLimits
-from scraper.engines.common import result_page
-from scraper.engines.common.request_builder import engine_profile, parse_locale
-from scraper.engines.common.result_page import snapshot_text
+from scraper.engines import result_page
 from scraper.engines.model import Engine, EngineKind, EngineOutcome, EngineResponse, EngineResult, SearchQuery
-from scraper.html.dom import parsing
+from scraper.engines.request_builder import engine_profile, parse_locale
+from scraper.engines.response_parser import ReadRow, build_response, parse_xml
+from scraper.engines.result_page import snapshot_text
 from scraper.text import date_parsing
 from scraper.urls import is_web_url
 from scraper.values.text import format_clock
 
 _MAX_BYTES = 5_000_000
 """Maximum bytes of a response."""
-_MAX_ROWS = 100
 _ERROR_BYTES = 2_000
 _THROTTLED = (b"throttle_violation", b"limit requests to one")
 """Texts of too many requests: Stack Exchange sends its own with status 400 or 502, GDELT its own with status 200."""
@@ -46,25 +45,18 @@ _TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
 """An HTML tag; a comparison such as `p < 0.05` is text."""
 _INLINE_TAG = re.compile(r"</?(?:a|b|em|i|mark|scp|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?>", re.IGNORECASE)
 """A tag within a word, such as the mark of a search match in `<span>Hello</span>-World`."""
-_LAST_NAME_FIRST = re.compile(r"([^,]+), ([^,]+)")
-
-
 _ARXIV_ID = re.compile(r"/abs/(.+?)(?:v\d+)?$")
 _ARXIV_ERROR = "/api/errors"
 """Part of the address of the only entry with which arXiv answers a query that it rejects."""
-_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_ARXIV_DOI = "10.48550/arxiv."
 _MAX_PLACES = 1_000
 """Places of one word in an abstract."""
-_NAMESAKE = re.compile(r" \d{4}$")
-"""Number that dblp adds to one of several equal names."""
-_AFFILIATION = re.compile(r"\s*[\[(].*", re.DOTALL)
-"""Institute and ORCID after the name of an author."""
-_QUESTION_ID = re.compile(r"https?://([^/]+)/questions/(\d+)")
 _PLAIN_IN_TITLES = "/;:@$!*(),~"
 """Characters that wikis do not encode in the URL of a page."""
 _INITIAL_DATA = re.compile(r"ytInitialData\s*=\s*(?=\{)")
 
-ReadRow = Callable[[Any], EngineResult | None]
+_RATE_LIMITED = EngineResponse(EngineOutcome.BLOCKED, detail="rate_limited")
+_LAYOUT_CHANGED = EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
 
 
 def clean_text(value: object, limit: int = result_page.MAX_SNIPPET) -> str:
@@ -93,15 +85,14 @@ def join_authors(names: Iterable[object]) -> str:
 def given_name_first(name: object) -> str:
     """Return a name such as "Sea, Ann" as "Ann Sea"; other names are not changed."""
     text = clean_text(name, _MAX_FACT)
-    found = _LAST_NAME_FIRST.fullmatch(text)
-    return f"{found[2]} {found[1]}" if found else text
+    last, _, first = text.partition(", ")
+    return f"{first} {last}" if last and first and "," not in last + first else text
 
 
 def _paper_key(doi: object) -> str:
     """Return the key of a paper by its DOI; the DOI of an arXiv preprint gives the key of its arXiv ID."""
-    text = str(doi or "").removeprefix("https://doi.org/")
-    preprint = _ARXIV_DOI.fullmatch(text)
-    return f"arxiv:{preprint[1]}" if preprint else f"doi:{text}" if text else ""
+    text = str(doi or "").removeprefix("https://doi.org/").lower()
+    return f"arxiv:{text.removeprefix(_ARXIV_DOI)}" if text.startswith(_ARXIV_DOI) else f"doi:{text}" if text else ""
 
 
 def _arxiv_key(address: str) -> str:
@@ -125,8 +116,10 @@ def _join_runs(value: object) -> str:
 
 
 def _question_key(link: str) -> str:
-    found = _QUESTION_ID.match(link)
-    return f"question:{found[1]}/{found[2]}" if found else ""
+    match link.split("/"):
+        case [_, "", host, "questions", number, *_]:
+            return f"question:{host}/{number}"
+    return ""
 
 
 _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
@@ -143,8 +136,9 @@ _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "arxiv_id": lambda identifier: f"arxiv:{identifier}",
     "comma": ", ".join,
     "no_dot": lambda text: text.removesuffix("."),
-    "no_institute": lambda name: given_name_first(_AFFILIATION.sub("", name)),
-    "no_number": lambda name: _NAMESAKE.sub("", name),
+    "no_institute": lambda name: given_name_first(name.replace("[", "(").partition("(")[0].strip()),
+    # dblp adds a number to one of several equal names.
+    "no_number": lambda name: name[:-5] if name[-5:-4] == " " and name[-4:].isdecimal() else name,
     "paper": _paper_key,
     "person": lambda one: f"{one.get('given', '')} {one.get('family', one.get('name', ''))}",
     "present": lambda value: True,
@@ -159,7 +153,6 @@ _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 }
 """Functions of the places in `sources.toml`, by name."""
 _FIELD = re.compile(r"\{([^{}]+)\}")
-_FILTER = re.compile(r"([^\[]*)\[(?:(\w+)=(\w+))?\]")
 
 
 def find_value(row: Any, place: str) -> Any:
@@ -188,13 +181,15 @@ def _follow(row: Any, path: str) -> Any:
     keys, _, function = path.partition("!")
     values, is_list = [row], False
     for key in keys.split(".") if keys else ():
-        if found := _FILTER.fullmatch(key):
+        name, is_filter, condition = key.partition("[")
+        if is_filter:
             is_list = True
+            field, _, expected = condition.removesuffix("]").partition("=")
             values = [
                 one
                 for value in values
-                for one in _list(_step(value, found[1], every=True))
-                if not found[2] or (isinstance(one, dict) and str(one.get(found[2])).lower() == found[3].lower())
+                for one in _list(_step(value, name, every=True))
+                if not field or (isinstance(one, dict) and str(one.get(field)).lower() == expected.lower())
             ]
         else:
             values = [_step(value, key) for value in values]
@@ -260,50 +255,34 @@ def _parse(name: str, snapshot: Snapshot, now: datetime) -> EngineResponse:
     read_row = functools.partial(_read_row, name, urlsplit(snapshot.url).hostname or "")
     path = source.get("rows", "")
     if "root" in source:
-        return _parse_xml(read_row, source["root"], path, snapshot)
+        tree = parse_xml(snapshot_text(snapshot))
+        is_known = tree is not None and tree.tag == source["root"]
+        return build_response(tree.findall(path), read_row) if tree is not None and is_known else _LAYOUT_CHANGED
     if source.get("kind") == EngineKind.PAGE:
         return _parse_youtube(read_row, snapshot)
-    return _parse_json(read_row, path.split(".") if path else [], source.get("empty"), snapshot)
+    return _parse_json(read_row, path, source.get("empty"), snapshot)
 
 
-def _parse_json(
-    read_row: ReadRow, path: Sequence[str], empty: Mapping[str, object] | None, snapshot: Snapshot
-) -> EngineResponse:
+def _parse_json(read_row: ReadRow, path: str, empty: Mapping[str, object] | None, snapshot: Snapshot) -> EngineResponse:
     """Parse a JSON response; the outcome of an unknown structure is `layout_changed`."""
-    rows: object = None
     try:
         rows = data = json.loads(snapshot.body or snapshot_text(snapshot))
-        for key in path:
-            rows = rows[key]  # type: ignore[index]
+        for key in path.split(".") if path else ():
+            rows = rows[key]
     except (ValueError, RecursionError):
-        return (
-            _rate_limited() if _is_throttled(snapshot) else EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-        )
+        return _RATE_LIMITED if _is_throttled(snapshot) else _LAYOUT_CHANGED
     except (LookupError, TypeError):
         error = data.get("error") if isinstance(data, dict) else None
         if isinstance(error, dict) and error.get("code") in _BUSY_CODES:
-            return _rate_limited()
+            return _RATE_LIMITED
         is_empty = empty is not None and isinstance(data, dict) and empty.items() <= data.items()
         rows = [] if is_empty and (empty or not data) else None
     if not isinstance(rows, list):
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+        return _LAYOUT_CHANGED
     response = build_response(rows, read_row)
     backoff = data.get("backoff") if isinstance(data, dict) else None
     # Stack Exchange names so the seconds until the next request.
     return replace(response, pause_s=float(backoff)) if isinstance(backoff, int) else response
-
-
-def _parse_xml(read_row: ReadRow, root: str, path: str, snapshot: Snapshot) -> EngineResponse:
-    """Parse an XML response without resolving entities or loading external files."""
-    text = snapshot_text(snapshot).strip()
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
-    try:
-        tree = None if parsing.is_binary(text) else etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:
-        tree = None
-    if tree is None or tree.tag != root:
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return build_response(tree.findall(path), read_row)
 
 
 def _parse_youtube(read_row: ReadRow, snapshot: Snapshot) -> EngineResponse:
@@ -316,16 +295,11 @@ def _parse_youtube(read_row: ReadRow, snapshot: Snapshot) -> EngineResponse:
         return EngineResponse(outcome, detail="consent" if is_consent else "layout_changed")
     try:
         data, _ = json.JSONDecoder().raw_decode(text, found.end())
-        contents = data["contents"]["twoColumnSearchResultsRenderer"]["primaryContents"]["sectionListRenderer"]
-        items = [
-            item["videoRenderer"]
-            for section in contents["contents"]
-            for item in (section.get("itemSectionRenderer") or {}).get("contents", [])
-            if "videoRenderer" in item
-        ]
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return build_response(items, read_row)
+        columns = data["contents"]["twoColumnSearchResultsRenderer"]
+        sections = columns["primaryContents"]["sectionListRenderer"]["contents"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return _LAYOUT_CHANGED
+    return build_response(_follow(sections, "[].itemSectionRenderer.contents[].videoRenderer"), read_row)
 
 
 def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
@@ -333,11 +307,11 @@ def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
     headers = snapshot.headers
     if snapshot.status == 403 and (headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers):
         # GitHub answers so beyond its limits.
-        return _rate_limited()
+        return _RATE_LIMITED
     if snapshot.status in _REFUSALS:
         return EngineResponse(EngineOutcome.BLOCKED, detail=_REFUSALS[snapshot.status])
     if snapshot.status >= 400 and _is_throttled(snapshot):
-        return _rate_limited()
+        return _RATE_LIMITED
     if snapshot.status >= 400:
         return EngineResponse(EngineOutcome.ERROR, detail=f"http_{snapshot.status}")
     return None
@@ -345,27 +319,6 @@ def find_refusal(snapshot: Snapshot) -> EngineResponse | None:
 
 def _is_throttled(snapshot: Snapshot) -> bool:
     return any(text in snapshot.body[:_ERROR_BYTES] for text in _THROTTLED)
-
-
-def _rate_limited() -> EngineResponse:
-    return EngineResponse(EngineOutcome.BLOCKED, detail="rate_limited")
-
-
-def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
-    """Return the results of all valid rows; if no row is valid, the layout has changed."""
-    results: list[EngineResult] = []
-    count = 0
-    for row in list(rows)[:_MAX_ROWS]:
-        count += 1
-        try:
-            found = read_row(row)
-        except (LookupError, TypeError, AttributeError, ValueError):
-            found = None
-        if found is not None:
-            results.append(replace(found, rank=len(results) + 1))
-    if count and not results:
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, tuple(results))
 
 
 def _clean_fact(value: object) -> str | int | float:

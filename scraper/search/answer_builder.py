@@ -8,8 +8,8 @@ from datetime import datetime
 from types import MappingProxyType
 
 from scraper import errors
-from scraper.engines.common.request_builder import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
 from scraper.engines.model import SearchAnswer, SearchResult
+from scraper.engines.request_builder import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
 from scraper.search.engine_query import EngineQueryResult
 from scraper.search.engine_throttle import BLOCKING_REASONS
 from scraper.search.filters import ResultFilters

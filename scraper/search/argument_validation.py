@@ -63,7 +63,7 @@ def parse_engines(
 def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
     """Return the host names of domains, which may be written as URLs, with `www.` or with `*.`."""
     # Imported late: the list of tools is built before any parser of pages is loaded.
-    from scraper.engines.common import request_builder
+    from scraper.engines import request_builder
 
     domains = list(items)
     if len(domains) > MAX_DOMAINS:

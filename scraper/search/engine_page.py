@@ -14,8 +14,8 @@ from browsers import Browsers
 from browsers import errors as browser_errors
 from browsers.model import Mode, Request, Snapshot
 from scraper.call_context import Deadline
-from scraper.engines.common.request_builder import engine_profile
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, HomePageForm, SearchQuery
+from scraper.engines.request_builder import engine_profile
 from scraper.reading.visit_outcome import parse_retry_after_s
 from scraper.urls import join_url
 from scraper.words.matcher import WordPattern

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from browsers.model import RedirectHop
-from scraper.engines.common import response_parser
-from scraper.engines.common.result_rows import EngineRow
+from scraper.engines import response_parser
 from scraper.engines.model import EngineOutcome
 from scraper.engines.registry import ENGINES
+from scraper.engines.result_page import EngineRow
 from tests.scraper.engines.pages import NOW, ROWS, page, read, renamed, snapshot
 from tests.site.engine_refusals import none_page
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from browsers.model import Mode, Request, Tier
-from scraper.engines.common.result_page import ResultPage
-from scraper.engines.common.row_parsers import ElementSelect
 from scraper.engines.model import SearchQuery
+from scraper.engines.result_page import ResultPage
+from scraper.engines.row_parsers import css
 from scraper.html.dom.xpath import element_selector
 
 _CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -70,7 +70,8 @@ def quote_bangs(text: str) -> str:
     Outside quotation marks, remove `!` and `\` that stand alone, a leading `\`, and `!` at the end of a word.
     """
     pieces = _QUOTED.split(text)
-    return " ".join("".join(piece if piece.startswith('"') else _quote_in(piece) for piece in pieces).split())
+    pieces[::2] = [_LAST_BANG.sub("", _BANG.sub(r'"\g<0>"', _LONE.sub(" ", piece))) for piece in pieces[::2]]
+    return " ".join("".join(pieces).split())
 
 
 def site_operator(domains: Sequence[str], either: str = " OR ") -> str:
@@ -94,12 +95,8 @@ def host_of_domain(domain: str) -> str:
     return host.removeprefix("www.")
 
 
-def _hosts(domains: Iterable[str]) -> list[str]:
+def _hosts(domains: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(host for host in map(host_of_domain, domains) if host))
-
-
-def _quote_in(piece: str) -> str:
-    return _LAST_BANG.sub("", _BANG.sub(r'"\g<0>"', _LONE.sub(" ", piece)))
 
 
 def _is_control(character: str) -> bool:
@@ -158,23 +155,34 @@ def parse_locale(tag: str) -> Locale:
 _INPUTS = element_selector(".//input[@name]")
 _MAX_FIELDS = 60
 
+NextPage = Callable[[ResultPage], Request | None]
 FRESHNESS_DAYS: Mapping[str, int] = MappingProxyType({"day": 1, "week": 7, "month": 30, "year": 365})
 
 
-def next_page_form(page: ResultPage, select: ElementSelect, engine: str) -> Request | None:
-    """Return a request that submits the last selected form, or None without one; of two forms, the first leads back."""
-    forms = select(page.root) if page.root is not None else []
-    target = page.absolute(forms[-1].get("action")) if forms else ""
-    inputs = _INPUTS(forms[-1])[:_MAX_FIELDS] if forms else []
-    fields = {one.get("name") or "": one.get("value") or "" for one in inputs if one.get("type") != "submit"}
-    return _rendered(engine, target, method="POST", form=fields) if target and fields else None
+def next_page_form(engine: str, selector: str) -> NextPage:
+    """Return a function that builds a request that submits the last selected form; the first of two leads back."""
+    select = css(selector)
+
+    def build_request(page: ResultPage) -> Request | None:
+        forms = select(page.root)
+        target = page.absolute(forms[-1].get("action")) if forms else ""
+        inputs = _INPUTS(forms[-1])[:_MAX_FIELDS] if forms else []
+        fields = {one.get("name") or "": one.get("value") or "" for one in inputs if one.get("type") != "submit"}
+        return _rendered(engine, target, method="POST", form=fields) if target and fields else None
+
+    return build_request
 
 
-def next_page_link(page: ResultPage, select: ElementSelect, engine: str) -> Request | None:
-    """Return a request for the first selected link, or None without one."""
-    links = select(page.root) if page.root is not None else []
-    target = page.absolute(links[0].get("href")) if links else ""
-    return _rendered(engine, target) if target else None
+def next_page_link(engine: str, selector: str) -> NextPage:
+    """Return a function that builds a request for the first selected link."""
+    select = css(selector)
+
+    def build_request(page: ResultPage) -> Request | None:
+        links = select(page.root)
+        target = page.absolute(links[0].get("href")) if links else ""
+        return _rendered(engine, target) if target else None
+
+    return build_request
 
 
 def page_request(

@@ -6,67 +6,79 @@ of the engine, block pages if there is no row, the "no results" message, rows by
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
+from statistics import fmean
+from typing import Any
 
 from lxml import etree
 
 from browsers.model import Request, Snapshot
-from scraper.engines.common import result_page, row_parsers
-from scraper.engines.common.result_page import ResultPage, build_result_page, snapshot_text
-from scraper.engines.common.result_rows import EngineRow, results_from_rows, unwrap_redirect
-from scraper.engines.common.row_parsers import ElementSelect, ResultLayout
+from scraper.engines import result_page, row_parsers
 from scraper.engines.model import EngineOutcome, EngineResponse, EngineResult
+from scraper.engines.result_page import (
+    EngineRow,
+    ResultPage,
+    build_result_page,
+    results_from_rows,
+    snapshot_text,
+    unwrap_redirect,
+)
+from scraper.engines.row_parsers import ElementSelect, ResultLayout
 from scraper.extract.verdict.block_signatures import SIGNATURES, BlockSignature, search_pattern
 from scraper.html.dom import parsing
-from scraper.html.dom.xpath import Element, element_selector
+from scraper.html.dom.xpath import Element
 from scraper.text.date_parsing import parse_date
 from scraper.urls import is_web_url
 from scraper.words.matcher import WordPattern, expand
 
-_MAX_ITEMS = 200
-"""Items. Google News returns 100."""
-
-_ITEMS = element_selector("//item")
+_MAX_ROWS = 200
+"""Rows of a source or feed. Google News returns 100."""
 _PROBE = 2_000
+
+ReadRow = Callable[[Any], EngineResult | None]
+
+
+def parse_xml(text: str) -> Element | None:
+    """Parse XML without resolving entities or loading external files; return None if it is not readable."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    try:
+        return None if parsing.is_binary(text) else etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def build_response(rows: Iterable[Any], read_row: ReadRow) -> EngineResponse:
+    """Return the results of all valid rows; if no row is valid, the layout has changed."""
+    results: list[EngineResult] = []
+    listed = list(islice(rows, _MAX_ROWS))
+    for row in listed:
+        with contextlib.suppress(LookupError, TypeError, AttributeError, ValueError):
+            if (found := read_row(row)) is not None:
+                results.append(replace(found, rank=len(results) + 1))
+    if listed and not results:
+        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
+    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, tuple(results))
 
 
 def parse_rss(snapshot: Snapshot) -> EngineResponse | None:
     """Parse the results of a feed; return None if the response is not a feed."""
-    feed = _parsed(snapshot_text(snapshot))
-    if feed is None:
-        return None
-    items = _ITEMS(feed)[:_MAX_ITEMS]
-    found = enumerate(filter(None, map(_result, items)), 1)
-    results = tuple(replace(result, rank=rank) for rank, result in found)
-    if items and not results:
-        return EngineResponse(EngineOutcome.ERROR, detail="layout_changed")
-    return EngineResponse(EngineOutcome.OK if results else EngineOutcome.NONE, results=results)
+    text = snapshot_text(snapshot)
+    feed = parse_xml(text) if "<rss" in text[:_PROBE] else None
+    return build_response(feed.iter("item"), _read_item) if feed is not None and feed.tag == "rss" else None
 
 
-def _parsed(text: str) -> Element | None:
-    """Parse a feed without resolving entities or loading anything."""
-    if "<rss" not in text[:_PROBE] or parsing.is_binary(text):
-        return None
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
-    try:
-        root: Element | None = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:
-        return None
-    return root if root is not None and root.tag == "rss" else None
-
-
-def _result(item: Element) -> EngineResult | None:
+def _read_item(item: Element) -> EngineResult | None:
     url = unwrap_redirect(_text(item, "link"))
     title = result_page.one_line(_text(item, "title"), result_page.MAX_TITLE)
     if not title or not is_web_url(url):
         return None
-    publisher = item.find("source")
-    name = result_page.one_line(publisher.text or "", result_page.MAX_TITLE) if publisher is not None else ""
-    home = (publisher.get("url") or "") if publisher is not None else ""
+    name = result_page.one_line(_text(item, "source"), result_page.MAX_TITLE)
+    home = next((source.get("url") or "" for source in item.iterchildren("source")), "")
     return EngineResult(
         rank=0,
         title=title,
@@ -130,8 +142,6 @@ _MAX_LINES = 4_000
 
 
 def _has_message(page: ResultPage, pattern: re.Pattern[str] | WordPattern) -> bool:
-    if page.root is None:
-        return False
     lines = islice(result_page.text_lines(page.root), _MAX_LINES)
     return any(len(line) <= _MAX_SENTENCE and pattern.match(" ".join(line.split())) for line in lines)
 
@@ -147,19 +157,11 @@ _BY_STATUS = {
 """Meaning of a status code on a page without rows and without a matching signature."""
 
 
-def _find_block_page(page: ResultPage) -> BlockSignature | None:
-    """Return the signature of a block page by its markup, else by its status code, or None.
-
-    Call this only for pages without organic rows.
-    """
-    urls = "\n".join((page.url, *page.redirects))
-    return next((one for one in SIGNATURES if one.name and _matches(page, one, urls)), _BY_STATUS.get(page.status))
-
-
-def _matches(page: ResultPage, one: BlockSignature, urls: str) -> bool:
+def _matches(page: ResultPage, one: BlockSignature) -> bool:
+    """Return True if a page without organic rows has the markup of a block page."""
     if one.reason == "denied" and page.status >= 500:
         return False  # the error page of a proxy
-    evidence = page.evidence
+    evidence, urls = page.evidence, "\n".join((page.url, *page.redirects))
     return (
         one.matches(evidence.ids, evidence.classes, evidence.addresses, [evidence.scripts], urls)
         or bool(one.title and re.fullmatch(expand(one.title), evidence.title, re.IGNORECASE))
@@ -195,23 +197,26 @@ def parse_response(snapshot: Snapshot, now: datetime, rules: ParseRules | None =
     """Parse a result page. Without `rules`, use only the shape parser."""
     rules = rules or ParseRules()
     page = build_result_page(snapshot)
-    if page.root is None:
-        return _parse_failure(page, rules)
+    error = f"http_{snapshot.status}" if snapshot.status >= 400 else ""
+    if page is None:
+        return EngineResponse(EngineOutcome.ERROR, detail=error or "unreadable")
     selected = max((row_parsers.parse_by_layout(page, one) for one in rules.layouts), key=len, default=[])
-    shape = row_parsers.parse_by_shape(page)
-    has_rows = bool(selected) or (shape.is_convincing and len(shape.rows) >= _MIN_SHAPE_ROWS)
-    block_page = None if has_rows else _find_block_page(page)
+    shaped, is_convincing = row_parsers.parse_by_shape(page)
+    has_rows = bool(selected) or (is_convincing and len(shaped) >= _MIN_SHAPE_ROWS)
+    found = (one for one in SIGNATURES if one.name and _matches(page, one))
+    block_page = None if has_rows else next(found, _BY_STATUS.get(page.status))
     if block_page is not None and not (block_page.yields and _is_empty(page, rules)):
         return EngineResponse(
             EngineOutcome.BLOCKED,
             detail=_DETAILS.get(block_page.reason, "captcha"),
             clears_itself=block_page.clears_itself,
         )
-    if not selected and _is_empty(page, rules, trust_message=not shape.is_convincing):
+    if not selected and _is_empty(page, rules, trust_message=not is_convincing):
         return EngineResponse(EngineOutcome.NONE)
-    rows, changed = choose_rows(selected, shape.rows)
-    if not rows or (not has_rows and page.status >= 400):
-        return _parse_failure(page, rules)
+    rows, changed = choose_rows(selected, shaped)
+    if not rows or (not has_rows and error):
+        is_shell = bool(rules.shells & page.evidence.ids)
+        return EngineResponse(EngineOutcome.ERROR, detail=error or ("not_rendered" if is_shell else "layout_changed"))
     return EngineResponse(
         EngineOutcome.OK,
         results=results_from_rows(rows, now),
@@ -227,9 +232,7 @@ def choose_rows(selected: Sequence[EngineRow], shaped: Sequence[EngineRow]) -> t
         return shaped, bool(shaped)
     if len(shaped) < _MIN_SHAPE_ROWS:
         return selected, False
-    with_snippet, shaped_with_snippet = (
-        sum(bool(row.snippet) for row in some) / len(some) for some in (selected, shaped)
-    )
+    with_snippet, shaped_with_snippet = (fmean(bool(row.snippet) for row in some) for some in (selected, shaped))
     misses_snippets = with_snippet < _MIN_SNIPPET_SHARE and shaped_with_snippet > _MAX_SNIPPET_SHARE
     if misses_snippets or len(selected) < _MIN_ROW_SHARE * len(shaped):
         return shaped, True
@@ -244,16 +247,7 @@ def _is_empty(page: ResultPage, rules: ParseRules, *, trust_message: bool = True
 
     The sentence does not count if there are convincing rows: "No more results" ends many lists.
     """
-    if page.status >= 400 or page.root is None:
+    if page.status >= 400:
         return False
     has_marker = rules.none is not None and bool(rules.none(page.root))
     return has_marker or (trust_message and _has_message(page, _NO_RESULTS))
-
-
-def _parse_failure(page: ResultPage, rules: ParseRules) -> EngineResponse:
-    if page.status >= 400:
-        return EngineResponse(EngineOutcome.ERROR, detail=f"http_{page.status}")
-    if page.root is None:
-        return EngineResponse(EngineOutcome.ERROR, detail="unreadable")
-    is_shell = bool(rules.shells & page.evidence.ids)
-    return EngineResponse(EngineOutcome.ERROR, detail="not_rendered" if is_shell else "layout_changed")

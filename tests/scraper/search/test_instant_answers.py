@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scraper.engines.duckduckgo_instant_answer import build_request, parse
 from scraper.engines.model import InstantAnswer
 from scraper.render.search import instant_answer_as_markdown as as_markdown
+from scraper.search.instant_answers import build_request, parse
 from tests.site.search_world import instant_article
 
 EMPTY = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scraper.engines.common import request_builder
+from scraper.engines import request_builder
 
 
 @pytest.mark.parametrize(

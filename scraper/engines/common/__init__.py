@@ -1,1 +1,0 @@
-"""Shared code of the engines: build requests, parse result pages."""
