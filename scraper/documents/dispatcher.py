@@ -27,7 +27,7 @@ Reader = Callable[[bytes, ParseRequest], ParsedDocument]
 _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.reader:read", DocumentKind.DOCX: "docx.reader:read", DocumentKind.RTF: "rtf_reader:read",
     DocumentKind.XLSX: "sheets:read", DocumentKind.XLSB: "sheets:read", DocumentKind.XLS: "sheets:read",
-    DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "epub:read", DocumentKind.ODT: "odf.reader:read",
+    DocumentKind.PPTX: "slides:read", DocumentKind.EPUB: "books:read_epub", DocumentKind.ODT: "odf.reader:read",
     DocumentKind.ODP: "odf.reader:read", DocumentKind.ODS: "odf.reader:read_sheets",
     DocumentKind.CSV: "text_formats:read_csv", DocumentKind.JSON: "text_formats:read_json",
     DocumentKind.XML: "text_formats:read_xml", DocumentKind.NOTEBOOK: "text_formats:read_notebook",
@@ -36,12 +36,12 @@ _READERS: Mapping[DocumentKind, str] = {
     DocumentKind.IMAGE: "media:read_image", DocumentKind.ARCHIVE: "archive:read",
     DocumentKind.DOC: "old_office:read_word", DocumentKind.PPT: "old_office:read_slides",
     DocumentKind.MSG: "outlook:read", DocumentKind.IWORK: "archive:read_iwork",
-    DocumentKind.FICTION_BOOK: "fiction_book:read", DocumentKind.TRANSCRIPT: "media:read_transcript",
+    DocumentKind.FICTION_BOOK: "books:read_fiction_book", DocumentKind.TRANSCRIPT: "media:read_transcript",
 }  # fmt: skip
 """Module and function of each format."""
 _FALLBACK_READERS: Mapping[DocumentKind, str] = {
     DocumentKind.PDF: "pdf.fallback_reader:read",
-    DocumentKind.DOCX: "docx.fallback_reader:read",
+    DocumentKind.DOCX: "docx.reader:read_damaged",
 }
 _UNREADABLE: Mapping[DocumentKind, errors.ScraperError] = {
     DocumentKind.LOCKED_OFFICE: errors.EncryptedDocumentError(

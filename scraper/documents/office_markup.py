@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lxml import etree
 
@@ -15,6 +17,7 @@ from scraper.extract.markdown import converter
 from scraper.extract.markdown.table_rules import row_cells, table_rows
 from scraper.html.dom.parsing import parse_html
 from scraper.html.dom.xpath import Element, text_of
+from scraper.text.numerals import format_numeral
 from scraper.text.sanitize import clean_line
 
 ITEM_NUMBER = "\ue0f2{}\ue0f3"
@@ -175,3 +178,60 @@ class ReviewComments:
         text = _COMMENT_PLACEHOLDER.sub(lambda match: f"[^comment-{match[1]}]", markdown)
         notes = (f"[^comment-{number}]: {line}" for number, line in enumerate(self._lines, 1))
         return "\n\n".join(filter(None, (text, *notes)))
+
+
+_MAX_COUNT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListLevel:
+    """Label format of one list level."""
+
+    style: str = "decimal"
+    """One of Word's number styles; `bullet` or `none` without a number."""
+    pattern: str = "%1."
+    """Label, with `%1` for the count of the highest level."""
+    start: int = 1
+    restarts_after: int | None = None
+    """Level, from 1, whose count restarts this one, as do higher levels. None means any higher level, 0 none."""
+    legal: bool = False
+    """All numbers of the label are decimal."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Return True if it counts 1, 2, 3, as Markdown lists do."""
+        return self.style == "decimal" and re.fullmatch(r"\W*%\d\W*", self.pattern) is not None
+
+
+@dataclass(slots=True)
+class ListCounter:
+    """Counts of one list by level, from 0."""
+
+    levels: Mapping[int, ListLevel]
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def count(self, at: int, start: int | None = None) -> int:
+        """Increment the count of a level, or set it to `start`, and return it; deeper levels restart.
+
+        A skipped level counts as begun: 2.1.1 is followed by 2.2.
+        """
+        for above in [other for other in self.levels if other < at]:
+            self.counts.setdefault(above, self.levels[above].start)
+        first = self.levels.get(at, ListLevel()).start
+        self.counts[at] = min(self.counts.get(at, first - 1) + 1 if start is None else start, _MAX_COUNT)
+        for deeper in [other for other in self.counts if other > at]:
+            restarts_after = self.levels.get(deeper, ListLevel()).restarts_after
+            if restarts_after is None or (restarts_after != 0 and at < restarts_after):
+                del self.counts[deeper]
+        return self.counts[at]
+
+    def label(self, at: int) -> str:
+        """Return the label of the last count of a level; empty if it has none."""
+        level = self.levels.get(at, ListLevel("none"))
+
+        def numeral(match: re.Match[str]) -> str:
+            shown = int(match[1]) - 1
+            other = self.levels.get(shown, ListLevel())
+            return format_numeral(self.counts.get(shown, other.start), "decimal" if level.legal else other.style)
+
+        return "" if level.style in ("bullet", "none") else re.sub("%([1-9])", numeral, level.pattern).strip()

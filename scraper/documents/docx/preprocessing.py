@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scraper.documents.docx.omml import convert_to_latex
-from scraper.documents.office_markup import ITEM_NUMBER
+from scraper.documents.office_markup import ITEM_NUMBER, ListCounter, ListLevel
 from scraper.documents.office_xml import (
     DIAGRAM,
     MC,
@@ -33,7 +33,6 @@ from scraper.documents.office_xml import (
     w,
 )
 from scraper.html.dom.xpath import Element
-from scraper.text.numerals import format_numeral
 from scraper.text.sanitize import clean_line
 
 FORMULA_PLACEHOLDER = re.compile("\ue0f0(\\d+)\ue0f1")
@@ -110,7 +109,12 @@ def _move_text_boxes(body: Element) -> None:
                 alternatives.remove(fallback)
     anchors: dict[Element, Element] = {}
     for box in list(body.iter(W + "txbxContent")):
-        anchor = _outermost_paragraph(box)
+        anchor = None  # The outermost paragraph around the box, within its table cell.
+        for ancestor in box.iterancestors():
+            if ancestor.tag == W + "p":
+                anchor = ancestor
+            elif ancestor.tag in (W + "tc", W + "body") and anchor is not None:
+                break
         if anchor is None or (parent := anchor.getparent()) is None:
             continue
         after = anchors.get(anchor, anchor)
@@ -120,17 +124,6 @@ def _move_text_boxes(body: Element) -> None:
         anchors[anchor] = after
         if (holder := box.getparent()) is not None:
             holder.remove(box)
-
-
-def _outermost_paragraph(element: Element) -> Element | None:
-    """Return the outermost paragraph around an element, within its table cell."""
-    found = None
-    for ancestor in element.iterancestors():
-        if ancestor.tag == W + "p":
-            found = ancestor
-        elif ancestor.tag in (W + "tc", W + "body") and found is not None:
-            break
-    return found
 
 
 def _join_drop_capitals(body: Element) -> None:
@@ -219,7 +212,7 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
         if level is None:
             continue
         label, count = numbering.count(level)
-        if get_outline_level(paragraph) or _is_heading(style, styles):
+        if get_outline_level(paragraph) or get_style_level(style, styles) is not None:
             own_numbering = None if properties is None else properties.find(W + "numPr")
             if properties is not None and own_numbering is not None:  # It would become a list item.
                 properties.remove(own_numbering)
@@ -235,11 +228,14 @@ def _write_numbers(body: Element, styles: Mapping[str, Element], numbering: Numb
 def _numbering_level(
     properties: Element | None, style: str | None, styles: Mapping[str, Element]
 ) -> NumberingLevel | None:
-    list_id = get_child_value(properties, "numPr", "numId")
-    if list_id is not None:
-        level = get_child_value(properties, "numPr", "ilvl") or "0"
-        return None if list_id == "0" else NumberingLevel(list_id, int(level) if level.isdigit() else 0)
-    return _find_style_numbering(style, styles)
+    """Return the list and level that a paragraph or its style sets or inherits, or None."""
+    list_id, level = (get_child_value(properties, "numPr", name) for name in ("numId", "ilvl"))
+    for element in inherited_styles(style, styles) if list_id is None else ():
+        level = level or get_child_value(element, "pPr", "numPr", "ilvl")
+        list_id = get_child_value(element, "pPr", "numPr", "numId")
+        if list_id is not None:
+            break
+    return None if list_id in (None, "0") else NumberingLevel(str(list_id), _integer(level, 0))
 
 
 def inherited_styles(style: str | None, styles: Mapping[str, Element]) -> Iterator[Element]:
@@ -252,12 +248,15 @@ def inherited_styles(style: str | None, styles: Mapping[str, Element]) -> Iterat
         style = get_child_value(element, "basedOn")
 
 
-def _is_heading(style: str | None, styles: Mapping[str, Element]) -> bool:
-    return any(
-        _HEADING.match(get_child_value(element, "name") or "")
-        or get_child_value(element, "pPr", "outlineLvl") in HEADING_LEVELS
-        for element in inherited_styles(style, styles)
-    )
+def get_style_level(style: str | None, styles: Mapping[str, Element]) -> int | None:
+    """Return the heading level of a style by its name, its outline level or a style it is based on; 0 for a title."""
+    for element in inherited_styles(style, styles):
+        named = _HEADING.match(get_child_value(element, "name") or "")
+        if named:
+            return int(named[1] or 0)
+        if (outline := get_child_value(element, "pPr", "outlineLvl")) in HEADING_LEVELS:
+            return HEADING_LEVELS[outline or ""]
+    return None
 
 
 def _replace(old: Element, new: Element) -> None:
@@ -267,9 +266,6 @@ def _replace(old: Element, new: Element) -> None:
         parent.remove(old)
 
 
-_MAX_COUNT = 100_000
-
-
 class NumberingLevel(NamedTuple):
     """List and level of a paragraph."""
 
@@ -277,26 +273,11 @@ class NumberingLevel(NamedTuple):
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    style: str = "decimal"
-    pattern: str = "%1."
-    start: int = 1
-    restarts_after: int | None = None
-    """Level, from 1, whose count restarts this one, as do higher levels. None means any higher level, 0 none."""
-    legal: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Return True if the label is only its own count."""
-        return self.style == "decimal" and re.fullmatch(r"\W*%\d\W*", self.pattern) is not None
-
-
 @dataclass(slots=True)
 class Numbering:
     """Counters of all lists of a document."""
 
-    levels: Mapping[str, dict[int, _Level]] = field(default_factory=dict)
+    levels: Mapping[str, dict[int, ListLevel]] = field(default_factory=dict)
     """Level definitions by list."""
     abstract: Mapping[str, str] = field(default_factory=dict)
     """Abstract numbering of each list; lists with the same one share their counts."""
@@ -339,45 +320,16 @@ class Numbering:
         levels = self.levels.get(list_id)
         if levels is None or at not in levels:
             return "", None
-        counts, level = self._counts[self.abstract[list_id]], levels[at]
-        for skipped in [other for other in levels if other < at]:
-            counts.setdefault(skipped, levels[skipped].start)
-        start = self.overridden[list_id].get(at)
-        if start is not None and position not in self._started:
-            self._started.add(position)
-            counts[at] = start
-        else:
-            counts[at] = min(counts.get(at, level.start - 1) + 1, _MAX_COUNT)
-        for deeper in [other for other in counts if other > at]:
-            restarts_after = levels[deeper].restarts_after if deeper in levels else None
-            if restarts_after is None or (restarts_after != 0 and at < restarts_after):
-                del counts[deeper]
-        return _format_label(level, levels, counts), counts[at] if level.is_plain else None
+        counter = ListCounter(levels, self._counts[self.abstract[list_id]])
+        start = None if position in self._started else self.overridden[list_id].get(at)
+        self._started.add(position)
+        count = counter.count(at, start)
+        return counter.label(at), count if levels[at].is_plain else None
 
 
-def _format_label(level: _Level, levels: Mapping[int, _Level], counts: Mapping[int, int]) -> str:
-    def numeral(match: re.Match[str]) -> str:
-        at = int(match[1]) - 1
-        other = levels.get(at, _Level())
-        return format_numeral(counts.get(at, other.start), "decimal" if level.legal else other.style)
-
-    return "" if level.style in ("bullet", "none") else re.sub("%([1-9])", numeral, level.pattern).strip()
-
-
-def _find_style_numbering(style: str | None, styles: Mapping[str, Element]) -> NumberingLevel | None:
-    """Return the list and level that a paragraph style sets or inherits, or None."""
-    level: str | None = None
-    for element in inherited_styles(style, styles):
-        level = level or get_child_value(element, "pPr", "numPr", "ilvl")
-        list_id = get_child_value(element, "pPr", "numPr", "numId")
-        if list_id is not None:
-            return None if list_id == "0" else NumberingLevel(list_id, _integer(level, 0))
-    return None
-
-
-def _level(element: Element) -> _Level:
+def _level(element: Element) -> ListLevel:
     restart = get_child_value(element, "lvlRestart")
-    return _Level(
+    return ListLevel(
         get_child_value(element, "numFmt") or "decimal",
         get_child_value(element, "lvlText") or "",
         _integer(get_child_value(element, "start"), 1),
@@ -388,7 +340,7 @@ def _level(element: Element) -> _Level:
 
 def _integer(text: str | None, default: int) -> int:
     try:
-        return max(-1, min(_MAX_COUNT, int(text or "")))
+        return max(-1, min(100_000, int(text or "")))
     except ValueError:
         return default
 

@@ -1,12 +1,18 @@
-"""Word reader: converts a preprocessed document with mammoth, and its HTML to Markdown."""
+"""Word reader: converts a preprocessed document with mammoth, and its HTML to Markdown.
+
+Of a damaged file, it recovers the main part, and reads it with the styles that its names imply.
+"""
 
 from __future__ import annotations
 
 import copy
 import io
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 from xml.parsers.expat import ExpatError
 
@@ -22,6 +28,7 @@ from scraper.documents.model import ParsedDocument, ParseRequest
 from scraper.documents.office_charts import format_chart, format_diagram
 from scraper.documents.office_markup import (
     CODE_CHARACTERS,
+    HEADING_STYLE,
     MONOSPACED_FONT,
     ReviewComments,
     convert_html,
@@ -40,9 +47,9 @@ from scraper.documents.office_xml import (
     visible_texts,
     w,
 )
-from scraper.documents.safe_zip import ZipParts, first_text, write_zip
+from scraper.documents.safe_zip import MAX_PART_BYTES, ZipParts, first_text, parse_xml, write_zip
 from scraper.documents.sniff import DocumentKind, sniff_kind
-from scraper.errors import MalformedDocumentError
+from scraper.errors import ContentTooLargeError, MalformedDocumentError
 from scraper.html.dom.xpath import Element
 
 _PARTS = re.compile(
@@ -55,12 +62,16 @@ _LISTS = "word/numbering.xml"
 _COMMENTS = "word/comments.xml"
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _MARGINS = re.compile(r"word/(?:header|footer)\d*\.xml")
-_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _MAX_LEVEL = 6
 _MAX_CHARTS = 100
 _CODE_STYLES = ("Source Code", "Code", "HTML Preformatted", "Preformatted Text", "Code Block", "Macro Text")
 _CODE_STYLE = "CodeByItsLetters"
 _HEADING_STYLE = "HeadingByItsLevel"
+_STYLE_MAP = "\n".join(
+    [f"p.{_CODE_STYLE} => pre:separator('\\n')"]
+    + [f"p.{_HEADING_STYLE}{level} => h{level}:fresh" for level in range(1, _MAX_LEVEL + 1)]
+)
+"""Elements of HTML by styles, in mammoth's notation."""
 
 _SMALLEST = (
     "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'>"
@@ -99,8 +110,7 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     charts |= {name: format_diagram(parts, part) for name, part in find_relations(parts, main, "diagramData").items()}
     formulas = preprocessing.write_computed_text(document, styles, preprocessing.Numbering.of(lists), charts)
     chunk_warnings = _insert_chunks(document, parts, main, formulas, request)
-    _apply_code_style(document)
-    _apply_heading_styles(document, styles)
+    _apply_styles(document, styles)
     rewritten = {main: document, _STYLES: _reduce_styles(styles), **notes}
     if lists is not None:
         preprocessing.convert_to_bullets(lists)
@@ -108,10 +118,12 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     for name in parts.names:
         if name not in rewritten and _PARTS.fullmatch(name) and (part := parts.xml_or_none(name)) is not None:
             rewritten[name] = part
+    files = {name: etree.tostring(rewritten[name], encoding="utf-8", xml_declaration=True)
+             for name in parts.names if name in rewritten}  # fmt: skip
     try:
         result: Any = mammoth.convert_to_html(
-            io.BytesIO(write_zip({name: _to_bytes(rewritten[name]) for name in parts.names if name in rewritten})),
-            style_map=_style_map(styles, document),
+            io.BytesIO(write_zip(files)),
+            style_map=_STYLE_MAP,
             convert_image=lambda _: [],  # Ignore images: neither their bytes nor their targets are read.
             external_file_access=False,
         )
@@ -120,11 +132,13 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     text = html_to_markdown(str(result.value), request.url)
     text = comments.insert(preprocessing.FORMULA_PLACEHOLDER.sub(lambda match: formulas[int(match[1])], text).strip())
     text, warnings = add_missing_lines(text, lines)
+    if not text:
+        margins = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
+        shown = (line for part in margins if part is not None for line in _lines(part) if line.strip())
+        text = "\n\n".join(dict.fromkeys(shown))
     core = parts.xml_or_none("docProps/core.xml")
     title, author = first_text(core, "{*}title"), first_text(core, "{*}creator")
-    return ParsedDocument(
-        "docx", text or _read_margins(parts), title=title, author=author, warnings=(*warnings, *chunk_warnings)
-    )
+    return ParsedDocument("docx", text, title=title, author=author, warnings=(*warnings, *chunk_warnings))
 
 
 def _insert_chunks(
@@ -165,14 +179,6 @@ def _lines(root: Element) -> Iterator[str]:
     for paragraph in root.iter(W + "p"):
         if next(paragraph.iterancestors(*OMITTED_ELEMENTS), None) is None:
             yield "".join(visible_texts(paragraph))
-
-
-def _read_margins(parts: ZipParts) -> str:
-    """Return headers and footers: the text of a document that has no other."""
-    roots = (parts.xml_or_none(name) for name in parts.names if _MARGINS.fullmatch(name))
-    return "\n\n".join(
-        dict.fromkeys(line for root in roots if root is not None for line in _lines(root) if line.strip())
-    )
 
 
 def _find_main_part(parts: ZipParts) -> str:
@@ -222,60 +228,32 @@ def _reduce_styles(styles: Mapping[str, Element]) -> Element:
     return root
 
 
-def _to_bytes(root: Element) -> bytes:
-    return etree.tostring(root, encoding="utf-8", xml_declaration=True)
-
-
-def _style_map(styles: Mapping[str, Element], root: Element) -> str:
-    """Map styles to headings, one level lower if the document has a title."""
-    used = {get_child_value(properties, "pStyle") for properties in root.iter(W + "pPr")}
-    names = {get_child_value(styles[style], "name") or "" for style in used if style is not None and style in styles}
-    lower = int(any(name.lower() == "title" for name in names))
-    lines = [f"p[style-name='{name}'] => h1:fresh" for name in ("Title", "title")]
-    for level in range(1, 10):
-        tag = f"h{min(level + lower, _MAX_LEVEL)}:fresh"
-        lines += [f"p[style-name='{name} {level}'] => {tag}" for name in ("heading", "Heading")]
-        lines.append(f"p.{_HEADING_STYLE}{level} => {tag}")
-    lines += [f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE_STYLES]
-    lines.append(f"p.{_CODE_STYLE} => pre:separator('\\n')")
-    for style in sorted(filter(None, used)):
-        level_of_style = _heading_level(style, styles) if re.fullmatch(r"[\w-]+", style) else None
-        if level_of_style is not None:
-            lines.append(f"p.{style} => h{min(level_of_style + lower, _MAX_LEVEL)}:fresh")
-    return "\n".join(lines)
-
-
-def _heading_level(style: str | None, styles: Mapping[str, Element]) -> int | None:
-    """Return the level of a style by its name, its outline level or the style it is based on; None for text."""
-    for element in preprocessing.inherited_styles(style, styles):
-        named = _HEADING.fullmatch(get_child_value(element, "name") or "")
-        outline = get_child_value(element, "pPr", "outlineLvl") or ""
-        if named or outline in preprocessing.HEADING_LEVELS:
-            return int(named[1]) if named else preprocessing.HEADING_LEVELS[outline]
-    return None
-
-
-def _apply_code_style(document: Element) -> None:
-    """Apply the code style to paragraphs in a monospaced font that look like code."""
+def _apply_styles(document: Element, styles: Mapping[str, Element]) -> None:
+    """Give titles, headings and code the styles of `_STYLE_MAP`; headings go one level down below a title."""
+    lower = int(any(_style_name(paragraph, styles).lower() == "title" for paragraph in document.iter(W + "p")))
     for paragraph in document.iter(W + "p"):
-        runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
-        fonts = [run.find(f"{W}rPr/{W}rFonts") for run in runs]
-        if (
-            runs
-            and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)
-            and CODE_CHARACTERS.search(join_texts(paragraph, W + "t"))
-        ):
-            _set_style(paragraph, _CODE_STYLE)
-
-
-def _apply_heading_styles(document: Element, styles: Mapping[str, Element]) -> None:
-    """Give paragraphs with their own outline level a style for it, which overrides theirs."""
-    for paragraph in document.iter(W + "p"):
+        name = _style_name(paragraph, styles)
         level = preprocessing.get_outline_level(paragraph)
-        style = get_child_value(paragraph, "pPr", "pStyle") or ""
-        name = get_child_value(styles.get(style), "name") or ""
-        if level is not None and style != _CODE_STYLE and name.lower() != "title":
-            _set_style(paragraph, f"{_HEADING_STYLE}{level}")
+        if _is_code(paragraph) or (name in _CODE_STYLES and level is None):
+            _set_style(paragraph, _CODE_STYLE)
+        elif name.lower() == "title":
+            _set_style(paragraph, f"{_HEADING_STYLE}1")
+        else:
+            level = level or preprocessing.get_style_level(get_child_value(paragraph, "pPr", "pStyle"), styles)
+            if level:
+                _set_style(paragraph, f"{_HEADING_STYLE}{min(level + lower, _MAX_LEVEL)}")
+
+
+def _style_name(paragraph: Element, styles: Mapping[str, Element]) -> str:
+    return get_child_value(styles.get(get_child_value(paragraph, "pPr", "pStyle") or ""), "name") or ""
+
+
+def _is_code(paragraph: Element) -> bool:
+    """Return True for a paragraph in a monospaced font that looks like code."""
+    runs = [run for run in paragraph.iter(W + "r") if any(text.text for text in run.iter(W + "t"))]
+    fonts = [run.find(f"{W}rPr/{W}rFonts") for run in runs]
+    is_mono = runs and all(font is not None and MONOSPACED_FONT.search(font.get(W + "ascii") or "") for font in fonts)
+    return bool(is_mono) and CODE_CHARACTERS.search(join_texts(paragraph, W + "t")) is not None
 
 
 def _set_style(paragraph: Element, style: str) -> None:
@@ -288,3 +266,65 @@ def _set_style(paragraph: Element, style: str) -> None:
         name = w("pStyle")
         properties.insert(0, name)
     name.set(W + "val", style)
+
+
+_LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
+"""PKWARE's APPNOTE, 4.3.7: header before each file of a zip, also present if the directory is missing."""
+_STORED, _DEFLATED = 0, 8
+
+
+def read_damaged(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the text of the main part, without notes and list numbers.
+
+    Raises:
+        MalformedDocumentError: The text cannot be recovered.
+        ContentTooLargeError: The main part is too large.
+    """
+    try:
+        xml = ZipParts(data).read(_MAIN)
+    except MalformedDocumentError:
+        xml = _recover_main_part(data)
+    root = parse_xml(xml, _MAIN, recover=True)
+    if root.find(W + "body") is None:
+        raise MalformedDocumentError("The Word file is damaged: its text cannot be recovered.")
+    names = {style: HEADING_STYLE.sub(r"heading \1", style) for style in _used(root, "pStyle")}
+    styles = (f'<w:style w:styleId="{style}"><w:name w:val="{name}"/></w:style>' for style, name in names.items())
+    levels = "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in range(9))
+    lists = "".join(f'<w:num w:numId="{one}"><w:abstractNumId w:val="0"/></w:num>' for one in _used(root, "numId"))
+    pattern = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>'
+    written = {
+        _MAIN: etree.tostring(root),
+        _STYLES: f'<w:styles xmlns:w="{W[1:-1]}">{"".join(styles)}</w:styles>'.encode(),
+        _LISTS: f'<w:numbering xmlns:w="{W[1:-1]}">{pattern}{lists}</w:numbering>'.encode(),
+    }
+    return read(write_zip(written), request)
+
+
+def _used(root: Element, name: str) -> list[str]:
+    return list(dict.fromkeys(escape(str(one.get(W + "val"))) for one in root.iter(W + name)))
+
+
+def _recover_main_part(data: bytes) -> bytes:
+    """Return as much of the main part as decompresses from a truncated or damaged zip."""
+    at = data.find(_MAIN.encode()) - _LOCAL_HEADER.size
+    if at < 0 or data[at : at + 4] != b"PK\x03\x04":
+        raise MalformedDocumentError("The Word file is damaged: it does not contain its text.")
+    _, _, _, method, _, _, _, compressed_size, _, name_size, extra_size = _LOCAL_HEADER.unpack_from(data, at)
+    start = at + _LOCAL_HEADER.size + name_size + extra_size
+    if method == _STORED:
+        return data[start : start + compressed_size]
+    if method != _DEFLATED:
+        raise MalformedDocumentError("The Word file is damaged, and packed in a way that is not read.")
+    decompressor, pieces, size = zlib.decompressobj(wbits=-zlib.MAX_WBITS), [], 0
+    for at in range(start, len(data), 1 << 16):
+        try:
+            piece = decompressor.decompress(data[at : at + (1 << 16)], MAX_PART_BYTES)
+        except zlib.error:  # Damaged from here on.
+            break
+        pieces.append(piece)
+        size += len(piece)
+        if size >= MAX_PART_BYTES:
+            raise ContentTooLargeError("The document expands to more bytes than the limit.")
+        if decompressor.eof:
+            break
+    return b"".join(pieces)

@@ -10,9 +10,9 @@ from scraper.documents import office_xml as ns
 from scraper.documents.completeness import add_missing_lines
 from scraper.documents.markdown_writing import format_regions
 from scraper.documents.model import ParsedDocument, ParseRequest, locked_error
-from scraper.documents.odf.blocks import OdfBlockWriter, join_lists
 from scraper.documents.odf.styles import OdfStyles
 from scraper.documents.odf.tables import MAX_COLUMNS, EmbeddedObjects, read_grid
+from scraper.documents.odf.text import OdfTextWriter, join_lists
 from scraper.documents.office_markup import html_to_markdown
 from scraper.documents.office_xml import get_attribute
 from scraper.documents.safe_zip import ZipParts, first_text
@@ -46,17 +46,17 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
     parts = _open(data)
     content, common = parts.xml("content.xml"), parts.xml_or_none("styles.xml")
     styles = OdfStyles((content,) if common is None else (content, common))
-    blocks = OdfBlockWriter(styles, EmbeddedObjects(parts))
+    writer = OdfTextWriter(styles, EmbeddedObjects(parts))
     body = content.find(ns.OFFICE + "body")
     slides = [] if body is None or kind is not DocumentKind.ODP else list(body.iter(ns.DRAW + "page"))
     if slides:
         markdown = "\n\n".join(
-            _format_slide(number, slide, blocks, styles, request.url) for number, slide in enumerate(slides, 1)
+            _format_slide(number, slide, writer, styles, request.url) for number, slide in enumerate(slides, 1)
         )
     else:
-        markdown = "" if body is None else html_to_markdown(blocks.document(body) + blocks.notes(), request.url)
+        markdown = "" if body is None else html_to_markdown(writer.document(body), request.url)
     title, author = _read_metadata(parts)
-    markdown = blocks.inline.comments.insert(markdown)
+    markdown = writer.comments.insert(markdown)
     markdown, warnings = add_missing_lines(markdown, [] if body is None else list(_lines(body, styles)))
     if not markdown and common is not None:
         lines = (line for part in common.iter(*_MARGINS) for line in _lines(part, styles))
@@ -106,7 +106,7 @@ def _read_metadata(parts: ZipParts) -> tuple[str | None, str | None]:
     return first_text(meta, ns.DUBLIN + "title"), first_text(meta, ns.META + "initial-creator", ns.DUBLIN + "creator")
 
 
-def _format_slide(number: int, page: Element, blocks: OdfBlockWriter, styles: OdfStyles, url: str) -> str:
+def _format_slide(number: int, page: Element, writer: OdfTextWriter, styles: OdfStyles, url: str) -> str:
     join_lists(page)
     shapes = list(filter(_is_content, page))
     title = next((shape for shape in shapes if get_attribute(shape, ns.PRESENTATION + "class") == "title"), None)
@@ -120,7 +120,7 @@ def _format_slide(number: int, page: Element, blocks: OdfBlockWriter, styles: Od
             frames = filter(_is_content, shape.iter(ns.DRAW + "frame"))
             notes = " ".join(filter(None, map(_text, frames)))
         elif shape is not title:
-            body.append(blocks.html([shape], 0))
+            body.append(writer.blocks([shape], 0))
     text = html_to_markdown("".join([heading, *body]), url)
     return "\n\n".join(filter(None, (f"<!-- page {number} -->", text, f"Notes: {notes}" if notes else "")))
 

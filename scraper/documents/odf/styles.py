@@ -1,61 +1,16 @@
-"""Resolve OpenDocument styles to heading level, text format and list labels, and count list items."""
+"""Resolve OpenDocument styles to heading level, text format and list labels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from scraper.documents import office_xml as ns
-from scraper.documents.office_markup import MONOSPACED_FONT
+from scraper.documents.office_markup import MONOSPACED_FONT, ListLevel
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element
-from scraper.text.numerals import format_numeral
-
-_MAX_COUNT = 100_000
-
-
-@dataclass(slots=True)
-class ListCounter:
-    """Counts of one list by level."""
-
-    levels: Mapping[int, ListLevel]
-    _counts: dict[int, int] = field(default_factory=dict)
-
-    def level(self, at: int) -> ListLevel:
-        """Return the label format of a level; a list that defines only one level uses it for all."""
-        alone = next(iter(self.levels.values()), ListLevel()) if len(self.levels) == 1 else ListLevel()
-        return self.levels.get(at, alone)
-
-    def count(self, at: int, start: int | None = None) -> int:
-        """Increment the count of a level, or set it to `start`, and return it; deeper levels restart."""
-        for above in range(1, at):
-            # A skipped level counts as begun: 2.1.1 is followed by 2.2.
-            if 1 in self._counts:
-                self._counts.setdefault(above, self.level(above).start)
-        count = self._counts.get(at, self.level(at).start - 1) + 1 if start is None else start
-        self.restart(at)
-        self._counts[at] = min(count, _MAX_COUNT)
-        return self._counts[at]
-
-    def restart(self, at: int) -> None:
-        """Restart a level and all deeper ones."""
-        for deeper in [level for level in self._counts if level >= at]:
-            del self._counts[deeper]
-
-    def label(self, at: int) -> str:
-        """Return the label of the last count of a level; empty if it is hidden."""
-        level = self.level(at)
-        if not level.numeral:
-            return ""
-        numbers = []
-        for shown in range(max(1, at - level.level_count + 1), at + 1):
-            known = self.levels.get(shown, ListLevel("decimal"))
-            if known.numeral:
-                numbers.append(format_numeral(self._counts.get(shown, known.start), known.numeral))
-        return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
-
 
 _DEPTH = 20
 _HEADING = re.compile(r"heading (\d{1,2})", re.IGNORECASE)
@@ -83,24 +38,6 @@ class OdfTextFormat:
     points: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListLevel:
-    """Label format of one list level."""
-
-    numeral: str = ""
-    """One of Word's number styles; empty for bullets and unlabeled items."""
-    before: str = ""
-    after: str = ""
-    level_count: int = 1
-    """Number of levels in the label: 2 gives `1.1`."""
-    start: int = 1
-
-    @property
-    def is_plain(self) -> bool:
-        """Return True if it counts 1, 2, 3, as Markdown lists do."""
-        return self.numeral == "decimal" and self.level_count < 2
-
-
 @dataclass
 class OdfStyles:
     """All styles of a file."""
@@ -117,7 +54,7 @@ class OdfStyles:
         return self._formats[family, name]
 
     def levels(self, name: str) -> dict[int, ListLevel]:
-        """Return the levels of a list style, counted from 1."""
+        """Return the levels of a list style, counted from 0."""
         return self._lists.get(name, {})
 
     @cached_property
@@ -165,6 +102,8 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
     level = get_attribute(inherited[0], ns.STYLE + "default-outline-level") if inherited else ""
     heading = int(level) if level.isdecimal() else None
     position = found.get(ns.STYLE + "text-position", "")
+    moved = re.match(r"su[bp]|(-?)[\d.]*[1-9]", position)
+    raised = "" if moved is None else moved[0] if moved[1] is None else "sub" if moved[1] else "sup"
     fonts = found.get(ns.STYLE + "font-name", "") + found.get(ns.FO + "font-family", "")
     size = _POINTS.fullmatch(found.get(ns.FO + "font-size", ""))
     return OdfTextFormat(
@@ -177,28 +116,28 @@ def _text_format(name: str, inherited: list[Element]) -> OdfTextFormat:
         bold=found.get(ns.FO + "font-weight", "") in _BOLD,
         italic=found.get(ns.FO + "font-style", "") in ("italic", "oblique"),
         struck=found.get(ns.STYLE + "text-line-through-style", "none") != "none",
-        raised=_raised(position),
+        raised=raised,
         points=float(size[1]) if size and size[1].count(".") < 2 else None,
     )
 
 
-def _raised(position: str) -> str:
-    if position.startswith(("sup", "sub")):
-        return position[:3]
-    moved = re.match(r"(-?)[\d.]*[1-9]", position)
-    return "" if moved is None else "sub" if moved[1] else "sup"
-
-
 def _levels(style: Iterable[Element]) -> dict[int, ListLevel]:
-    found = {}
+    """Return the levels of a list style, from 0; a level that is defined alone is used for all."""
+    found: dict[int, ListLevel] = {}
     for level in style:
         if not isinstance(level.tag, str):
             continue
-        found[get_int_attribute(level, ns.TEXT + "level", 1)] = ListLevel(
-            _NUMERALS.get(str(level.get(ns.STYLE + "num-format", "1")), "") if "bullet" not in level.tag else "",
-            get_attribute(level, ns.STYLE + "num-prefix"),
-            get_attribute(level, ns.STYLE + "num-suffix"),
-            get_int_attribute(level, ns.TEXT + "display-levels", 1),
+        at = get_int_attribute(level, ns.TEXT + "level", 1) - 1
+        numeral = _NUMERALS.get(str(level.get(ns.STYLE + "num-format", "1")), "none")
+        first = max(0, at + 1 - get_int_attribute(level, ns.TEXT + "display-levels", 1))
+        above = (one for one in range(first, at) if found.get(one, ListLevel()).style not in ("bullet", "none"))
+        numbers = ".".join(f"%{one + 1}" for one in (*above, at))
+        found[at] = ListLevel(
+            "bullet" if "bullet" in level.tag else numeral,
+            f"{get_attribute(level, ns.STYLE + 'num-prefix')}{numbers}{get_attribute(level, ns.STYLE + 'num-suffix')}",
             get_int_attribute(level, ns.TEXT + "start-value", 1),
         )
-    return found
+    if len(found) != 1:
+        return found
+    ((at, alone),) = found.items()
+    return {one: replace(alone, pattern=alone.pattern.replace(f"%{at + 1}", f"%{one + 1}")) for one in range(9)}

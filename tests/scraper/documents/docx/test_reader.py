@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from scraper import errors
-from scraper.documents.docx import fallback_reader
+from scraper.documents.docx import reader
 from tests.scraper.documents import builders
 from tests.scraper.documents.builders import parse
 
@@ -231,7 +231,7 @@ def test_fallback_reader_reads_the_start_of_a_truncated_file(lost: int) -> None:
 
 
 def test_fallback_reader_limits_decompression(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fallback_reader, "MAX_PART_BYTES", 1_000_000)
+    monkeypatch.setattr(reader, "MAX_PART_BYTES", 1_000_000)
     bomb = builders.docx("<w:p><w:r><w:t>" + "a" * 1_500_000 + "</w:t></w:r></w:p>")
     with pytest.raises(errors.ContentTooLargeError):
         parse(bomb[:-30], plain_reader=True)

@@ -1,19 +1,24 @@
-"""EPUB reader: chapters in the order of the spine, converted like web pages."""
+"""Readers of books: EPUB, with its chapters converted like web pages, and FictionBook (.fb2)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from html import escape
 from urllib.parse import unquote
 
 from browsers.http.charset import decode
 from scraper.documents.media import svg_text
 from scraper.documents.model import MAX_CHARACTERS, ParsedDocument, ParseRequest
-from scraper.documents.office_markup import remove_internal_links
+from scraper.documents.office_markup import html_to_markdown, remove_internal_links, warm_up
+from scraper.documents.office_xml import LINK
 from scraper.documents.safe_zip import ZipParts, first_text, parse_xml
 from scraper.errors import EncryptedDocumentError, MalformedDocumentError
 from scraper.extract.markdown import converter
 from scraper.html.dom.parsing import parse_html
 from scraper.html.dom.xpath import Element, text_of
+
+__all__ = ["read_epub", "read_fiction_book", "warm_up"]
 
 _MAX_CHAPTERS = 2_000
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -25,7 +30,7 @@ _NOTE_ROLES = {
     "rearnote": "doc-endnote",
 }
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]{0,500}(?:\[[^\]]{0,20000}\])?\s*>", re.IGNORECASE)
-_DRM_METHODS = ("http://www.w3.org/2001/04/xmlenc#aes", "http://ns.adobe.com/adept")
+_DRM_METHODS = (b"http://www.w3.org/2001/04/xmlenc#aes", b"http://ns.adobe.com/adept")
 """Encryption methods of locked books. Fonts use another one, which does not prevent reading."""
 _CHAPTER_TYPES = frozenset(
     {"", "application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document", "image/svg+xml"}
@@ -36,21 +41,26 @@ _PREFIX = re.compile(r"\sxmlns:([\w.-]{1,40})\s*=\s*[\"']http://www\.w3\.org/199
 """Prefix of the elements of a page, which the parser of HTML does not know."""
 
 
-def read(data: bytes, request: ParseRequest) -> ParsedDocument:
-    """Return the text of a book.
+def read_epub(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the text of a book, its chapters in the order of the spine.
 
     Raises:
         EncryptedDocumentError: The book is protected by DRM.
         MalformedDocumentError: The book has no chapters.
     """
     parts = ZipParts(data)
-    if _ENCRYPTION in parts and any(method.encode() in parts.read(_ENCRYPTION) for method in _DRM_METHODS):
+    if _ENCRYPTION in parts and any(method in parts.read(_ENCRYPTION) for method in _DRM_METHODS):
         raise EncryptedDocumentError(
             "The book is locked by its seller (DRM).", next_step="Look for an unlocked edition."
         )
-    package_name = _find_package(parts)
+    container = parts.xml_or_none("META-INF/container.xml")
+    paths = (element.get("full-path") for element in (container.iter("*") if container is not None else ()))
+    declared = (parts.resolve("", path) for path in paths if path)
+    named = (name for name in parts.names if name.lower().endswith(".opf"))
+    package_name = next(filter(parts.__contains__, declared), "") or next(named, "")
     package = parts.xml_or_none(package_name)
-    names = (_spine(package, package_name, parts) if package is not None else []) or _chapters_by_name(parts)
+    names = [] if package is None else _spine(package, package_name, parts)
+    names = names or sorted(name for name in parts.names if name.lower().endswith((".xhtml", ".html", ".htm")))
     if not any(name in parts for name in names):
         raise MalformedDocumentError("The book contains no chapters.", next_step="Look for another copy.")
     chapters, size = [], 0
@@ -72,23 +82,8 @@ def read(data: bytes, request: ParseRequest) -> ParsedDocument:
         warnings.append(
             f"{len(unread):,} of {len(names):,} chapters are missing, damaged or of another format: {listed}."
         )
-    return ParsedDocument(
-        "epub",
-        "\n\n".join(chapters),
-        title=first_text(package, "{*}title"),
-        author=first_text(package, "{*}creator"),
-        warnings=tuple(warnings),
-    )
-
-
-def _find_package(parts: ZipParts) -> str:
-    """Return the name of the package document; empty if there is none."""
-    container = parts.xml_or_none("META-INF/container.xml")
-    for element in container.iter("*") if container is not None else ():
-        path = element.get("full-path")
-        if path and (name := parts.resolve("", path)) in parts:
-            return name
-    return next((name for name in parts.names if name.lower().endswith(".opf")), "")
+    title, author = first_text(package, "{*}title"), first_text(package, "{*}creator")
+    return ParsedDocument("epub", "\n\n".join(chapters), title=title, author=author, warnings=tuple(warnings))
 
 
 def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:
@@ -103,10 +98,6 @@ def _spine(package: Element, package_name: str, parts: ZipParts) -> list[str]:
         href = str(reference.get("idref")) if item is None else str(item.get("href", ""))
         names[parts.resolve(package_name, unquote(href.partition("#")[0]))] = None
     return list(names)
-
-
-def _chapters_by_name(parts: ZipParts) -> list[str]:
-    return sorted(name for name in parts.names if name.lower().endswith((".xhtml", ".html", ".htm")))
 
 
 def _convert_chapter(parts: ZipParts, name: str) -> str:
@@ -131,7 +122,13 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
         if words := svg_text(drawing):
             drawing.tag, drawing[:], drawing.text = "div", [], words
     for media in list(body.iter("video", "audio")):
-        _replace_media(media)
+        kind, sources = str(media.tag), [media, *media.iter("source")]
+        media.tag = "div"
+        if not text_of(media).strip():  # Nothing that a book shows in place of its player.
+            files = (str(source.get("src", "")).rpartition("/")[2] for source in sources)
+            title = media.get("title") or media.get("aria-label") or next(filter(None, files), "")
+            media[:] = []
+            media.text = f"({kind}: {title})" if title else ""
     for element in body.iter():  # Mark notes like those of web pages.
         types = str(element.get("epub:type", "")).split()
         role = next((role for name, role in _NOTE_ROLES.items() if name in types), None)
@@ -140,12 +137,50 @@ def _convert_chapter(parts: ZipParts, name: str) -> str:
     return remove_internal_links(converter.convert(body, _BASE_URL + name).markdown, _BASE_URL)
 
 
-def _replace_media(media: Element) -> None:
-    """Replace a player by the text that a book shows without it, or by its title or file."""
-    kind, sources = str(media.tag), [media, *media.iter("source")]
-    media.tag = "div"
-    if not text_of(media).strip():
-        files = (str(source.get("src", "")).rpartition("/")[2] for source in sources)
-        name = media.get("title") or media.get("aria-label") or next(filter(None, files), "")
-        media[:] = []
-        media.text = f"({kind}: {name})" if name else ""
+_MAX_DEPTH = 100
+_MAX_LEVEL = 6
+_TAGS = {
+    "p": "p", "v": "p", "subtitle": "p><strong", "text-author": "p", "date": "p", "emphasis": "em", "strong": "strong",
+    "strikethrough": "s", "sub": "sub", "sup": "sup", "code": "code", "cite": "blockquote", "epigraph": "blockquote",
+    "poem": "blockquote", "table": "table", "tr": "tr", "th": "th", "td": "td",
+}  # fmt: skip
+"""Elements of HTML by those of FictionBook."""
+
+
+def read_fiction_book(data: bytes, request: ParseRequest) -> ParsedDocument:
+    """Return the text of a book; pictures are left out.
+
+    Raises:
+        MalformedDocumentError: The book is damaged.
+    """
+    root = parse_xml(data, "FictionBook", recover=True)
+    about = root.find("{*}description/{*}title-info")
+    title = None if about is None else about.findtext("{*}book-title")
+    author = None if about is None else about.find("{*}author")
+    names = [] if author is None else [text_of(part).strip() for part in author if _name(part).endswith("name")]
+    body = "".join(html for part in root.iterchildren("{*}body") for html in _blocks(part, 1))
+    markdown = html_to_markdown(body, request.url)
+    return ParsedDocument("fb2", markdown, title=title, author=" ".join(filter(None, names)) or None)
+
+
+def _name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _blocks(parent: Element, depth: int) -> Iterator[str]:
+    """Yield the HTML of an element's content; `depth` counts the surrounding sections."""
+    yield escape(parent.text or "")
+    for element in parent if depth < _MAX_DEPTH else ():
+        name = _name(element)
+        inner = "".join(_blocks(element, depth + (name == "section")))
+        if name == "title":
+            level = min(depth, _MAX_LEVEL)
+            yield f"<h{level}>{' '.join(escape(text_of(element)).split())}</h{level}>"
+        elif name == "a" and (target := element.get(LINK)):
+            yield f'<a href="{escape(target)}">{inner}</a>'
+        elif name in _TAGS:
+            tag = _TAGS[name]
+            yield f"<{tag}>{inner}" + "".join(f"</{one}>" for one in reversed(tag.split("><")))
+        elif name != "binary":
+            yield inner
+        yield escape(element.tail or "")

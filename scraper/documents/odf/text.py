@@ -1,22 +1,23 @@
-"""Convert the blocks of an OpenDocument text to HTML: headings, paragraphs, lists, tables, frames."""
+"""Convert an OpenDocument text to HTML: headings, paragraphs, lists, tables and frames; collect notes and comments."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from scraper.documents import office_xml as ns
-from scraper.documents.odf.inline import OdfInlineWriter
-from scraper.documents.odf.styles import ListCounter, OdfStyles
+from scraper.documents.odf.styles import OdfStyles
 from scraper.documents.odf.tables import EmbeddedObjects, read_grid, write_table
-from scraper.documents.office_markup import CODE_CHARACTERS
+from scraper.documents.office_markup import CODE_CHARACTERS, ListCounter, ListLevel, ReviewComments, apply_format
 from scraper.documents.office_xml import get_attribute, get_int_attribute
 from scraper.html.dom.xpath import Element, text_of
 
-_MAX_DEPTH = 40
+_MAX_DEPTH, _MAX_INLINE_DEPTH = 40, 60
 _MAX_LEVEL = 6
-_LIST, _ITEM = ns.TEXT + "list", ns.TEXT + "list-item"
+_MAX_SPACES = 200
+_LIST, _ITEM, _HEADING, _PARAGRAPH = (ns.TEXT + name for name in ("list", "list-item", "h", "p"))
 _STYLE = ns.TEXT + "style-name"
 _OMITTED = frozenset(
     {
@@ -35,29 +36,49 @@ _INDEXES = frozenset(
         "object-index", "user-index",
     )
 )  # fmt: skip
+_NOT_INLINE = frozenset(
+    ns.DRAW + name
+    for name in (
+        "frame", "custom-shape", "text-box", "g", "line", "rect", "ellipse", "path", "a", "connector",
+        "polygon", "polyline", "circle", "caption", "regular-polygon", "control", "page-thumbnail", "measure",
+    )
+) | {
+    ns.TEXT + "hidden-text", ns.TEXT + "hidden-paragraph", ns.TEXT + "ruby-text", ns.TEXT + "tracked-changes",
+}  # fmt: skip
+"""Shapes, of which only formulas are written within their paragraph, and elements that are not displayed."""
+_WHITESPACE = re.compile(r"[ \t\r\n]+")
+_TAG = re.compile(r"<[^>]*>")
+_WEB_URL = re.compile(r"(?:https?://|mailto:)[^\s()<>\"]+")
 
 
-class OdfBlockWriter:
+class OdfTextWriter:
     """HTML writer for one document; counts its lists and headings."""
 
     def __init__(self, styles: OdfStyles, objects: EmbeddedObjects) -> None:
         """Use the styles and objects of one file."""
-        self.inline = OdfInlineWriter(styles, objects.formula)
+        self.comments = ReviewComments()
         self._styles = styles
         self._objects = objects
         self._headings = ListCounter(styles.outline)
         self._lists: dict[str, ListCounter] = {}
         self._lower = 0
         """One if the document has a title, which moves its headings one level down."""
+        self._notes: list[str] = []
+        """Bodies of footnotes and endnotes, as list items."""
+        self._open_comments: dict[str, str] = {}
+        """Placeholders for the ends of commented passages."""
+        self._range_ends: set[str] | None = None
+        """Names of the comments whose passage has an end mark."""
 
     def document(self, body: Element) -> str:
-        """Return the body of a document as HTML; its lists are joined in place."""
+        """Return the body and the notes of a document as HTML; its lists are joined in place."""
         join_lists(body)
-        paragraphs = body.iter(ns.TEXT + "p", ns.TEXT + "h")
+        paragraphs = body.iter(_PARAGRAPH, _HEADING)
         self._lower = int(any(self._styles.text_format(element, "paragraph").title for element in paragraphs))
-        return self.html(body, 0)
+        content = self.blocks(body, 0)
+        return content + (f"<ol>{''.join(self._notes)}</ol>" if self._notes else "")
 
-    def html(self, elements: Iterable[Element], depth: int) -> str:
+    def blocks(self, elements: Iterable[Element], depth: int) -> str:
         """Return elements as blocks; consecutive lines of code form one block."""
         blocks: list[str] = []
         lines = ((element, self._code_line(element)) for element in elements)
@@ -68,51 +89,48 @@ class OdfBlockWriter:
                 blocks += (block for element, _ in group for block in self._block(element, depth))
         return "".join(blocks)
 
-    def notes(self) -> str:
-        """Return the footnotes that were collected so far as an HTML list."""
-        return f"<ol>{''.join(self.inline.notes)}</ol>" if self.inline.notes else ""
-
     def _block(self, element: Element, depth: int) -> Iterator[str]:
         tag = element.tag
         if tag in _OMITTED or not isinstance(tag, str) or depth > _MAX_DEPTH:
             return
-        if tag == ns.TEXT + "h":
-            yield self._heading(element) + self._anchored_frames(element, depth)
-        elif tag == ns.TEXT + "p":
-            yield self._paragraph(element) + self._anchored_frames(element, depth)
-        elif tag == ns.TEXT + "list":
-            yield self._list(element, "", 1, depth)
+        if tag in (_HEADING, _PARAGRAPH):
+            yield self._heading(element) if tag == _HEADING else self._paragraph(element)
+            yield from (self._frame(frame, depth) for frame in _frames_in(element))
+        elif tag == _LIST:
+            yield self._list(element, "", 0, depth)
         elif tag == ns.TABLE + "table":
-            yield write_table(read_grid(element, lambda cell: self.html(cell, depth + 1)).rows)
+            yield write_table(read_grid(element, lambda cell: self.blocks(cell, depth + 1)).rows)
         elif tag in _INDEXES:
-            yield self._index(element)
+            lines = (" ".join(text_of(line).split()) for line in element.iter(_PARAGRAPH))
+            yield _write_items([f"<li>{html.escape(line)}</li>" for line in lines if line], plain=False)
         elif tag == ns.DRAW + "frame":
             formula = self._objects.formula(element)
             yield f"<p>{formula}</p>" if formula else self._frame(element, depth)
         elif get_attribute(element, ns.TEXT + "display") != "none":
-            yield self.html(element, depth + 1)
+            yield self.blocks(element, depth + 1)
 
     def _code_line(self, element: Element) -> str | None:
         """Return the text of a paragraph that is a line of code, or None for others."""
-        if element.tag != ns.TEXT + "p":
+        style = self._styles.text_format(element, "paragraph") if element.tag == _PARAGRAPH else None
+        if (
+            style is None
+            or style.hidden
+            or not (style.code or (style.mono and CODE_CHARACTERS.search(text_of(element))))
+        ):
             return None
-        style = self._styles.text_format(element, "paragraph")
-        if not (style.code or style.mono) or style.hidden:
-            return None
-        text = self.inline.code(element)
-        return text if style.code or CODE_CHARACTERS.search(text) else None
+        content = "".join(self._inline_pieces(element, True, 0)).replace("<br>", "\n").replace("\t", "    ")
+        return html.unescape(_TAG.sub("", content)).rstrip()
 
     def _heading(self, element: Element, label: str = "") -> str:
         style = self._styles.text_format(element, "paragraph")
         level = get_int_attribute(element, ns.TEXT + "outline-level", style.heading or 1)
         if get_attribute(element, ns.TEXT + "is-list-header") != "true":
-            start = get_int_attribute(element, ns.TEXT + "start-value", -1)
-            self._headings.count(level, None if start < 0 else start)
-            label = label or self._headings.label(level)
+            self._headings.count(level - 1, _start_value(element))
+            label = label or self._headings.label(level - 1)
         return self._write_heading(element, level + self._lower, label)
 
     def _write_heading(self, element: Element, level: int, label: str = "") -> str:
-        text = self.inline.html(element, bare=True)
+        text = self._inline(element, bare=True)
         number = f"{html.escape(label.rstrip('.'))} " if label else ""
         tag = f"h{max(1, min(_MAX_LEVEL, level))}"
         return f"<{tag}>{number}{text}</{tag}>" if text else ""
@@ -125,82 +143,137 @@ class OdfBlockWriter:
             return self._write_heading(element, 2 if style.subtitle else 1)
         if style.heading:
             return self._write_heading(element, style.heading + self._lower)
-        text = self.inline.html(element)
+        text = self._inline(element)
         return f"<p>{'<b>' + text + '</b>' if style.bold else text}</p>" if text else ""
-
-    def _anchored_frames(self, element: Element, depth: int) -> str:
-        """Return text boxes and objects that are anchored to a paragraph."""
-        return "".join(self._frame(frame, depth) for frame in _frames_in(element))
 
     def _frame(self, frame: Element, depth: int) -> str:
         """Return the content of a frame, a shape or a group."""
         charts = "".join(self._objects.chart(one) for one in frame.iter(ns.DRAW + "object"))
-        return charts or self.html(frame, depth + 1)
-
-    def _index(self, element: Element) -> str:
-        lines = (" ".join(text_of(line).split()) for line in element.iter(ns.TEXT + "p"))
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in lines if line)
-        return f"<ul>{items}</ul>" if items else ""
+        return charts or self.blocks(frame, depth + 1)
 
     # Lists
 
     def _list(self, element: Element, style: str, at: int, depth: int) -> str:
         style = get_attribute(element, _STYLE) or style
-        counter = self._counter(element, style, at)
-        plain = counter.level(at).is_plain
+        counter = self._lists.setdefault(style, ListCounter(self._styles.levels(style)))
+        continues = get_attribute(element, ns.TEXT + "continue-numbering") == "true"
+        if not at and not continues and not get_attribute(element, ns.TEXT + "continue-list"):
+            counter.counts.clear()
+        plain = counter.levels.get(at, ListLevel("none")).is_plain
         parts: list[str] = []
         items: list[str] = []
         for item in element:
             if item.tag not in (_ITEM, ns.TEXT + "list-header") or depth > _MAX_DEPTH:
                 continue
-            if item.find(ns.TEXT + "h") is not None:
-                parts += [_write_items(items, plain), *self._headings_of(item, counter, at)]
+            if item.find(_HEADING) is not None:  # Headings that are list items only to be numbered.
+                counter.count(at)
+                parts += [_write_items(items, plain), *(self._numbered(child, counter.label(at)) for child in item)]
                 items = []
-                continue
-            if _is_nested_list_only(item):
+            elif not _is_nested_list_only(item):
+                items.append(self._item(item, counter, style, at, depth))
+            else:
                 inner = "".join(self._list(one, style, at + 1, depth + 1) for one in item.iterchildren(_LIST))
                 if items:
                     items[-1] = f"{items[-1].removesuffix('</li>')}{inner}</li>"
                 else:
                     parts.append(inner)
-                continue
-            items.append(self._item(item, counter, style, at, depth))
         return "".join([*parts, _write_items(items, plain)])
 
-    def _counter(self, element: Element, style: str, at: int) -> ListCounter:
-        """Return the counter of a list, which may continue an earlier list."""
-        counter = self._lists.setdefault(style, ListCounter(self._styles.levels(style)))
-        continued = get_attribute(element, ns.TEXT + "continue-list")
-        if at == 1 and not continued and get_attribute(element, ns.TEXT + "continue-numbering") != "true":
-            counter.restart(1)
-        return counter
-
-    def _headings_of(self, item: Element, counter: ListCounter, at: int) -> Iterator[str]:
-        """Yield headings that are list items only to be numbered."""
-        counter.count(at)
-        for child in item:
-            if child.tag == ns.TEXT + "h":
-                yield self._heading(child, counter.label(at))
-            elif isinstance(child.tag, str):
-                yield from self._block(child, 1)
+    def _numbered(self, child: Element, label: str) -> str:
+        return self._heading(child, label) if child.tag == _HEADING else "".join(self._block(child, 1))
 
     def _item(self, item: Element, counter: ListCounter, style: str, at: int, depth: int) -> str:
-        level = counter.level(at)
         label, value = "", ""
         if item.tag == _ITEM:
-            start = get_int_attribute(item, ns.TEXT + "start-value", -1)
-            count = counter.count(at, None if start < 0 else start)
-            value = f' value="{count}"' if level.is_plain else ""
-            label = "" if level.is_plain else counter.label(at)
+            count = counter.count(at, _start_value(item))
+            if counter.levels.get(at, ListLevel("none")).is_plain:
+                value = f' value="{count}"'
+            else:
+                label = counter.label(at)
         body = "".join(
             self._list(child, style, at + 1, depth + 1)
-            if child.tag == ns.TEXT + "list"
+            if child.tag == _LIST
             else "".join(self._block(child, depth + 1))
             for child in item
         )
         if label and body.startswith("<p>"):
             body = f"<p>{html.escape(label)} {body[3:]}"
         return f"<li{value}>{body}</li>" if body else ""
+
+    # Content of paragraphs
+
+    def _inline(self, element: Element, *, bare: bool = False) -> str:
+        """Return the content of a paragraph; `bare` leaves out bold, as for headings."""
+        return "".join(self._inline_pieces(element, bare, 0)).replace("\t", " ").strip()
+
+    def _inline_pieces(self, element: Element, bare: bool, depth: int) -> Iterator[str]:
+        yield _text(element.text)
+        for child in element:
+            if isinstance(child.tag, str) and depth < _MAX_INLINE_DEPTH:
+                yield from self._inline_piece(child, bare, depth)
+            yield _text(child.tail)
+
+    def _inline_piece(self, child: Element, bare: bool, depth: int) -> Iterator[str]:
+        tag = child.tag
+        if tag in _NOT_INLINE:
+            yield self._objects.formula(child)
+        elif tag == ns.TEXT + "s":
+            yield " " * min(_MAX_SPACES, get_int_attribute(child, ns.TEXT + "c", 1))
+        elif tag == ns.TEXT + "tab":
+            yield "\t"
+        elif tag == ns.TEXT + "line-break":
+            yield "<br>"
+        elif tag == ns.TEXT + "note":
+            yield self._note(child)
+        elif tag == ns.OFFICE + "annotation":
+            yield self._comment(child)
+        elif tag == ns.OFFICE + "annotation-end":
+            yield self._open_comments.pop(get_attribute(child, ns.OFFICE + "name"), "")
+        elif tag == ns.TEXT + "a":
+            label, url = "".join(self._inline_pieces(child, bare, depth + 1)), get_attribute(child, ns.LINK)
+            is_link = label.strip() and _WEB_URL.fullmatch(url)
+            yield f'<a href="{html.escape(url)}">{label}</a>' if is_link else label
+        else:
+            style = self._styles.text_format(child, "text")
+            if not style.hidden:
+                content = "".join(self._inline_pieces(child, bare, depth + 1))
+                bold = style.bold and not bare
+                yield apply_format(content, bold=bold, italic=style.italic, struck=style.struck, raised=style.raised)
+
+    def _note(self, note: Element) -> str:
+        body = note.find(ns.TEXT + "note-body")
+        if body is None:
+            return ""
+        at = len(self._notes) + 1
+        self._notes.append("")
+        paragraphs = "<br>".join(self._inline(one) for one in body.iter(_PARAGRAPH, _HEADING))
+        self._notes[at - 1] = f'<li id="footnote-{at}"><p>{paragraphs}</p></li>'
+        return f'<sup><a href="#footnote-{at}" id="footnote-ref-{at}">[{at}]</a></sup>'
+
+    def _comment(self, comment: Element) -> str:
+        placeholder = self.comments.add(
+            comment.findtext(ns.DUBLIN + "creator", ""),
+            comment.findtext(ns.DUBLIN + "date", ""),
+            " ".join(text_of(paragraph) for paragraph in comment.iter(_PARAGRAPH)),
+            is_resolved=get_attribute(comment, ns.LIBRE_OFFICE + "resolved") == "true",
+        )
+        name = get_attribute(comment, ns.OFFICE + "name")
+        if self._range_ends is None:
+            ends = comment.getroottree().getroot().iter(ns.OFFICE + "annotation-end")
+            self._range_ends = {get_attribute(end, ns.OFFICE + "name") for end in ends}
+        if not name or name not in self._range_ends:
+            return placeholder
+        self._open_comments[name] = placeholder
+        return ""
+
+
+def _text(text: str | None) -> str:
+    return html.escape(_WHITESPACE.sub(" ", text), quote=False) if text else ""
+
+
+def _start_value(element: Element) -> int | None:
+    start = get_int_attribute(element, ns.TEXT + "start-value", -1)
+    return None if start < 0 else start
 
 
 def _write_items(items: list[str], plain: bool) -> str:
@@ -219,7 +292,7 @@ def _write_items(items: list[str], plain: bool) -> str:
 
 
 def _frames_in(element: Element, depth: int = 0) -> Iterator[Element]:
-    """Yield the outermost frames and shapes of a paragraph."""
+    """Yield the outermost frames and shapes that are anchored to a paragraph."""
     for child in element:
         if not isinstance(child.tag, str) or child.tag in (ns.TEXT + "note", ns.OFFICE + "annotation"):
             continue
