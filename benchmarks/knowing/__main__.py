@@ -50,7 +50,7 @@ from scraper.retrieval.passage_selection import QUOTE_TOKENS, select_passages
 from scraper.retrieval.sentence_score import WEIGHTS, score_sentences, split_wordings
 from scraper.retrieval.sentences import split_sentences
 from scraper.text import token_estimate
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 
 BUDGETS = (300, 500, 1_500)
 _QUESTIONS = 270

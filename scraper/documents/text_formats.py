@@ -17,8 +17,7 @@ from scraper.documents.model import ParsedDocument, ParseRequest, decode_text
 from scraper.documents.office_markup import convert_html
 from scraper.errors import NoContentError
 from scraper.extract import feeds
-from scraper.extract.code.fences import fence, format_json
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import fence, find_headings, format_json
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[^\S\n]*(?P<quote>[\"']?)(?P<title>.*\S)(?P=quote)[^\S\n]*$", re.MULTILINE)

@@ -15,7 +15,7 @@ from scraper.html.dom.urls import UrlResolver
 from scraper.html.dom.xpath import Element, text_of
 from scraper.model import Document, Link
 from scraper.text import date_parsing
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 from scraper.text.sanitize import clean, clean_line
 from scraper.urls import join_url
 

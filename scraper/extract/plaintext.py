@@ -7,11 +7,10 @@ import re
 from browsers.model import Snapshot
 from scraper.errors import UnsupportedTypeError, name_media_type
 from scraper.extract import feeds
-from scraper.extract.code.fences import fence, format_json
 from scraper.html.dom.parsing import is_binary
 from scraper.model import Document, Verdict, VerdictKind
 from scraper.text import sanitize
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import fence, find_headings, format_json
 
 _MAX_CHARACTERS = 4_000_000
 """Characters of a text; the rest is cut off."""

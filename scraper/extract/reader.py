@@ -28,7 +28,7 @@ from scraper.html.page.page_tree import PageTree
 from scraper.model import Document, Image, Link, ReadingComparison, Verdict
 from scraper.stages import Stage, run_stages
 from scraper.text import language, markdown_structure, sanitize
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 
 MAX_CHARACTERS = 4_000_000
 """Characters of Markdown and of text: a million tokens, more than any client reads."""

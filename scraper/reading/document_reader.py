@@ -45,7 +45,7 @@ from scraper.reading.fetcher import Fetcher, markdown_size
 from scraper.reading.visit_outcome import VisitJob
 from scraper.settings import Settings
 from scraper.store.protocols import PageStore
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 from scraper.text.sanitize import clean_line
 from scraper.urls import host_of, parse_target, request_key
 from scraper.values.text import format_clock

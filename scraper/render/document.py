@@ -15,8 +15,7 @@ from scraper.render.json_truncation import drop_empty
 from scraper.render.page import BODY_BUDGET, MAX_FACT, MAX_LENGTH, clean_fact, cut_note, cut_to_budget, read_ago
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE, display_url, full_url, mark_untrusted
 from scraper.text import token_estimate
-from scraper.text.markdown_headings import find_headings
-from scraper.text.markdown_structure import TextCut
+from scraper.text.markdown_structure import TextCut, find_headings
 from scraper.text.sanitize import clean, clean_line
 
 _PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)

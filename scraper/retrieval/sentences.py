@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scraper.text.markdown_headings import find_headings
-from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, is_table_row
+from scraper.text.markdown_structure import AtomicBlock, find_atomic_blocks, find_headings, is_table_row
 from scraper.words.matcher import WordPattern
 
 MAX_CHARACTERS = 600

@@ -133,7 +133,7 @@ def parse_date(text: str, *, earliest: int = _EARLIEST) -> datetime | None:
     A date without a time is midnight UTC, and so is midnight in any time zone. A time without a zone is in UTC.
     """
     text = text.strip()[:_MAX_CHARS]
-    moment = _parse_iso(text) or _parse_rfc5322(text) or _parse_digits(text)
+    moment = _parse_standard(text) or _parse_digits(text)
     return _check_year(moment, earliest) if moment else find_date(text)
 
 
@@ -163,21 +163,12 @@ def _check_year(moment: datetime, earliest: int = _EARLIEST) -> datetime | None:
     return moment if earliest <= moment.year < _LATEST else None
 
 
-def _parse_iso(text: str) -> datetime | None:
-    if not text[:4].isdigit():
-        return None
+def _parse_standard(text: str) -> datetime | None:
+    """Parse ISO 8601, or the format of RFC 5322 and of feeds: Tue, 02 Jan 2024 10:00:00 GMT."""
     try:
-        return _to_utc(datetime.fromisoformat(text))
-    except ValueError:
-        return None
-
-
-def _parse_rfc5322(text: str) -> datetime | None:
-    """Parse the format of RFC 5322 and of feeds: Tue, 02 Jan 2024 10:00:00 GMT."""
-    if ":" not in text or text[:4].isdigit():
-        return None
-    try:
-        return _to_utc(parsedate_to_datetime(_ZONE_NAME.sub("", text)))
+        if text[:4].isdigit():
+            return _to_utc(datetime.fromisoformat(text))
+        return _to_utc(parsedate_to_datetime(_ZONE_NAME.sub("", text))) if ":" in text else None
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

@@ -58,8 +58,8 @@ _MIN_SCRIPT_SHARE = 0.5
 _MIN_KANA_SHARE = 0.08
 """Minimum share of kana among Japanese letters: running text has .4 and more; Chinese text has only quoted names."""
 
-_PERSIAN = re.compile("[\u067e\u0686\u0698\u06af\u06cc]")
-_URDU = re.compile("[\u0679\u0688\u0691\u06ba\u06be\u06d2]")
+_OWN_LETTERS = {"ar": {"ur": "\u0679\u0688\u0691\u06ba\u06be\u06d2", "fa": "\u067e\u0686\u0698\u06af\u06cc"}}
+"""By language of a script: the letters that only another language of the script has."""
 _MIN_OWN_LETTER_SHARE = 0.03
 
 _WORD_SCRIPTS = ("latin", "cyrillic")
@@ -107,9 +107,9 @@ def _detect_script(text: str) -> str | None:
     name, count = counts.most_common(1)[0]
     if count < _MIN_LETTERS or count < _MIN_SCRIPT_SHARE * counts.total():
         return None
-    own_letters = (("ur", _URDU), ("fa", _PERSIAN)) if name == "ar" else ()
-    matches = (own for own, letters in own_letters if len(letters.findall(text)) > _MIN_OWN_LETTER_SHARE * count)
-    return next(matches, name)
+    own_letters = _OWN_LETTERS.get(name or "", {})
+    least = _MIN_OWN_LETTER_SHARE * count
+    return next((own for own, letters in own_letters.items() if sum(map(text.count, letters)) > least), name)
 
 
 def _detect_by_words(text: str, languages: dict[str, frozenset[str]], against: str | None) -> str | None:

@@ -1,17 +1,73 @@
-"""Find code blocks, formulas and table heads of a Markdown text, and divide the text between them.
+"""Write code blocks of Markdown, find blocks, headings and table heads, and divide a text between them.
 
 The pieces of a divided text join without gap or overlap, and each piece is valid Markdown by itself.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from scraper.errors import InvalidArgumentError
-from scraper.text.sanitize import clean
+from scraper.model import Heading
+from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import MAX_TEX
+
+_TICKS = re.compile(r"`{3,}")
+
+
+def fence(code: str, language: str) -> str:
+    """Return a fenced block with a fence that is longer than any in the code."""
+    longest = max((len(run) for run in _TICKS.findall(code)), default=2)
+    ticks = "`" * (longest + 1)
+    return f"{ticks}{language}\n{code}\n{ticks}"
+
+
+_MAX_FORMATTED_JSON = 300_000
+"""Characters. Longer JSON stays as it is: indenting it costs more than it helps."""
+
+
+def format_json(text: str) -> str:
+    """Return valid JSON with indentation if it is short, else the text without surrounding white space."""
+    if len(text) > _MAX_FORMATTED_JSON:
+        return text.strip()
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return text.strip()
+
+
+MAX_HEADINGS = 500
+"""Headings of one text that are returned."""
+_MAX_HEADING_TEXT = 200
+
+_HEADING_OR_FENCE = re.compile(r"\n(?:(#{1,6}) (.+)|[ >]*(?:(?:[-*+:]|\d{1,9}[.)]) +)*+(`{3,}|~{3,})(.*))")
+"""Matches after a line end rather than at a line start, because `re` can jump to line ends."""
+
+_LABELED = re.compile(r"(?P<escaped>\\.)|!?\[(?P<label>(?:[^\[\]\\]|\\.)*+)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+"""Links and images. Escaped characters match too, so that an escaped bracket opens nothing."""
+_HEADING_MARKUP = re.compile(r"\\(?=[*_`#\[\]])|[*`]{1,3}")
+
+
+def find_headings(markdown: str) -> tuple[Heading, ...]:
+    """Return the ATX headings outside of code, with their offsets."""
+    if "#" not in markdown:
+        return ()
+    headings: list[Heading] = []
+    fence = ""
+    for match in _HEADING_OR_FENCE.finditer(f"\n{markdown}"):
+        hashes, text, mark, rest = match.groups()
+        if mark:
+            closes = mark[0] == fence[:1] and len(mark) >= len(fence) and not rest.strip()
+            fence = "" if closes else fence or mark
+        elif not fence and len(headings) < MAX_HEADINGS:
+            labels = _LABELED.sub(lambda link: link["escaped"] or link["label"], text)
+            plain = clean_line(_HEADING_MARKUP.sub("", labels), _MAX_HEADING_TEXT)
+            headings.append(Heading(len(hashes), plain, match.start()))
+    return tuple(headings)
+
 
 _SPACES_IN_LINE = re.compile(r"(?<=\S) {2,}(?=\S)")
 

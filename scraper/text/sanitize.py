@@ -70,7 +70,7 @@ _JOINED_EMOJI = (
     *(tuple(pair) for pair in "🏴☠ 🐕🦺 🐈⬛ 🐻❄ 👁🗨 😮💨 😵💫 😶🌫 🍋🟩 🍄🟫 ⛓💥 🫱🫲".split()),
 )
 """Emoji that a joiner connects with the following ones to one picture (emoji-zwj-sequences.txt of Unicode)."""
-_NOT_LETTERS_OR_DIGITSCAP = "\u20e3"
+_KEYCAP = "\u20e3"
 _TEXT_OR_EMOJI = re.compile(
     "[©®‼⁉™ℹ↔-↙↩↪⌨⏏⏭-⏯⏱⏲⏸-⏺Ⓜ▪▫▶◀◻◼☀-☄☎☑☘☝☠☢☣☦☪☮☯☸-☺♀♂♟♠♣♥♦♨♻♾⚒⚔-⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷-⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅-⬇〰〽㊗㊙"
     "\U0001f170\U0001f171\U0001f17e\U0001f17f\U0001f202\U0001f237\U0001f321\U0001f324-\U0001f32c\U0001f336\U0001f37d"
@@ -159,7 +159,7 @@ def _filter_suspect(match: re.Match[str]) -> str:
         near = text[max(0, at - _DIRECTION_MARK_DISTANCE) : at + _DIRECTION_MARK_DISTANCE]
         is_allowed = is_first and _RIGHT_TO_LEFT.search(near) is not None
     elif character == "\ufe0f":
-        is_allowed = after == _NOT_LETTERS_OR_DIGITSCAP or _TEXT_OR_EMOJI.match(before) is not None
+        is_allowed = after == _KEYCAP or _TEXT_OR_EMOJI.match(before) is not None
     elif "\u0600" <= character <= "\u08e2":
         is_allowed = bool(_BESIDE_NUMBER_MARK.match(before) or _BESIDE_NUMBER_MARK.match(after))
     else:
@@ -198,16 +198,14 @@ def repair_mojibake(text: str) -> str:
     Only unambiguous sequences change: those with control characters, and beginnings of quotation marks.
     """
     if "â€" in text:
-        text = _BROKEN_QUOTATION_MARK.sub(_decode_quotation_mark, text)
+        text = _BROKEN_QUOTATION_MARK.sub(
+            lambda match: f"â\u0080{_BYTE_OF.get(match[1], match[1])}".encode("latin-1").decode(), text
+        )
     for _ in range(_MAX_ROUNDS):
         if text.isascii() or _CERTAIN_MOJIBAKE.search(text) is None:
             break
         text = _MOJIBAKE.sub(lambda match: match.group().encode("latin-1").decode(), text)
     return text
-
-
-def _decode_quotation_mark(match: re.Match[str]) -> str:
-    return f"â\u0080{_BYTE_OF.get(match[1], match[1])}".encode("latin-1").decode()
 
 
 _MIN_SHORTCUT_CHARACTERS = 60
@@ -244,13 +242,7 @@ def join_lines(pieces: Iterable[str | tuple[str] | None]) -> str:
     return "\n".join(filter(None, lines))
 
 
-_DIGIT = re.compile(r"\d")
-_NOT_LETTERS_OR_DIGITS = re.compile(r"[\W_]+")
-
-
 def name_key(text: str | None) -> str:
     """Return the letters and digits of a text in lower case, digits of any script as 0 to 9, to compare names."""
-    text = text or ""
-    if not text.isascii():
-        text = _DIGIT.sub(lambda digit: str(int(digit[0])), text)
-    return _NOT_LETTERS_OR_DIGITS.sub("", text.lower())
+    letters = filter(str.isalnum, (text or "").lower())
+    return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in letters)

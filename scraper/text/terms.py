@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from scraper.words.matcher import Words
 
@@ -46,8 +47,7 @@ _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" 
 """Word characters, and spaces for all else. Splitting with this table takes a quarter of the time of the expression."""
 _DIGITS = re.compile(r"\d+")
 _NGRAM_SCRIPT = re.compile(rf"[{_BIGRAM_SCRIPTS}{_TRIGRAM_SCRIPTS}]")
-_STROKE = re.compile("[đłøħŧı]")
-_STROKES = str.maketrans("đłøħŧı", "dlohti")
+_STROKES = {"đ": "d", "ł": "l", "ø": "o", "ħ": "h", "ŧ": "t", "ı": "i"}
 """Letters with a stroke or a missing dot. Unicode does not decompose them, but people omit the stroke."""
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]+")
 """Accents and points, which people omit in queries."""
@@ -60,8 +60,9 @@ def fold_text(text: str) -> str:
     # Case-fold after decomposing: mathematical letters, for example, have no case before.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     folded = unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
-    # Few texts have such letters, and the search is faster than the translation.
-    return folded.translate(_STROKES) if _STROKE.search(folded) else folded
+    for letter, plain in _STROKES.items():
+        folded = folded.replace(letter, plain)
+    return folded
 
 
 def split_words(text: str, *, by_character: bool = False, ignore_numbers: bool = False) -> list[str]:
@@ -134,6 +135,20 @@ def _split_run(run: str) -> Iterator[str]:
             yield from (letters[at : at + size] for at in range(max(1, len(letters) - size + 1)))
         else:
             yield letters
+
+
+def compile_any_of(alternatives: Iterable[str]) -> re.Pattern[str]:
+    r"""Compile alternatives so that a search takes a third of the time or less: grouped by their first letters.
+
+    Each alternative must begin with a letter, or with `\b` and a letter. The result matches where one of them does, but
+    may prefer another one there.
+    """
+    endings: defaultdict[str, list[str]] = defaultdict(list)
+    for alternative in alternatives:
+        # The expression engine skips to the first letters only if no assertion is before them.
+        word = alternative.removeprefix(r"\b")
+        endings[word[0]].append((r"(?<!\w.)" if word != alternative else "") + word[1:])
+    return re.compile("|".join(f"{first}(?:{'|'.join(after)})" for first, after in endings.items()))
 
 
 _CHARACTERS_PER_WORD = 5

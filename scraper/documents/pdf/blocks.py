@@ -11,7 +11,7 @@ from operator import itemgetter
 from scraper.documents.markdown_writing import escape_text, pipe_table
 from scraper.documents.pdf.layout_model import BlockKind, LayoutBlock, LayoutPage, LayoutRow
 from scraper.documents.pdf.text_assembly import group_adjacent, join_lines, split_mark, text_of_row
-from scraper.extract.code.fences import fence
+from scraper.text.markdown_structure import fence
 
 _LARGER = 0.9
 """Points of font size by which a heading differs from the text after it."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from scraper.html.dom.tags import HEADINGS
-from scraper.text.word_patterns import compile_any_of
+from scraper.text.terms import compile_any_of
 from scraper.words.matcher import read_words
 
 TAGS = {
@@ -76,8 +76,8 @@ _ALL_WORDS = (
     (COMMENTS, [*_COMMENT_WORDS.split(), *read_words("posts.comment_class")]),
     (TEASERS, _TEASER_WORDS.split()),
 )
-_KIND_WORDS = tuple((bit, compile_any_of("|".join(words))) for bit, words in _ALL_WORDS)
-_ANY_WORDS = compile_any_of("|".join(word for _, words in _ALL_WORDS for word in words))
+_KIND_WORDS = tuple((bit, compile_any_of(words)) for bit, words in _ALL_WORDS)
+_ANY_WORDS = compile_any_of(word for _, words in _ALL_WORDS for word in words)
 """Matches if one of `_KIND_WORDS` matches. Half of the class names contain none."""
 
 _PART = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")

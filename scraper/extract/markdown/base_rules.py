@@ -6,12 +6,12 @@ import re
 from typing import ClassVar
 
 from scraper.extract.code.blocks import detect_code_language, extract_code
-from scraper.extract.code.fences import fence
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, TreeConverter
 from scraper.html.dom.urls import UrlResolver
 from scraper.html.dom.xpath import Element, text_of
 from scraper.html.math import tex_delimiters
 from scraper.html.math.formulas import is_display, is_normalized
+from scraper.text.markdown_structure import fence
 
 Tags = frozenset[str]
 """Tags around an element, and the pseudo tags `_inline` and `_noformat`."""

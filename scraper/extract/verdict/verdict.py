@@ -17,8 +17,7 @@ from scraper.html.dom.xpath import attribute_selector, element_selector, text_of
 from scraper.html.page.main_content import remove_boilerplate
 from scraper.html.page.page_tree import PageTree
 from scraper.model import Verdict, VerdictKind
-from scraper.text.terms import count_words
-from scraper.text.word_patterns import compile_any_of
+from scraper.text.terms import compile_any_of, count_words
 from scraper.words.matcher import WordPattern
 
 _THIN_WORDS = 40
@@ -242,7 +241,7 @@ _SENTENCES_TO_MODELS = {
 }
 """Continuations of sentences by their first words."""
 _ADDRESSES_MODEL = compile_any_of(
-    "|".join(rf"\b{word}{end}" for words, end in _SENTENCES_TO_MODELS.items() for word in words.split())
+    rf"\b{word}{end}" for words, end in _SENTENCES_TO_MODELS.items() for word in words.split()
 )
 """Sentences to a model. A person seldom sees them on a page."""
 

@@ -24,7 +24,7 @@ from scraper.model import Document, Reading
 from scraper.reading import visit_outcome
 from scraper.reading.documents.ocr import PageImage, RecognitionError, RecognizedPage, Tesseract, add_recognized_pages
 from scraper.reading.visit_outcome import VisitJob
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 from scraper.urls import host_of
 from scraper.workers import WorkerFailedError, WorkerMemoryError, WorkerTimeoutError
 from scraper.workers.single_use import SingleUseProcesses

@@ -13,7 +13,7 @@ from scraper.errors import InvalidArgumentError
 from scraper.model import Document, Reading
 from scraper.render.document import DocumentPart, as_json, as_markdown
 from scraper.render.page import MAX_LENGTH
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 
 REGION = "abcdef123456"
 TEXT = "\n\n".join(f"<!-- page {n} -->\n\n# Part {n}\n\nWords of page {n}." for n in (1, 2, 3))

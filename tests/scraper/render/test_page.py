@@ -13,7 +13,7 @@ from scraper.model import Heading, Image, Link, Post
 from scraper.render.page import LISTS, as_json, as_markdown
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
 from scraper.text import token_estimate
-from scraper.text.markdown_headings import find_headings
+from scraper.text.markdown_structure import find_headings
 from tests.scraper.render.readings import READ_AT, URL, reading
 
 REGION = "7f3a9c21"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scraper.text.markdown_headings import MAX_HEADINGS, find_headings
+from scraper.text.markdown_structure import MAX_HEADINGS, find_headings
 from tests.scraper.soon import soon
 
 
