@@ -16,7 +16,7 @@ from scraper.extract.content.extraction import Content, extract_content
 from scraper.extract.discussion import thread_extraction
 from scraper.extract.discussion.thread_extraction import Discussion
 from scraper.extract.markdown import converter
-from scraper.extract.normalize import aria_widgets, footnotes
+from scraper.extract.normalize import footnotes
 from scraper.extract.verdict.verdict import PageSignals, judge_signals
 from scraper.facts import key_facts
 from scraper.facts.key_facts import PageFacts
@@ -113,9 +113,8 @@ def extract_footnotes(draft: Draft) -> Draft:
 
 
 def join_rows(draft: Draft) -> Draft:
-    """Join the cells of javadoc summaries to tables, and the lines of code in editors, before they become blocks."""
+    """Join the lines of code in editors, before they become blocks."""
     line_elements.join_named_lines(draft.page.body, draft.page.classes)
-    aria_widgets.convert_summary_tables(draft.page.body, draft.page.classes)
     return draft
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import cast
 
@@ -39,16 +39,14 @@ _NUMBER_CLASS = re.compile(r"line[-_]?num", re.IGNORECASE)
 _POPUP = re.compile(r"(?:^|[-_\s])(?:popup|tooltip|popover|hovercard|hover-info)(?:$|[-_\s])")
 
 _MAX_LINES = 20_000
-_LONGEST_NUMBER = 6
-_MIN_COUNTED = 2
-"""Rows of a table of code without a class for line numbers."""
 
 
 def extract_code(block: Element) -> str:
     """Return the code in an element, with the lines as they are displayed."""
-    inner = _find_sole_code(block)
-    held = block if inner is None else inner
-    text = text_of(held) if _is_plain(held) else "".join(_pieces(held))
+    if block.tag == "pre" and len(block) == 1 and block[0].tag == "code":
+        beside = (block.text or "") + (block[0].tail or "")
+        block = block if beside.strip() else block[0]
+    text = text_of(block) if _is_plain(block) else "".join(_pieces(block))
     text = text.replace("\r\n", "\n").replace("\u00a0", " ")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
@@ -57,70 +55,14 @@ def find_code_in_table(table: Element) -> Element | None:
     """Return the code, in one cell or one row per line, of a table with line numbers; None for other tables."""
     rows = list(islice(table.iter("tr"), _MAX_LINES))
     has_numbers = any(map(_has_numbers, rows[0])) if rows else False
-    numbered = has_numbers or not _NUMBERED_TABLES.isdisjoint(classes_of(table))
-    is_counted = not numbered and _are_counted_lines(rows)
-    if not numbered and not is_counted:
-        return _find_block_beside_numbers(rows[0]) if len(rows) == 1 and len(rows[0]) == 2 else None
-    if is_counted or (len(rows) > 1 and all(map(_is_numbered_line, rows))):
-        markers = [_read_diff_marker(row[-1]) for row in rows]
-        changes = any(marker.strip() for marker in markers)
-        block = etree.Element("pre", {"class": "language-diff" if changes else table.get("class") or ""})
-        block.text = "\n".join(marker + text_of(row[-1]).strip("\n") for marker, row in zip(markers, rows, strict=True))
+    if not has_numbers and _NUMBERED_TABLES.isdisjoint(classes_of(table)):
+        return None
+    if len(rows) > 1 and all(len(row) > 1 and all(map(_has_numbers, list(row)[:-1])) for row in rows):
+        block = etree.Element("pre", {"class": table.get("class") or ""})
+        block.text = "\n".join(text_of(row[-1]).strip("\n") for row in rows)
         return block
     cells = [cell for cell in table.iter("td") if not _has_numbers(cell)]
     return next(cells[-1].iter("pre"), cells[-1]) if cells else None
-
-
-def _are_counted_lines(rows: Sequence[Element]) -> bool:
-    """Return True if each row is a cell with its number, as text or in an attribute, and a cell with only code."""
-    if len(rows) < _MIN_COUNTED or any(len(row) != 2 or not _is_code_alone(row[1]) for row in rows):
-        return False
-    numbers = [_read_line_number(row[0]) for row in rows]
-    if len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
-        return False
-    first = int(numbers[0])
-    return numbers == [str(number) for number in range(first, first + len(numbers))]
-
-
-def _is_code_alone(cell: Element) -> bool:
-    beside = (cell.text or "") + "".join(part.tail or "" for part in cell)
-    return len(cell) == 1 and cell[0].tag in ("pre", "code") and not beside.strip()
-
-
-def _read_line_number(cell: Element) -> str:
-    stated = (part.get("data-line-number") or "" for part in cell.iter())
-    return text_of(cell).strip() or next(filter(None, stated), "")
-
-
-def _find_block_beside_numbers(row: Element) -> Element | None:
-    """Return the block in the second cell of a row if the first contains its line numbers."""
-    left, right = ([block for block in cell if block.tag == "pre"] for cell in row)
-    one_each = len(left) == len(row[0]) == 1 and len(right) == len(row[1]) == 1
-    return right[0] if one_each and is_line_number_column(left[0], right[0]) else None
-
-
-def is_line_number_column(column: Element, block: Element) -> bool:
-    """Return True if an element contains only the consecutive line numbers of a block."""
-    numbers = " ".join(map(str, column.itertext())).split()
-    if not numbers or len(numbers[0]) > _LONGEST_NUMBER or not numbers[0].isdecimal():
-        return False
-    first = int(numbers[0])
-    if numbers != [str(number) for number in range(first, first + len(numbers))]:
-        return False
-    lines = len(text_of(block).strip("\n").split("\n"))
-    ends = text_of(column).rstrip().count("\n")  # some lines have no number; the text may begin with a line end
-    return lines == len(numbers) or (ends > 0 and lines in (ends, ends + 1))
-
-
-def _read_diff_marker(cell: Element) -> str:
-    """Return the sign of a diff line, which style sheets take from an attribute."""
-    marked = next((one for one in cell.iter() if one.get("data-code-marker") is not None), None)
-    return (marked.get("data-code-marker") or "") if marked is not None else ""
-
-
-def _is_numbered_line(row: Element) -> bool:
-    """Return True if a row is a number and a line of code."""
-    return len(row) > 1 and all(map(_has_numbers, list(row)[:-1]))
 
 
 def _has_numbers(element: Element) -> bool:
@@ -142,14 +84,6 @@ def is_bare_block(code: Element) -> bool:
     return not (text_before or "").strip() and not beside
 
 
-def _find_sole_code(block: Element) -> Element | None:
-    """Return the `code` in a `pre` that contains nothing else but white space."""
-    if block.tag != "pre" or len(block) != 1 or block[0].tag != "code":
-        return None
-    beside = (block.text or "") + (block[0].tail or "")
-    return block[0] if not beside.strip() else None
-
-
 def _is_plain(block: Element) -> bool:
     """Return True if a block needs no processing, as most do. The test costs a tenth of iterating over the tree."""
     if next(block.iterdescendants(*_LAYOUT_TAGS), None) is not None:
@@ -160,17 +94,13 @@ def _is_plain(block: Element) -> bool:
         for one in classes
     ):
         return False
-    if any(map(_is_line_class, classes)) or ("line" in classes and _has_adjoining_lines(block)):
+    if any(map(_is_line_class, classes)) or ("line" in classes and any(map(_adjoins_next_line, block.iter("span")))):
         return False
     return not any("display" in style or "user-select" in style for style in cast("list[str]", _STYLES(block)))
 
 
-def _has_adjoining_lines(block: Element) -> bool:
-    """Return True if two lines follow each other without a line break in the text."""
-    return any(map(_adjoins_next_line, block.iter("span")))
-
-
 def _adjoins_next_line(element: Element) -> bool:
+    """Return True if a line follows without a line break in the text."""
     after = element.getnext() if element.get("class") == "line" and not element.tail else None
     if after is None or after.get("class") != "line":
         return False
@@ -196,7 +126,8 @@ def _pieces(block: Element) -> Iterator[str]:
     before = block.text or ""
     if before:
         yield before
-    codes_are_lines = _holds_code_lines_only(block)
+    beside = before + "".join(child.tail or "" for child in block)
+    codes_are_lines = len(block) > 1 and beside.strip(" ") == "" and all(child.tag == "code" for child in block)
     for child in block:
         if child.tag == "br":
             yield "\n"
@@ -222,14 +153,6 @@ def _is_not_code(element: Element) -> bool:
     if name and (_POPUP.search(name) or (_NUMBER_CLASS.search(name) and text_of(element).strip().isdecimal())):
         return True
     return style is not None and "user-select" in style and "none" in style
-
-
-def _holds_code_lines_only(block: Element) -> bool:
-    """Return True if a block contains only several `code`; other blocks use `code` within a line."""
-    if len(block) < 2 or any(one.tag != "code" for one in block):
-        return False
-    beside = (block.text or "") + "".join(one.tail or "" for one in block)
-    return "\n" not in beside and not beside.strip()
 
 
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "data-enlighter-language", "language")

@@ -11,7 +11,7 @@ from scraper.extract.markdown.base_rules import MarkdownRules, format_block
 from scraper.extract.markdown.list_rules import MAX_INDENTS
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler
 from scraper.html.dom.parsing import remove
-from scraper.html.dom.xpath import Element, element_selector, find_by_class, pad_names, text_of
+from scraper.html.dom.xpath import Element, find_by_class, pad_names, text_of
 
 _TAGS = frozenset({"div", "aside", "blockquote", "section", "details", "article", "p"})
 _REMOVED_CLASSES = frozenset(
@@ -55,33 +55,9 @@ _COMPOUND = re.compile(
 )
 _TITLE = re.compile(r"(?:^|[-_\s])(?:title|heading)(?:$|[-_\s])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_EXPLANATION_TABLES = element_selector(".//div[contains(concat(' ', @class, ' '), ' colist ')]/table")
-"""Explanations of the numbers in a code block, as AsciiDoc writes them."""
-_ADMONITION_CELLS = element_selector(
-    ".//td[@class='content'][ancestor::table[1]/parent::div[contains(@class, 'admonitionblock')]]"
-)
 _MAX_TITLE = 200
 _MAX_TITLE_DEPTH = 3
 _TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}")
-
-
-def normalize_callouts(root: Element, class_names: str) -> None:
-    """Remove the layout tables of AsciiDoc admonitions, and turn explanation tables into lists."""
-    if "admonitionblock" not in class_names and "colist" not in class_names:
-        return
-    for cell in _ADMONITION_CELLS(root):
-        note = next(cell.iterancestors("div"), None)
-        if note is not None and "admonitionblock" in (note.get("class") or ""):
-            cell.tag = "div"
-            note[:] = [cell]
-    for table in _EXPLANATION_TABLES(root):
-        rows = [row for row in table.iter("tr") if len(row) > 1]
-        for row in rows:
-            row.tag = "li"
-            row.remove(row[0])
-            row[0].tag = "div"
-        table.tag = "ol"
-        table[:] = rows
 
 
 def _detect_kind(element: Element, classes: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from lxml import etree
 
 from scraper.extract.code import normalization
-from scraper.extract.markdown import callout_rules, list_rules
+from scraper.extract.markdown import list_rules
 from scraper.extract.markdown.base_rules import CodeRules, MarkdownRules, MathRules, Tags, edge_whitespace, format_block
 from scraper.extract.markdown.callout_rules import CalloutRules
 from scraper.extract.markdown.link_image_rules import ImageRules, LinkRules, escape_label
@@ -92,9 +92,8 @@ def convert(root: Element, base: str, *, may_hold_formulas: bool = True) -> Conv
     rename_inline_elements(root, tags)
     roles = _ROLES(root)
     aria_widgets.keep_tab_and_accordion_titles(root, class_names, roles)
-    callout_rules.normalize_callouts(root, class_names)
     normalization.normalize_code_blocks(root, class_names)
-    aria_widgets.convert_aria_tables(root, class_names, roles)
+    aria_widgets.convert_aria_tables(roles)
     list_rules.normalize_lists(root)
     etree.strip_elements(root, *UNREADABLE, "button", "clipboard-copy", with_tail=False)
     _bracket_ruby_text(root)

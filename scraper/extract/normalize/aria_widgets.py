@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from lxml import etree
 
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
-from scraper.html.dom.xpath import Element, attribute_selector, classes_of, element_selector, text_of
+from scraper.html.dom.xpath import Element, attribute_selector, element_selector, text_of
 
 _TITLES = HEADINGS | {"dt", "summary", "legend"}
 _ACTION_LABEL = re.compile(
@@ -150,35 +150,26 @@ def _find_panels(place: Element | None, count: int) -> list[Element]:
 
 _GRID_ROLES = frozenset({"table", "grid", "treegrid"})
 _CELL_ROLES = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
-_SUMMARY_TABLES = element_selector(".//div[contains(concat(' ', @class, ' '), ' summary-table ')]")
-_SUMMARY_WIDTHS = {"two-column-summary": 2, "three-column-summary": 3, "four-column-summary": 4}
-"""Columns of javadoc tables since Java 16, whose cells are a flat list."""
-
 _MAX_TABLES = 500
 _MIN_ROWS = 2
 _MAX_ROW_ELEMENTS = 2_000
 """Elements per row. Rows may be nested, so that each contains all elements of the inner ones."""
 
 
-def convert_aria_tables(root: Element, class_names: str, roles: Sequence[Element]) -> None:
-    """Convert grids with ARIA roles and javadoc summaries into tables. `roles` are the elements with a role."""
+def convert_aria_tables(roles: Sequence[Element]) -> None:
+    """Convert grids with ARIA roles into tables. `roles` are the elements with a role."""
     for grid in [element for element in roles if _is_outer_grid(element)][:_MAX_TABLES]:
-        rows = [list(_cells_in(row)) for row in grid.iterdescendants() if row.get("role") == "row"]
-        if len(rows) >= _MIN_ROWS and all(rows) and grid.find(".//table") is None:
-            _build_table(grid, rows)
-    convert_summary_tables(root, class_names)
-
-
-def convert_summary_tables(root: Element, class_names: str) -> None:
-    """Convert javadoc summary tables into tables. Call it before content selection, which would split rows."""
-    for grid in _SUMMARY_TABLES(root)[:_MAX_TABLES] if "summary-table" in class_names else ():
-        names = classes_of(grid)
-        width = next((_SUMMARY_WIDTHS[name] for name in names if name in _SUMMARY_WIDTHS), 0)
-        cells = list(grid)
-        if width and len(cells) % width == 0:
+        rows = [_find_cells(row) for row in grid.iterdescendants() if row.get("role") == "row"]
+        if len(rows) < _MIN_ROWS or not all(rows) or grid.find(".//table") is not None:
+            continue
+        grid.tag, grid.text = "table", None
+        grid.attrib.pop("role", "")
+        del grid[:]
+        for cells in rows:
+            row = etree.SubElement(grid, "tr")
             for cell in cells:
-                cell.tag = "th" if "table-header" in (cell.get("class") or "") else "td"
-            _build_table(grid, [cells[at : at + width] for at in range(0, len(cells), width)])
+                cell.tag, cell.tail = _CELL_ROLES[cell.get("role") or ""], None
+                row.append(cell)
 
 
 def _is_outer_grid(element: Element) -> bool:
@@ -187,22 +178,5 @@ def _is_outer_grid(element: Element) -> bool:
     return all(around.get("role") not in _GRID_ROLES for around in element.iterancestors())
 
 
-def _cells_in(row: Element) -> Iterator[Element]:
-    for element in islice(row.iterdescendants(), _MAX_ROW_ELEMENTS):
-        tag = _CELL_ROLES.get(element.get("role") or "")
-        if tag:
-            element.tag = tag
-            yield element
-
-
-def _build_table(grid: Element, rows: Iterable[list[Element]]) -> None:
-    built = []
-    for cells in rows:
-        row = etree.Element("tr")
-        for cell in cells:
-            cell.tail = None
-        row.extend(cells)
-        built.append(row)
-    grid.tag, grid.text = "table", None
-    grid.attrib.pop("role", "")
-    grid[:] = built
+def _find_cells(row: Element) -> list[Element]:
+    return [cell for cell in islice(row.iterdescendants(), _MAX_ROW_ELEMENTS) if cell.get("role") in _CELL_ROLES]

@@ -19,12 +19,7 @@ _STRING = etree.XPath("string()", smart_strings=False)
 
 def element_selector(expression: str) -> Callable[[Element], list[Element]]:
     """Return a function that selects the elements that match an expression, in document order."""
-    compiled = etree.XPath(expression)
-
-    def select(root: Element) -> list[Element]:
-        return cast("list[Element]", compiled(root))
-
-    return select
+    return cast("Callable[[Element], list[Element]]", etree.XPath(expression))
 
 
 def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
@@ -43,12 +38,7 @@ def attribute_selector(attribute: str) -> Callable[[Element], list[Element]]:
 
 def text_selector(expression: str) -> Callable[[Element], list[str]]:
     """Return a function that selects the values of attributes or the texts that match an expression."""
-    compiled = etree.XPath(expression, smart_strings=False)
-
-    def select(root: Element) -> list[str]:
-        return cast("list[str]", compiled(root))
-
-    return select
+    return cast("Callable[[Element], list[str]]", etree.XPath(expression, smart_strings=False))
 
 
 def text_of(element: Element) -> str:

@@ -16,7 +16,7 @@ from lxml import etree
 from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import HEADINGS, LISTS
 from scraper.html.dom.xpath import Element, classes_of, collect_names, text_of
-from scraper.html.math import katex, mathjax, mathml
+from scraper.html.math import mathjax, mathml
 from scraper.html.math.tex_delimiters import is_prose, strip_delimiters, strip_display_style
 
 _NORMALIZED = "data-tex-only"
@@ -72,24 +72,23 @@ def normalize_formulas(root: Element, class_names: str | None = None, all_tags: 
 
 def _candidates(root: Element, all_tags: Collection[str], *, has_math_classes: bool) -> list[Element]:
     """Return the elements that may be formulas by tag, or by class if any class suggests it, in document order."""
-    tags = [tag for tag in all_tags if tag in _FORMULA_TAGS or "-" in tag]
+    tags = [tag for tag in all_tags if tag in _FORMULA_TAGS or ("-" in tag and any(map(tag.__contains__, _TAG_PARTS)))]
     if not has_math_classes:
-        return [element for element in root.iter(*tags) if _may_be_formula(element, element.tag)] if tags else []
+        return list(filter(_may_be_formula, root.iter(*tags))) if tags else []
     has_hint = cache(_CLASS_HINT.search)
     return [
         element
         for element in root.iter()
-        if (element.tag in tags and _may_be_formula(element, element.tag)) or has_hint(element.get("class") or "")
+        if (element.tag in tags and _may_be_formula(element)) or has_hint(element.get("class") or "")
     ]
 
 
-def _may_be_formula(element: Element, tag: str) -> bool:
-    if tag == "script":
+def _may_be_formula(element: Element) -> bool:
+    if element.tag == "script":
         return (element.get("type") or "").startswith("math/")
-    if tag == "img":
-        classes, source = element.get("class") or "", element.get("src") or ""
-        return any(part in classes for part in _IMAGE_CLASS_PARTS) or any(part in source for part in _IMAGE_URL_PARTS)
-    return tag in _FORMULA_TAGS or any(part in tag for part in _TAG_PARTS)
+    classes, source = element.get("class") or "", element.get("src") or ""
+    is_named = any(map(classes.__contains__, _IMAGE_CLASS_PARTS)) or any(map(source.__contains__, _IMAGE_URL_PARTS))
+    return element.tag != "img" or is_named
 
 
 def is_normalized(formula: Element) -> bool:
@@ -131,11 +130,8 @@ def _is_rendering(element: Element, classes: list[str]) -> bool:
 
 def _read_script(script: Element) -> tuple[str, bool] | None:
     kind = (script.get("type") or "").lower()
-    if kind.startswith("math/asciimath"):
-        return _clean_tex(script.text or ""), "display" in kind
-    if not kind.startswith(("math/tex", "math/latex")):
-        return None
-    return _clean_tex(script.text or ""), "display" in kind
+    is_formula = kind.startswith(("math/asciimath", "math/tex", "math/latex"))
+    return (_clean_tex(script.text or ""), "display" in kind) if is_formula else None
 
 
 def _read_attributes(element: Element) -> tuple[str, bool] | None:
@@ -160,7 +156,7 @@ def _next_script(element: Element) -> Element | None:
 
 
 def _read_source(element: Element) -> str:
-    """Return the TeX of an annotation or attribute, else of MathML, else of MathJax or KaTeX elements."""
+    """Return the TeX of an annotation or attribute, else of MathML, else of MathJax elements."""
     for tex in _find_tex(element):
         return tex
     formula = element if element.tag == "math" else next(element.iter("math"), None)
@@ -168,9 +164,6 @@ def _read_source(element: Element) -> str:
         return _convert_mathml(formula)
     if element.tag == "mjx-container" or next(element.iter("mjx-math"), None) is not None:
         return _clean_tex(mathml.to_tex(mathjax.to_mathml(element)))
-    boxes = next((part for part in element.iter("span") if part.get("class") == "katex-html"), None)
-    if boxes is not None:
-        return _clean_tex(katex.to_tex(boxes))
     return _clean_tex(text_of(element)) if "math-tex" in (element.get("class") or "") else ""
 
 
@@ -203,7 +196,7 @@ def _is_display(element: Element, classes: list[str]) -> bool:
     formula = element if element.tag == "math" else next(element.iter("math"), None)
     if formula is not None:
         return formula.get("display") == "block" or formula.get("mode") == "display"
-    return next((True for inner in element.iter() if "display" in (inner.get("class") or "")), False)
+    return any("display" in (inner.get("class") or "") for inner in element.iter())
 
 
 def _read_image(image: Element) -> str:

@@ -90,23 +90,20 @@ def parse_declarations(style: str) -> dict[str, str]:
         name, value = name.strip(), (IMPORTANT.sub("", value) if "!" in value else value).strip()
         found[name] = value
         if name == "font":
-            found["font-size"] = _find_font_size(value)
+            # A number without a unit is a weight, except 0.
+            sizes = (number + unit for number, unit in _FONT_SIZE.findall(value) if unit or not float(number))
+            found["font-size"] = next(sizes, "")
         elif name in ("inset", "margin"):
             prefix = "" if name == "inset" else "margin-"
             found |= {prefix + side: size for side, size in zip(_SIDES, _expand_sides(value), strict=True)}
     return found
 
 
-def _expand_sides(value: str) -> list[str]:
-    """Return the values of the four sides in a shorthand."""
-    given = value.split()[:4] or [""]
-    return [given[0], given[1 % len(given)], given[2 % len(given)], given[3 if len(given) > 3 else 1 % len(given)]]
-
-
-def _find_font_size(font: str) -> str:
-    """Return the size in the shorthand `font`, or an empty text. A number without a unit is a weight, except 0."""
-    sizes = (number + unit for number, unit in _FONT_SIZE.findall(font) if unit or not float(number))
-    return next(sizes, "")
+def _expand_sides(value: str) -> tuple[str, str, str, str]:
+    """Return the values of the four sides in a shorthand: top, right, bottom and left."""
+    sides = value.split()[:4] or [""]
+    top, right, bottom, left = (*sides, sides[1]) if len(sides) == 3 else (sides * 4)[:4]
+    return top, right, bottom, left
 
 
 def hides_text(style: dict[str, str]) -> bool:
@@ -166,8 +163,10 @@ def is_too_small(style: dict[str, str]) -> bool:
 
 def _is_off_screen(style: dict[str, str]) -> bool:
     has_padding = any(name.startswith("padding") for name in style)
+    moved = _TRANSLATION.search(style.get("transform", ""))
+    moves = (moved.group(1).split(",") if moved else []) + style.get("translate", "").split()
     if (
-        _is_moved_away(style)
+        any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
         or _px(style, "text-indent") < _OFF_SCREEN_PX
         or _px(style, "letter-spacing") < _MIN_LETTER_SPACING_PX
         or (min(_px(style, "margin-left"), _px(style, "margin-top")) < -_FAR_AWAY_PX and not has_padding)
@@ -178,12 +177,6 @@ def _is_off_screen(style: dict[str, str]) -> bool:
         return False
     is_beside = position == "fixed" and left.endswith("vw") and (_parse_number(left[:-2]) or 0) >= 100
     return is_beside or _px(style, "left") > _FAR_AWAY_PX or any(_px(style, side) < _OFF_SCREEN_PX for side in _SIDES)
-
-
-def _is_moved_away(style: dict[str, str]) -> bool:
-    moved = _TRANSLATION.search(style.get("transform", ""))
-    moves = (moved.group(1).split(",") if moved else []) + style.get("translate", "").split()
-    return any(abs(_parse_length(part.strip()) or 0) > _FAR_AWAY_PX for part in moves)
 
 
 def _px(style: dict[str, str], name: str) -> float:
@@ -214,16 +207,12 @@ def _is_empty_clip_path(path: str) -> bool:
     inset = _INSET.search(path)
     if inset is None:
         return _EMPTY_CLIP_PATH.search(path) is not None
-    sides = inset[1].partition("round")[0].split() or ["0"]
-    top, right, bottom, left = (*sides, sides[1]) if len(sides) == 3 else (sides * 4)[:4]
-    return _inset_share(top) + _inset_share(bottom) >= 1 or _inset_share(left) + _inset_share(right) >= 1
-
-
-def _inset_share(side: str) -> float:
-    """Return the share of a box that an inset removes. Lengths count only beyond any box size."""
-    if side.endswith("%"):
-        return _parse_number(side) or 0.0
-    return 1.0 if (_parse_length(side) or 0) > _FAR_AWAY_PX else 0.0
+    # Lengths count only beyond any box size.
+    top, right, bottom, left = (
+        (_parse_number(side) or 0.0) if side.endswith("%") else float((_parse_length(side) or 0) > _FAR_AWAY_PX)
+        for side in _expand_sides(inset[1].partition("round")[0])
+    )
+    return top + bottom >= 1 or left + right >= 1
 
 
 def is_faint(style: dict[str, str]) -> bool:

@@ -206,14 +206,12 @@ def _merge_bodies(root: Element) -> Element:
 
 def _remove_script_notes(body: Element) -> bool:
     """Remove `noscript` elements that are empty or notes. Return True if one asks for JavaScript."""
-    has_note = False
-    for element in list(body.iter("noscript")):
-        text = text_of(element)
-        is_note = _is_script_note(text)
-        has_note = has_note or is_note
-        if is_note or not text.strip():
+    texts = {element: text_of(element) for element in body.iter("noscript")}
+    notes = {element for element, text in texts.items() if _is_script_note(text)}
+    for element, text in texts.items():
+        if element in notes or not text.strip():
             parsing.remove(element)
-    return has_note
+    return bool(notes)
 
 
 def _is_script_note(text: str) -> bool:

@@ -89,29 +89,10 @@ def test_a_class_without_a_kind_makes_no_callout(html: str) -> None:
     assert markdown_of(html) == "x"
 
 
-def test_a_callout_laid_out_as_a_table_is_a_callout() -> None:
-    html = (
-        "<div class='admonitionblock warning'><table><tr><td class=icon><div class=title>Warning</div>"
-        "<td class=content><p>Hot.</p></table></div>"
-    )
-    assert markdown_of(html) == "> [!warning] Warning\n> Hot."
-
-
-def test_explanations_of_code_numbers_become_a_list() -> None:
-    html = "<div class='colist arabic'><table><tr><td>1<td>First<tr><td>2<td>Second</table></div>"
-    assert markdown_of(html) == "1. First\n2. Second"
-
-
 def test_a_long_first_part_is_not_a_callout_title() -> None:
     title = f"<p class=admonition-title>{'Words that go on. ' * 20}</p>"
     html = f"<div class='admonition note'>{title}<p>x</p></div>"
     assert markdown_of(html).startswith("> [!note] Note\n> Words")
-
-
-def test_a_callout_table_with_several_cells_keeps_one() -> None:
-    cells = "<td class=content><p>Hot.</p></td><td class=content><p>Cold.</p></td>"
-    html = f"<div class='admonitionblock tip'><table><tr>{cells}</tr></table></div>"
-    assert markdown_of(html).startswith("> [!tip] Tip")
 
 
 def test_nested_callouts_are_indented_up_to_a_depth() -> None:

@@ -138,21 +138,6 @@ def test_powers_and_section_links_are_not_footnotes(html: str) -> None:
     assert "[^" not in markdown_of(html)
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
-        "<span class=footnote>The text of the note.</span>",
-        "<sup class=footnote-ref>1<span class=footnote-text>The text of the note.</span></sup>",
-        "<span class=footnote-ref>[1] <span class='x inline-footnote'>The text of the note.</span></span>",
-    ],
-)
-def test_a_note_inside_its_sentence_is_moved_to_the_end(note: str) -> None:
-    html = f"<p>One{note} goes on <em>here</em>{note.replace('1', '2').replace('The', 'Second')}.</p>"
-    assert markdown_of(html) == (
-        "One[^1] goes on *here*[^2].\n\n[^1]: The text of the note.\n\n[^2]: Second text of the note."
-    )
-
-
 def test_a_note_whose_mark_was_removed_is_dropped() -> None:
     assert markdown_of("<p>a</p><ol><li id=fn1>note</li></ol>") == "a\n\n1. note"
 
