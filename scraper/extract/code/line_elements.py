@@ -21,8 +21,6 @@ _BOX = re.compile(
     r"[\s_-](?:codemirror-code|cm-content|view-lines|ace_text-layer|fragment|ltx_listing|code|codebox|code-?block)[\s_-]"
 )
 """Names of elements with all lines. An element named `line` is code only inside one of them."""
-_LIST = re.compile(r" (?:linenums|dp-\w+|code|(?:code|source|highlight)[-_]?(?:lines?|list)) ")
-"""Class of a list whose items are lines, or of the element around it, as pretty printers write them."""
 _ASIDE = re.compile(r"[\s_-](?:ttc|tooltip|popover|popup)[\s_-]")
 _NAMED = element_selector(".//*[@class or @data-slate-type]")
 _KEEPS_LINES = element_selector("descendant-or-self::*[contains(@style, 'white-space')]")
@@ -128,12 +126,9 @@ def _find_preserved_text(box: Element) -> Element | None:
 def join_code_lines(root: Element) -> None:
     """Turn lists of code lines, and rows of one element with a line in `code` each, into `pre` without the numbers.
 
-    A list is code if its class says so, or if each item is one `code` or `pre` and some are indented. Rows are code if
-    they have consecutive numbers, or several `code`, one for each token.
+    A list is code if each item is one `code` or `pre` and some are indented. Rows are code if they have consecutive
+    numbers, or several `code`, one for each token.
     """
-    for ordered in list(root.iter("ol")):
-        if _is_named_list(ordered):
-            _replace(ordered, [_clean_line(text_of(item)) for item in ordered.iterchildren("li")])
     done: set[Element] = set()
     for code in list(root.iter("code", "pre")):
         line = next(code.iterancestors("div", "p", "li", "td", "pre", "body"), None)
@@ -143,16 +138,6 @@ def join_code_lines(root: Element) -> None:
         done.update(run or (line,))
         if _are_lines(list(run), list(run.values())):
             _replace_run(list(run), [text for _, text in run.values()])
-
-
-def _is_named_list(ordered: Element) -> bool:
-    items, around = list(ordered.iterchildren("li")), ordered.getparent()
-    outer = around.get("class") if around is not None and len(around) == 1 else ""
-    if len(items) < 2 or not _LIST.search(pad_names(f"{ordered.get('class') or ''} {outer or ''}")):
-        return False
-    return not _is_in_code(ordered) and not any(
-        next(item.iterdescendants(*_NOT_IN_LINES), None) is not None for item in items
-    )
 
 
 _Row = tuple[int | None, str]

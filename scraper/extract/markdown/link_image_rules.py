@@ -66,8 +66,6 @@ class LinkRules(MarkdownRules):
         if not url:
             return text
         if "_inline" not in parent_tags and (card := _find_card(text)):
-            if anchor is not None and _contains_target_heading(element, anchor):
-                return text
             return self._format_card(card, url, element)
         if "#" in label:
             label = _HASHES.sub("", label)
@@ -122,12 +120,6 @@ def _find_card(text: str) -> str:
     """Return the text of a link around a heading or several blocks, or "" for other links."""
     card = text.strip()
     return card if "\n\n" in card or (text[0] == "\n" and _HEADING.match(card)) else ""
-
-
-def _contains_target_heading(element: Element, name: str) -> bool:
-    """Return True if a link surrounds the heading that is its target."""
-    has_heading = next(element.iterdescendants(*HEADINGS), None) is not None
-    return has_heading and any(name == inner.get("id") for inner in element.iter())
 
 
 def _holds_all_words(element: Element) -> bool:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from scraper.extract.markdown.base_rules import ESCAPED_POINT, MarkdownRules, Tags
 from scraper.extract.markdown.tree_converter import ConversionContext, ElementHandler, SoupTag
-from scraper.html.dom.parsing import remove
 from scraper.html.dom.tags import LISTS
 from scraper.html.dom.xpath import Element, classes_of, text_of
 from scraper.text.numerals import format_numeral
@@ -15,9 +14,6 @@ from scraper.text.numerals import format_numeral
 MAX_INDENTS = 10
 """Levels. Deeper lists and quotations stay at this depth: each level indents all its content again."""
 
-_MARKER = re.compile(r"[\u2022\u2023\u25e6\u2043\u25aa\u25cf\u25cb\u25a0\u00b7\u2013\u2219]|(\d{1,3})[.)]")
-_MARKER_TAGS = frozenset({"span", "div", "b"})
-_MAX_MARKER = 8
 _TASKS = re.compile(r"\btask-?list|\btasks?\b|\btodo-list", re.IGNORECASE)
 _BOXES = {"true": "[x] ", "false": "[ ] "}
 """Boxes of tasks by the value of `data-checked`."""
@@ -39,8 +35,6 @@ def normalize_lists(root: Element) -> None:
         if box:
             place = _find_first_text(item)
             place.text = box + (place.text or "").lstrip()
-        elif len(item):
-            _remove_marker(item)
 
 
 def _find_box(item: Element) -> str:
@@ -49,23 +43,6 @@ def _find_box(item: Element) -> str:
     is_task = around is not None and _TASKS.search(around.get("class") or "") and next(item.iter("input"), None) is None
     declared = ("true" if "checked" in names else "false") if is_task else ""
     return _BOXES.get(item.get("data-checked") or declared, "")
-
-
-def _remove_marker(item: Element) -> None:
-    """Remove the bullet or number that a page writes into an item."""
-    first = item[0]
-    if first.tag not in _MARKER_TAGS or (item.text or "").strip() or len(first) > 1:
-        return
-    label = text_of(first).strip()
-    marker = _MARKER.fullmatch(label) if 0 < len(label) <= _MAX_MARKER else None
-    listing = item.getparent()
-    if marker is None or listing is None or not text_of(item).strip()[len(label) :].strip():
-        return
-    number = marker.group(1)
-    if listing.tag == ("ul" if number is None else "ol"):
-        if number is not None:
-            item.set("value", number)
-        remove(first)
 
 
 def _find_first_text(item: Element) -> Element:

@@ -39,34 +39,6 @@ def find_note_block(target: Element) -> Element | None:
     return block
 
 
-def split_notes(block: Element, targets: list[Element]) -> dict[Element, Element]:
-    """Return the body of each target. A block with several notes is split before each of them.
-
-    Return {} if two targets are in the same child of the block.
-    """
-    if len(targets) == 1:
-        return {targets[0]: block}
-    starts: dict[Element, Element] = {}
-    for target in targets:
-        top = target
-        while (around := top.getparent()) is not None and around is not block:
-            top = around
-        if top.getparent() is block:
-            starts[top] = target
-    if len(starts) != len(targets):
-        return {}
-    bodies: dict[Element, Element] = {}
-    body: Element | None = None
-    for child in list(block):
-        if child in starts:
-            body = etree.Element("p")
-            bodies[starts[child]] = body
-        if body is not None:
-            body.append(child)
-    block.extend(bodies.values())
-    return bodies
-
-
 def build_definition(body: Element, label: str, own: str, back: set[str]) -> Element:
     """Remove a note from its place and return it as `<fndef>`.
 

@@ -6,8 +6,8 @@ Links back to the marks, and the numbers at the start of the notes, are removed.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from urllib.parse import unquote
@@ -18,7 +18,6 @@ from scraper.extract.normalize.footnote_bodies import (
     build_definition,
     find_note_block,
     find_numbered_notes,
-    split_notes,
     strip_label,
 )
 from scraper.html.dom.parsing import remove
@@ -84,26 +83,14 @@ def _find_linked_notes(root: Element) -> list[tuple[Element, Element, str]]:
     marks = [mark for mark in marks if mark.name in targets]
     # A link back to its mark is not a mark: splitting the text at marks would break it.
     marks = [mark for mark in marks if places.get(targets[mark.name], 0) > places.get(mark.element, 0)]
-    bodies = _find_bodies(targets[mark.name] for mark in marks)
-    found = ((mark, targets[mark.name], bodies.get(targets[mark.name])) for mark in marks)
+    blocks = {target: find_note_block(target) for target in {targets[mark.name] for mark in marks}}
+    notes = Counter(block for block in blocks.values() if block is not None)
+    found = ((mark, targets[mark.name], blocks[targets[mark.name]]) for mark in marks)
     return [
         (_expand_mark(mark.element), body, mark.label)
         for mark, target, body in found
-        if body is not None and _is_separate_note(mark.element, target, body, places)
+        if body is not None and notes[body] == 1 and _is_separate_note(mark.element, target, body, places)
     ]
-
-
-def _find_bodies(targets: Iterable[Element]) -> dict[Element, Element]:
-    """Return the note of each target in a block of notes."""
-    blocks: defaultdict[Element, list[Element]] = defaultdict(list)
-    for target in dict.fromkeys(targets):
-        block = find_note_block(target)
-        if block is not None:
-            blocks[block].append(target)
-    bodies: dict[Element, Element] = {}
-    for block, in_block in blocks.items():
-        bodies |= split_notes(block, in_block)
-    return bodies
 
 
 def _parse_mark(link: Element) -> _Mark | None:

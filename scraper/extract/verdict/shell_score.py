@@ -51,10 +51,10 @@ _MIN_STRING = 160
 """Characters of a string in data that may be prose."""
 
 _MAX_STRING = 20_000
+"""Characters at the end of a string that are read."""
 _STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_MIN_STRING},}}+)("?)')
 """Unclosed strings match too, so that they are scanned once and not from each quotation mark."""
 
-_CHARACTER = re.compile(r"[^\\]|\\.")
 _TAG = re.compile(r"<[^<>]*>")
 _SAMPLE = slice(20, 60)
 """Letters of a string that are searched on the page; its beginning may be cut or decorated."""
@@ -139,35 +139,9 @@ def _count_prose_in_data(head: PageHead, visible: str) -> tuple[int, int]:
 
 def _find_long_strings(head: PageHead) -> list[str]:
     data = (script.text[:_MAX_DATA] for script in head.scripts if "json" in script.type)
-    texts = (_decode(written) for part in data for written in _scan_strings(part))
+    strings = (string for part in data for string in _STRING.finditer(part) if string[2])
+    texts = (_decode(string[1][-_MAX_STRING:]) for string in strings)
     return list(islice((text for text in texts if " " in text.strip() or not text.isascii()), _MAX_STRINGS))
-
-
-def _scan_strings(data: str) -> Iterator[str]:
-    """Yield the long strings in JSON; of too long strings only the end, because they may contain JSON."""
-    at = 0
-    while (match := _STRING.search(data, at)) is not None:
-        at = match.end()
-        if not match[2]:
-            continue
-        text: str | None = match[1]
-        if len(match[1]) > _MAX_STRING:
-            text = _trim_to_last_part(_CHARACTER.findall(match[1]))
-        if text is None:
-            at -= 1
-        else:
-            yield text
-
-
-def _trim_to_last_part(characters: list[str]) -> str | None:
-    """Return a string if it is short enough, else the part after the first suitable quotation mark."""
-    if len(characters) <= _MAX_STRING:
-        return "".join(characters)
-    start = len(characters) - _MAX_STRING
-    for place in range(start - 1, len(characters) - _MIN_STRING):
-        if characters[place] == '\\"':
-            return "".join(characters[place + 1 :])
-    return None
 
 
 def _decode(text: str) -> str:

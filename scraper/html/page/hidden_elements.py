@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from itertools import islice
+from functools import cache
 from typing import NamedTuple
 
 from scraper.html.dom.parsing import remove
@@ -175,10 +174,6 @@ _UNREADABLE_TAGS = ("script", "style", "noscript", "template")
 _MIN_TEXT = 80
 """Characters. A hidden word or line without a tab or title is not a collapsible part."""
 
-_TABS = ("li", "a", "button", "div", "span", "label")
-_MIN_TABS = 2
-_MAX_TABS = 100
-_MAX_CLIMB = 3
 _SIDE_TAGS = frozenset({"nav", "header", "footer", "form"})
 
 _WRAPPER_SHARE = 2 / 3
@@ -228,34 +223,10 @@ def _find_opened_texts(short: list[Element]) -> set[Element]:
         if control.get("role") == "tab" or control.get("aria-expanded") is not None
         for name in (control.get("aria-controls") or "").split()
     }
-    has_tabs = cache(partial(_has_tabs, count_tabs=cache(_count_tabs)))
-    visible = {
-        element
-        for element in short
-        if (element.get("id") in opened or (element.get("role") == "tabpanel" and has_tabs(element.getparent())))
-        and not _is_in_menu(element)
-    }
+    visible = {element for element in short if element.get("id") in opened and not _is_in_menu(element)}
     for element in visible:
         element.set(COLLAPSED_ATTRIBUTE, "")
     return visible
-
-
-def _has_tabs(parent: Element | None, *, count_tabs: Callable[[Element], int]) -> bool:
-    """Return True if at least two children are tab panels, and equally many tabs are near them.
-
-    The nearest of the parent and two of its ancestors with tabs counts.
-    """
-    if parent is None:
-        return False
-    panels = sum(child.get("role") == "tabpanel" for child in islice(parent, _MAX_TABS))
-    if panels < _MIN_TABS:
-        return False
-    near = (parent, *islice(parent.iterancestors(), _MAX_CLIMB - 1))
-    return next(filter(None, map(count_tabs, near)), 0) == panels
-
-
-def _count_tabs(around: Element) -> int:
-    return sum(tab.get("role") == "tab" for tab in islice(around.iterdescendants(*_TABS), _MAX_TABS))
 
 
 def _is_in_menu(element: Element) -> bool:

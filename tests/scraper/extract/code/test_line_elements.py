@@ -22,8 +22,6 @@ def _join(template: str) -> str:
     [
         f"<ol>{_join('<li><code>{line}</code></li>')}</ol>",
         f"<ol>{_join('<li><pre>{line}</pre></li>')}</ol>",
-        f"<ol class=linenums>{_join('<li class=L1><span class=kwd>{line}</span></li>')}</ol>",
-        f"<div class=dp-highlighter><ol class=dp-py start=9>{_join('<li><span>{line} </span></li>')}</ol></div>",
         f"<div>{_join('<div><span class=ln>{number}</span><code>{line}</code></div>')}</div>",
         f"<div>{_join('<p><a href=#{number}>{number}</a> <code><b>{line}</b></code></p>')}</div>",
     ],
@@ -38,7 +36,6 @@ def test_lines_of_a_list_or_of_numbered_rows_are_one_block(html: str) -> None:
         "<ol><li><code>make</code></li><li><code>make install</code></li></ol>",
         "<ol><li>Run <code>make</code></li><li><code>  make install</code></li></ol>",
         "<ul><li><code>a</code></li><li><code>&nbsp;&nbsp;b</code></li></ul>",
-        "<ol class=code><li><p>First, a paragraph.</p></li><li>Then a line</li></ol>",
         f"<div>{_join('<div><span>{number}</span><code>{line}</code> is a line</div>')}</div>",
         f"<div>{_join('<div><span>5</span><code>{line}</code></div>')}</div>",
         "<p>Error <b>404</b> <code>not found</code></p><p>Error <b>405</b> <code>not allowed</code></p>",

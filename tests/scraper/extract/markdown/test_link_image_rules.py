@@ -156,7 +156,6 @@ def test_lazy_images_have_their_real_url(image: str, address: str) -> None:
         ("<a href=/c><pre>x = 1</pre><p>A line.</p></a>", "```\nx = 1\n```\n\n[A line.](https://example.com/c)"),
         ("<a href=/c><h3>A card</h3></a><p>x</p>", "### [A card](https://example.com/c)\n\nx"),
         ("<a href=/c><div><h3>A card</h3></div></a><p>x</p>", "### [A card](https://example.com/c)\n\nx"),
-        ("<a href='#g:1' id='g:1'><h3>A part</h3></a><p>x</p>", "### A part\n\nx"),
         ("<p>See <a href=/c># 1 of it</a></p>", "See [1 of it](https://example.com/c)"),
         ("<a href=/c><div>One</div></a>", "[One](https://example.com/c)"),
         (

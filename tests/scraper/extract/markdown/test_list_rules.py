@@ -56,11 +56,6 @@ def test_text_directly_before_an_item_gets_its_own_line() -> None:
         ("<dl><dd>a<dd>b</dl>", "a\n\nb"),
         ("<div><dd>a<dd>b</div>", "a\n\nb"),
         ("<ul><ul><li>b</li></ul><li>c</li></ul>", "- b\n\n- c"),
-        ("<ul><li><span class=tag>•</span><div><p>a</p></div><li><span>• b</span> c</ul>", "- a\n- • b c"),
-        ("<ol><li><div><div>4.</div></div><div><p>a</p></div><li><span>5.</span><p>b</p></ol>", "4. a\n5. b"),
-        ("<ol><li><span>(a)</span><p>b</p></ol>", "1. (a)\n\n   b"),
-        ("<ul><li><span>2.</span> <b>b</b></ul>", "- 2. **b**"),
-        ("<ul><li><span>•</span> a</li><li><span>•</span> <span>b</span></li></ul>", "- a\n- b"),
         ("<ul><li data-checked=true>a<li data-checked=false><p>b</p></ul>", "- [x] a\n- [ ] b"),
     ],
 )

@@ -5,7 +5,6 @@ import pytest
 from scraper.html.dom.xpath import text_of
 from scraper.html.page import page_tree
 from tests.scraper.extract.snapshots import WORDS, markdown_of, page, read
-from tests.scraper.soon import soon
 
 FOLDED = "What a person reads after a click on the title of this passage, in more words than a label has."
 
@@ -62,16 +61,6 @@ def test_a_tab_panel_of_a_rendered_page_is_kept() -> None:
         ("<button aria-expanded=false aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", True),
         ("<button aria-controls=x>How?</button><p id=x hidden>yarn add it</p>", False),
         ("<div role=tabpanel hidden>yarn add it</div>", False),
-        (
-            "<ul role=tablist><li role=tab>npm<li role=tab>yarn</ul><div><div role=tabpanel>npm i it</div>"
-            "<div role=tabpanel hidden>yarn add it</div></div>",
-            True,
-        ),
-        (
-            "<ul role=tablist><li role=tab>npm</ul><div><div role=tabpanel>npm i it</div>"
-            "<div role=tabpanel hidden>yarn add it</div></div>",
-            False,
-        ),
         ("<button aria-expanded=false aria-controls=x></button><p id=x hidden><a>yarn add it</a></p>", False),
         ("<button aria-expanded=false aria-controls=menu></button><p id=menu hidden>yarn add it</p>", False),
         ("<header><button aria-expanded=false aria-controls=x></button><p id=x hidden>yarn add it</p></header>", False),
@@ -80,9 +69,3 @@ def test_a_tab_panel_of_a_rendered_page_is_kept() -> None:
 def test_a_short_text_is_kept_if_a_tab_or_title_opens_it(fold: str, is_read: bool) -> None:
     html = f"<body><main><h1>Title</h1><p>{WORDS}</p>{fold}<p>{WORDS}</p></main></body>"
     assert ("yarn add it" in text_of(page_tree.build_page_tree(page(html)).body)) is is_read
-
-
-def test_tabs_near_many_panels_are_counted_once() -> None:
-    panels = "<section><p role=tabpanel hidden>one</p><p role=tabpanel hidden>two</p></section>" * 8_000
-    with soon():
-        page_tree.build_page_tree(page(f"<body><p>{WORDS}</p>{panels}<span>x</span></body>"))
