@@ -46,6 +46,11 @@ def normalize_code_blocks(root: Element, class_names: str) -> None:
         if bar is not None:
             _store_language(block, _read_label(bar))
             remove(bar)
+        for before in list(block.itersiblings("span", "a", preceding=True)):
+            is_button = text_of(before).strip() and _is_short(before) and not _read_label(before)
+            if not is_button or (before.tail or "").strip():
+                break
+            remove(before)  # a label of a button, such as "Copy to clipboard"
     for box in _BOXES(root):
         _normalize_box(box)
     _normalize_bare_code(root)
