@@ -157,7 +157,7 @@ class NewWindowBlocker:
         return {
             "autoAttach": pauses,
             "waitForDebuggerOnStart": pauses,
-            "flatten": self._connection.flat,
+            "flatten": True,
             "filter": [{"type": kind} for kind in ("page", "shared_worker", "service_worker")],
         }
 

@@ -97,7 +97,7 @@ class PageObserver:
                     "Target.setAutoAttach",
                     autoAttach=True,
                     waitForDebuggerOnStart=False,
-                    flatten=self._tab.connection.flat,
+                    flatten=True,
                     filter=[{"type": "iframe"}],
                 )
             )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browsers.cdp.session import Message
+from browsers.cdp.pipe_transport import Message, PipeTransport
 
 
-class SilentTransport:
+class SilentTransport(PipeTransport):
     """Record the messages to a browser, and never answer."""
 
-    flat = True
-
     def __init__(self) -> None:
+        super().__init__()
         self.sent: list[Message] = []
 
     def bind(self, on_message: Callable[[str | None, Message, int], None], on_lost: Callable[[], None]) -> None:

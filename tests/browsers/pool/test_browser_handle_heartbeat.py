@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from browsers.cdp.session import Connection, Message
+from browsers.cdp.pipe_transport import Message
+from browsers.cdp.session import Connection
 from browsers.pool import browser_handle
 from browsers.pool.browser_handle import MAX_MISSED_PROBES, Heartbeat
 from tests.browsers.silent_transport import SilentTransport
