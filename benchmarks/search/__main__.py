@@ -26,7 +26,7 @@ from pathlib import Path
 from benchmarks.common.command_line import Figures, Goal, Options, print_goals, print_table, run
 from benchmarks.peers.launch import is_set_up, peer
 from benchmarks.search.mapped_engines import redirecting_proxy
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from tests.site.engine_server import EngineSite, running_engines

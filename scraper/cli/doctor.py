@@ -70,7 +70,7 @@ async def _query_engines(settings: Settings, *, as_json: bool) -> int:
     from scraper.engines.registry import ENGINES
     from scraper.engines.sources import SOURCES
     from scraper.model import REFRESH
-    from scraper.search.request import SearchRequest
+    from scraper.search.argument_validation import SearchRequest
     from scraper.services import Services
 
     async def query(name: str) -> dict[str, Any]:

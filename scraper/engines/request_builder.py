@@ -19,20 +19,11 @@ from scraper.html.dom.xpath import element_selector
 _CATEGORY_DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "github": ("github.com",),
-        "paper": tuple(
-            "arxiv.org dl.acm.org link.springer.com ieeexplore.ieee.org ncbi.nlm.nih.gov nature.com sciencedirect.com "
-            "openreview.net aclanthology.org biorxiv.org medrxiv.org semanticscholar.org plos.org jstor.org "
-            "onlinelibrary.wiley.com".split()
-        ),
-        "forum": tuple(
-            "reddit.com news.ycombinator.com stackoverflow.com stackexchange.com quora.com superuser.com "
-            "serverfault.com askubuntu.com lobste.rs".split()
-        ),
+        "paper": ("arxiv.org", "dl.acm.org", "link.springer.com", "ieeexplore.ieee.org", "ncbi.nlm.nih.gov"),
+        "forum": ("reddit.com", "news.ycombinator.com", "stackoverflow.com", "stackexchange.com", "quora.com"),
     }
 )
-"""Hosts of a category. Queries name the first five; filters use all."""
-
-_MAX_NAMED_DOMAINS = 5
+"""Hosts of a category that queries name."""
 
 MAX_QUERY_CHARS = 499
 """Characters. DuckDuckGo rejects 500 or more; no engine finds more with longer queries."""
@@ -49,8 +40,8 @@ _FILTER_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?(?://)?(?:[^/@\s]*@)?([^/:?#
 
 
 def category_domains(category: str | None, requested: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the caller's domains, or the first domains of the category if there are none."""
-    return requested or _CATEGORY_DOMAINS.get(category or "", ())[:_MAX_NAMED_DOMAINS]
+    """Return the caller's domains, or the domains of the category if there are none."""
+    return requested or _CATEGORY_DOMAINS.get(category or "", ())
 
 
 def join_query(text: str, *parts: str) -> str:

@@ -1,12 +1,15 @@
-"""Parse and check the arguments of a search; invalid ones raise `InvalidArgumentError`."""
+"""Request of a search, and checks of its arguments; invalid ones raise `InvalidArgumentError`."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scraper.errors import InvalidArgumentError
+from scraper.model import CachePolicy
 from scraper.text.sanitize import clean, clean_line
 from scraper.values.text import suggest
 
@@ -22,20 +25,39 @@ MAX_DOMAINS = 50
 """Domains in one argument."""
 _ECHO_CHARS = 80
 
-_URL = re.compile(r"https?://\S+\Z", re.IGNORECASE)
-_SPACE = re.compile(r"\s+")
 _DOMAIN = re.compile(r"(?:[^\s./:@?#]+\.)+[^\s./:@?#]{2,}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """Request to query search engines."""
+
+    query: str
+    engines: Sequence[str] | None = None
+    """Names; None for the default engines."""
+    max_results: int = 10
+    freshness: str | None = None
+    """Oldest acceptable results: `day`, `week`, `month` or `year`."""
+    include_domains: Sequence[str] = ()
+    exclude_domains: Sequence[str] = ()
+    category: str | None = None
+    include_text: str | None = None
+    exclude_text: str | None = None
+    cache: CachePolicy = field(default_factory=CachePolicy)
+    principal: str = "local"
+    deadline_s: float = 55.0
+    """Seconds. The deadline of each engine may be shorter."""
 
 
 def parse_query(query: str) -> str:
     """Return the query on one line, without invisible characters; reject an empty one, a long one and a URL."""
-    text = _SPACE.sub(" ", clean(query.encode("utf-8", "replace").decode())[0]).strip()
+    text = " ".join(clean(query.encode("utf-8", "replace").decode())[0].split())
     if not text:
         message, next_step = "query is empty.", "Describe in words what to look for."
     elif len(text) > _MAX_QUERY_CHARS:
         message = f"query has {len(text):,} characters; at most {_MAX_QUERY_CHARS:,} are taken."
         next_step = "Use only the few words that matter."
-    elif _URL.match(text):
+    elif text.lower().startswith(("http://", "https://")) and " " not in text:
         message = f'query is a URL: "{clean_line(text, _ECHO_CHARS)}".'
         next_step = "Read it with `fetch`, or ask in words."
     else:
@@ -70,8 +92,10 @@ def parse_domains(name: str, items: Iterable[str]) -> tuple[str, ...]:
         raise InvalidArgumentError(f"{name} has {len(domains)} entries; at most {MAX_DOMAINS} are taken.", target=name)
     hosts: dict[str, None] = {}
     for item in domains:
-        host = _to_ascii(request_builder.host_of_domain(item))
-        if not _DOMAIN.match(host):
+        host = request_builder.host_of_domain(item)
+        with contextlib.suppress(UnicodeError):
+            host = host.encode("idna").decode()
+        if not host.isascii() or not _DOMAIN.match(host):
             raise InvalidArgumentError(
                 f'{name} contains "{clean_line(item, _ECHO_CHARS)}", which is not a domain.',
                 target=name,
@@ -94,11 +118,3 @@ def check_range(name: str, value: int, low: int, high: int) -> int:
     if low <= value <= high:
         return value
     raise InvalidArgumentError(f"{name} must be from {low} to {high}, not {value}.", target=name)
-
-
-def _to_ascii(host: str) -> str:
-    """Return the host in IDNA form; empty if it has none."""
-    try:
-        return host if host.isascii() else host.encode("idna").decode()
-    except UnicodeError:
-        return ""

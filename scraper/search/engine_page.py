@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -39,7 +38,6 @@ _CLEARING_BLOCKS = (
 )
 """CSS selectors of block pages that clear by themselves; the browser evaluates them."""
 _REFUSE_LABEL = WordPattern("{blocks.refuse}")
-_CONSENT = re.compile(r"consent", re.IGNORECASE)
 
 _REASONS = frozenset(
     {"captcha", "consent", "rate_limited", "refused", "off_topic", "layout_changed", "timeout", "unreachable"}
@@ -73,10 +71,6 @@ class EnginePages:
         self._browsers = browsers
         self._workers = workers
 
-    def forget_cookies(self, request: EnginePageRequest) -> bool:
-        """Delete the cookies that the caller has from the engine; return True if there were any."""
-        return self._browsers.forget(request.principal, engine_profile(request.engine.name))
-
     async def read(self, request: EnginePageRequest, page: Request) -> EngineResponse:
         """Return the parsed response; failures are outcomes, not exceptions."""
         snapshot, response = await self._visit(request, page)
@@ -95,10 +89,7 @@ class EnginePages:
         return response
 
     async def read_through_home_page(self, request: EnginePageRequest, form: HomePageForm) -> EngineResponse | None:
-        """Submit the search form of the engine's home page and return the result page.
-
-        Return None if the home page cannot be loaded or has no such form.
-        """
+        """Submit the search form of the engine's home page; return None if it cannot be loaded or has no such form."""
         now = datetime.now(UTC)
 
         async def fill_form(snapshot: Snapshot) -> Request | None:
@@ -184,14 +175,11 @@ def _adapt_request(request: EnginePageRequest, page: Request) -> Request:
 
 
 def build_consent_refusal(snapshot: Snapshot, page: Request) -> Request | None:
-    """Return the request of the consent form's refusing button.
-
-    Return None if the page has no such form, or if the form does not use POST and https.
-    """
+    """Return the request of the consent form's refusing button, or None without a form that uses POST and https."""
     if not snapshot.html.strip():
         return None
     for form in html.document_fromstring(snapshot.html).iter("form"):
-        is_consent = _CONSENT.search(f"{form.get('action') or ''} {form.get('id') or ''} {snapshot.url}")
+        is_consent = "consent" in f"{form.get('action')} {form.get('id')} {snapshot.url}".lower()
         if is_consent and (buttons := _refusing_buttons(form)):
             url = join_url(snapshot.url, form.get("action") or "")
             if not url.startswith("https://") or (form.get("method") or "get").lower() != "post":

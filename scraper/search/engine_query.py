@@ -14,9 +14,10 @@ from browsers.model import Request
 from scraper.call_context import Deadline
 from scraper.coordination.state import RateLimit, RateLimits
 from scraper.engines.model import Engine, EngineOutcome, EngineResponse, EngineResult, SearchQuery
+from scraper.engines.request_builder import engine_profile
 from scraper.search.engine_page import READ_RESERVE_S, EnginePageRequest, EnginePages, error_reason
 from scraper.search.engine_throttle import MAX_PAUSE_S, CircuitBreakers, EngineThrottle
-from scraper.search.query_terms import extract_content_words
+from scraper.search.fusion import extract_content_words
 from scraper.text.terms import unique_terms
 from scraper.workers import WorkerPool
 
@@ -81,14 +82,15 @@ class EngineQueryRunner:
         browsers: Browsers,
         workers: WorkerPool,
         breakers: CircuitBreakers,
-        throttle: EngineThrottle | None = None,
-        limits: RateLimits | None = None,
+        throttle: EngineThrottle,
+        limits: RateLimits,
     ) -> None:
         """Query through the browsers with circuit breakers, a throttle, and daily limits."""
         self._limits = limits
+        self._browsers = browsers
         self._pages = EnginePages(browsers, workers)
         self._breakers = breakers
-        self._throttle = throttle or EngineThrottle()
+        self._throttle = throttle
 
     async def run(
         self, engine: Engine, query: SearchQuery, *, rows: int, principal: str, deadline_s: float
@@ -108,8 +110,10 @@ class EngineQueryRunner:
                     cooldown = await self._find_cooldown(engine)
                     if cooldown is not None:
                         return cooldown
-                    if (rest_s := await self._take_from_day(engine)) > 0:
-                        return EngineQueryResult(engine, error="rate_limited", cooldown_s=rest_s)
+                    if engine.per_day:
+                        limit = RateLimit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
+                        if (rest_s := await self._limits.take(limit, self._throttle.route)) > 0:
+                            return EngineQueryResult(engine, error="rate_limited", cooldown_s=rest_s)
                     await self._throttle.pause(engine.name)
                     error, time_s = "timeout", request.deadline.left_s()
                     result = await self._query(request, rows)
@@ -120,13 +124,6 @@ class EngineQueryRunner:
             result = replace(result, was_urgent=True)
         await self._note(result)
         return result
-
-    async def _take_from_day(self, engine: Engine) -> float:
-        """Count a request against the daily limit; return the seconds to wait if it is exceeded."""
-        if not engine.per_day or self._limits is None:
-            return 0.0
-        limit = RateLimit(f"source-{engine.name}", engine.per_day, engine.per_day / _DAY_S)
-        return await self._limits.take(limit, self._throttle.route)
 
     async def _find_cooldown(self, engine: Engine) -> EngineQueryResult | None:
         cooldown = await self._breakers.find_cooldown(engine.name)
@@ -146,7 +143,7 @@ class EngineQueryRunner:
         response = await self._first_page(request)
         if (
             _is_decoy(request, response)
-            and self._pages.forget_cookies(request)
+            and self._browsers.forget(request.principal, engine_profile(engine.name))
             and _has_time(request, _ALTERNATIVE_PAUSE_S)
         ):
             # The engine recognizes callers that it takes for robots by their cookies.
@@ -170,7 +167,9 @@ class EngineQueryRunner:
         engine, now = request.engine, datetime.now(UTC)
         response = await self._read(request, engine.build_request(request.query, now))
         for alternative in engine.fallbacks:
-            if not _may_alternative_help(response) or not _has_time(request, _ALTERNATIVE_PAUSE_S):
+            is_answer = response.outcome in {EngineOutcome.OK, EngineOutcome.NONE}
+            is_ours = error_reason(response) in {"busy", "browser_failed"}
+            if is_answer or is_ours or not _has_time(request, _ALTERNATIVE_PAUSE_S):
                 break
             await asyncio.sleep(_ALTERNATIVE_PAUSE_S)
             other = await self._read(request, alternative(request.query, now))
@@ -224,9 +223,11 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
     query_words = extract_content_words(query)
     if len(query_words) < _MIN_QUERY_WORDS or len(results) < _MIN_ROWS:
         return False
-    covered = [_covered_words(query_words, row) for row in results]
-    shares = [len(words) / len(query_words) for words in covered]
-    first_only = [query_words[0] in words and share <= 1 / 3 for words, share in zip(covered, shares, strict=True)]
+    # Words also count as prefixes: TopCV covers `top`.
+    texts = [unique_terms(f"{row.title} {row.snippet} {row.url}") for row in results]
+    covered = [[any(one.startswith(word) for one in text) for word in query_words] for text in texts]
+    shares = [fmean(words) for words in covered]
+    first_only = [words[0] and share <= 1 / 3 for words, share in zip(covered, shares, strict=True)]
     return (
         fmean(shares) < _MEAN_COVERAGE
         and fmean(share >= 0.5 for share in shares) <= _HALF_COVERED
@@ -234,26 +235,10 @@ def are_decoys(query: str, results: Sequence[EngineResult]) -> bool:
     )
 
 
-def _covered_words(query_words: Sequence[str], row: EngineResult) -> frozenset[str]:
-    """Return the query's words that a row contains, also as prefixes: TopCV covers `top`."""
-    row_words = unique_terms(f"{row.title} {row.snippet} {row.url}")
-    return frozenset(word for word in query_words if any(one.startswith(word) for one in row_words))
-
-
 def _is_decoy(request: EnginePageRequest, response: EngineResponse) -> bool:
     if request.engine.is_source:
         return False  # A source that finds weak results says the truth.
     return response.outcome is EngineOutcome.OK and are_decoys(request.query.text, response.results)
-
-
-def _may_alternative_help(response: EngineResponse) -> bool:
-    """Return True if an alternative page may be better.
-
-    This is so if there is no answer, and neither a busy queue nor our browser is the cause.
-    """
-    if response.outcome in {EngineOutcome.OK, EngineOutcome.NONE}:
-        return False
-    return error_reason(response) not in {"busy", "browser_failed"}
 
 
 def _has_time(request: EnginePageRequest, pause_s: float) -> bool:

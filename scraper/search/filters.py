@@ -50,16 +50,14 @@ class ResultFilters:
             "category": lambda row: (
                 row.is_of_source or _is_of_category(self.category or "", row.host, row.best.url, row.engines)
             ),
-            "freshness": lambda row: _is_newer(row, now - MAX_RESULT_AGE[self.freshness or ""] - _SLACK),
+            # Results without a date are accepted, since the engine has filtered them.
+            "freshness": lambda row: (
+                max((one.date for _, one in row.rows if one.date), default=now)
+                >= now - MAX_RESULT_AGE[self.freshness or ""] - _SLACK
+            ),
             "include_text": lambda row: _contains(row, self.include_text or ""),
             "exclude_text": lambda row: not _contains(row, self.exclude_text or ""),
         }
-
-
-def _is_newer(row: MergedResult, moment: datetime) -> bool:
-    """Return True if the result is newer than `moment` or has no date: then the engine has filtered it."""
-    dates = [result.date for _, result in row.rows if result.date is not None]
-    return not dates or max(dates) >= moment
 
 
 def _contains(row: MergedResult, text: str) -> bool:

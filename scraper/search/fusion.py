@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from scraper.search.query_terms import extract_content_words, title_key
 from scraper.text.likeness import jaccard
-from scraper.text.terms import unique_terms
+from scraper.text.terms import ENGLISH_STOP_WORDS, fold_letters, is_ngram, split_terms, unique_terms
 from scraper.urls import host_key, result_key
+from scraper.words.matcher import Words
 
 if TYPE_CHECKING:
     # The list of tools is built before anything heavy is imported.
@@ -40,14 +40,34 @@ _LONG_TITLE = 25
 """Letters. An equal title of at least this length on another host is the same story; "JavaScript Tutorial" is not."""
 _MIN_WORDS = 8
 """Words. Shorter snippets are similar by chance."""
-_NEWS_WRAPPER = re.compile(r"^https://news\.google\.com/(?:rss/)?(?:articles|read)/")
+_NEWS_WRAPPERS = tuple(f"https://news.google.com/{path}/" for path in ("articles", "read", "rss/articles", "rss/read"))
 _EDITION = re.compile(r"\d+(?:\.\d+)+|(?<![\d.,])(?:19|20)\d\d(?![\d,])")
 """Versions and years: manuals of two versions and reports of two years are otherwise similar."""
+_PUBLISHER = re.compile(r"\s+[-–—|·»]\s+[^-–—|·»]{2,60}$")
+_OPERATOR = re.compile(
+    r"(?:^|(?<=[\s(]))-?(?:site|filetype|intitle|inurl|when|after|before):\S+|(?<=\s)-\S+|\b(?:OR|AND|NOT)\b"
+)
+_MIN_LETTERS = 3
+"""Letters. Shorter words are too common to compare queries."""
+_STOP_WORDS = Words("stop_words.query")
+"""Stop words of other languages than English, normalized like terms."""
+
+
+def extract_content_words(query: str) -> tuple[str, ...]:
+    """Return the distinct words of a query in order, without operators, short words and stop words."""
+    ignored = ENGLISH_STOP_WORDS.all | _STOP_WORDS.all
+    words = dict.fromkeys(split_terms(_OPERATOR.sub(" ", query)))
+    return tuple(word for word in words if is_ngram(word) or (len(word) >= _MIN_LETTERS and word not in ignored))
+
+
+def title_key(title: str) -> str:
+    """Return the letters and digits of a title, without the publisher at its end."""
+    return fold_letters(_PUBLISHER.sub("", title))
 
 
 def is_google_news_redirect(url: str) -> bool:
     """Return True for a redirect URL of Google News: only a browser can find its target."""
-    return _NEWS_WRAPPER.match(url) is not None
+    return url.startswith(_NEWS_WRAPPERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +152,6 @@ class ComparableText:
         return cls(title_key(title), editions, unique_terms(title) - ignored, unique_terms(snippet) - ignored, host)
 
 
-def _reciprocal_rank(rank: int, weight: float = 1.0) -> float:
-    """Return the score of a rank, counted from 1, in reciprocal rank fusion."""
-    return weight / (_RANK_CONSTANT + rank)
-
-
 def fuse_rankings(rankings: Sequence[EngineRanking]) -> tuple[MergedResult, ...]:
     """Return one result per page, best first, scored by reciprocal rank fusion with one full vote for each index."""
     families = {ranking.engine: ranking.family for ranking in rankings}
@@ -217,5 +232,5 @@ def _score(rows: list[tuple[str, EngineResult]], families: Mapping[str, str]) ->
     for engine, row in ordered:
         weight = _SECOND_OF_FAMILY if families[engine] in voted else 1.0
         voted.add(families[engine])
-        score += _reciprocal_rank(row.rank, weight)
+        score += weight / (_RANK_CONSTANT + row.rank)
     return MergedResult(tuple(ordered), score)

@@ -37,11 +37,11 @@ _NEXT_STEP = "Use `search` instead."
 class InstantAnswerClient:
     """Client of DuckDuckGo's API of instant answers."""
 
-    def __init__(self, browsers: Browsers, settings: Settings, throttle: EngineThrottle | None = None) -> None:
+    def __init__(self, browsers: Browsers, settings: Settings, throttle: EngineThrottle) -> None:
         """Create the client; `throttle` is the one of all servers if there are others."""
         self._browsers = browsers
         self._language = settings.language
-        self._throttle = throttle or EngineThrottle()
+        self._throttle = throttle
 
     async def answer(self, text: str, *, principal: str = "local", deadline_s: float = _DEADLINE_S) -> InstantAnswer:
         """Return the instant answer to a query, which may be empty.

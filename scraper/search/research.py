@@ -23,7 +23,7 @@ from scraper.retrieval.passage_selection import (
     PassageSelection,
     select_distinct_passages,
 )
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.text import token_estimate
 from scraper.text.markdown_structure import cut_markdown
 from scraper.workers import WorkerFailedError, WorkerPool
@@ -114,7 +114,8 @@ class Researcher:
         request = SearchRequest(
             query.question,
             engines=query.engines,
-            max_results=_result_count(query.depth),
+            # With reserves for pages that fail.
+            max_results=max(2 * query.depth, query.depth + 3),
             cache=query.cache,
             principal=principal,
             deadline_s=limit_s,
@@ -143,18 +144,9 @@ class Researcher:
         limit = Deadline.within(deadline.left_s(reserve_s=reserve_s))
         urls = list(dict.fromkeys(result.url for result in answer.results))
         outcomes = await read_with_replacements(read, urls, query.depth, limit, on_read=on_read)
-        return _limit_readings([(url, outcomes[url]) for url in urls if url in outcomes], query.depth)
-
-
-def _result_count(depth: int) -> int:
-    """Return the number of search results to request, with reserves for pages that fail."""
-    return max(2 * depth, depth + 3)
-
-
-def _limit_readings(outcomes: list[tuple[str, PageOutcome]], depth: int) -> list[tuple[str, PageOutcome]]:
-    """Return the outcomes with at most `depth` readings, because a late page and its replacement may both arrive."""
-    read = [url for url, outcome in outcomes if isinstance(outcome, Reading)]
-    return [(url, outcome) for url, outcome in outcomes if url not in read[depth:]]
+        # A late page and its replacement may both arrive.
+        surplus = [url for url in urls if isinstance(outcomes.get(url), Reading)][query.depth :]
+        return [(url, outcomes[url]) for url in urls if url in outcomes and url not in surplus]
 
 
 def check_compared_urls(urls: Sequence[str]) -> tuple[str, ...]:
@@ -252,7 +244,6 @@ async def add_excerpts(
 
 
 def _select_beginnings(texts: list[str], budget: int) -> PassageSelection:
-    """Return the beginning of each page, each with the same share of the budget."""
     share = budget // len(texts)
     cuts = [cut_markdown(text, 0, token_estimate.fit_prefix(text, 0, share), keep_whole=0) for text in texts]
     return PassageSelection(

@@ -9,29 +9,29 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from browsers import Browsers
 from browsers.errors import BrowsersError
 from browsers.model import Tier
+from scraper import errors
 from scraper.caching.page_cache import HOUR_S, LoadRequest, ReadThrough, StoreLookup
 from scraper.call_context import Deadline, ProgressCallback, ignore_progress
 from scraper.coordination.state import LocalState, SharedState
-from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery
+from scraper.engines.model import CATEGORIES, SOURCE_CATEGORIES, Engine, SearchAnswer, SearchQuery, SearchResult
+from scraper.engines.request_builder import MAX_QUERY_CHARS as ENGINE_QUERY_CHARS
 from scraper.search import argument_validation
-from scraper.search.answer_builder import FEW_RESULTS, build_answer, raise_if_all_failed_here
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.engine_query import EngineQueryResult, EngineQueryRunner
-from scraper.search.engine_throttle import CircuitBreakers, describe_route, open_engine_throttle
+from scraper.search.engine_throttle import BLOCKING_REASONS, CircuitBreakers, describe_route, open_engine_throttle
 from scraper.search.filters import MAX_RESULT_AGE, ResultFilters
-from scraper.search.request import SearchRequest
+from scraper.search.fusion import EngineRanking, MergedResult, extract_content_words, fuse_rankings, merge_duplicates
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope, SearchCache
 from scraper.workers import WorkerPool
 
 ENGINE_DEADLINE_S = 10.0
-"""Seconds. Deadline of each engine: one that hangs delays the search by this time but does not fail it.
-
-The start of the browser does not count.
-"""
+"""Seconds. Deadline of each engine after the start of the browser. One that hangs delays the search, but no more."""
 _MERGE_RESERVE_S = 0.3
 """Seconds of the deadline reserved to merge the results."""
 _PARTIAL_AGE_S = 3_600.0
@@ -128,10 +128,7 @@ class Searcher:
         )
 
     def _select_defaults(self, category: str | None) -> tuple[str, ...]:
-        """Return the default engines for a category.
-
-        A source category uses only its sources, if there are any. Any other category also uses search engines.
-        """
+        """Return the sources of a source category, if there are any; else the search engines and sources."""
         members = (source for source in self._sources.values() if category and source.category == category)
         sources = tuple(source.name for source in members if not source.is_by_name)
         return sources if category in SOURCE_CATEGORIES and sources else (*self._default_engines, *sources)
@@ -161,14 +158,21 @@ class Searcher:
         self, search: _Search, scope: CacheScope, limit_s: float, progress: ProgressCallback
     ) -> SearchAnswer:
         results = await self._query_all(search, scope.principal, Deadline.within(limit_s), progress)
-        raise_if_all_failed_here(results)
-        answer = build_answer(
-            search.text,
-            results,
-            search.filters,
-            max_results=search.max_results,
-            other_engines=self._list_alternatives(search),
-            now=datetime.now(UTC),
+        _raise_if_all_failed_here(results)
+        now = datetime.now(UTC)
+        rankings = [EngineRanking(one.engine.name, one.engine.family, one.results) for one in results]
+        accepted, dropped = search.filters.apply(fuse_rankings(rankings), now)
+        # Duplicates are merged after filtering: an accepted result must not be merged into a rejected one.
+        merged = merge_duplicates(accepted, search.text)[: search.max_results]
+        query_words = frozenset(extract_content_words(search.text))
+        answer = SearchAnswer(
+            query=search.text,
+            results=tuple(_build_result(one, query_words) for one in merged),
+            engines=tuple(one.engine.name for one in results),
+            errors=MappingProxyType({one.engine.name: one.error for one in results if one.error}),
+            hint=_build_hint(results, len(merged), dropped, self._list_alternatives(search), search.max_results),
+            retrieved_at=now,
+            warnings=_build_warnings(search.text, results),
         )
         if any(result.error is None or result.results for result in results):
             self._searches.put(search.key, answer, scope=scope)
@@ -239,11 +243,103 @@ class _Search:
 
 
 def _default_age_limit_s(answer: SearchAnswer, max_results: int) -> float:
-    """Return the age limit of an answer for callers that give none."""
     if answer.results and not answer.errors:
         return math.inf
-    has_few = len(answer.results) < min(FEW_RESULTS, max_results)
+    has_few = len(answer.results) < min(_FEW_RESULTS, max_results)
     # The hint of an answer with few results advises to try again: that must not return the same answer.
     if _TEMPORARY_ERRORS.intersection(answer.errors.values()) or (answer.errors and has_few):
         return _TEMPORARY_AGE_S
     return _PARTIAL_AGE_S
+
+
+_FEW_RESULTS = 3
+"""Results. With fewer, the answer contains a hint."""
+_SCORE_DIGITS = 6
+"""Decimals of a score."""
+
+
+def _raise_if_all_failed_here(engine_results: Sequence[EngineQueryResult]) -> None:
+    """Raise an error if every engine failed because of this server and not because of the engine."""
+    found = {result.error for result in engine_results}
+    if found == {"busy"}:
+        wait_s = math.ceil(min(result.expected_wait_s for result in engine_results))
+        raise errors.OverloadedError("Other searches are waiting for these engines.", retry_after_s=max(1, wait_s))
+    if found == {"no_network"}:
+        raise errors.OfflineError(
+            "No search engine can be reached: this machine has no network, or its upstream proxy does not answer.",
+            next_step="Check the network connection of this machine, then try again.",
+        )
+    if found <= {"browser_failed", "busy"}:
+        raise errors.BrowserFailedError(
+            "The browser that queries the engines failed or did not start in time.",
+            next_step="Try again; `search-mcp doctor` may say more.",
+        )
+
+
+def _build_hint(
+    engine_results: Sequence[EngineQueryResult],
+    count: int,
+    dropped: Mapping[str, int],
+    other_engines: Sequence[str],
+    max_results: int,
+) -> str | None:
+    """Return advice for `count` results if those are few or none, and name engines in a cooldown; None without both.
+
+    `dropped` are the numbers of results that each filter removed; `other_engines` were not queried.
+    """
+    has_few = count < min(_FEW_RESULTS, max_results)
+    others = "[" + ", ".join(f'"{name}"' for name in other_engines[:3]) + "]"
+    parts = []
+    if dropped and has_few:
+        drops = ", ".join(f"{name} dropped {number}" for name, number in dropped.items())
+        left = f"{count} left" if count else "nothing is left"
+        parts.append(f"Filters: {drops}; {left}. Widen or leave out {' or '.join(dropped)}.")
+    failed = [result for result in engine_results if result.error and not result.results]
+    cooldowns = [
+        f"{one.engine.name} for {max(1, round(one.cooldown_s / 60))} min" for one in failed if one.cooldown_s > 0
+    ]
+    if cooldowns:
+        parts.append(f"Paused after a block: {', '.join(cooldowns)}.")
+    if failed and has_few:
+        parts.append(_advise_after_failures(failed, others if other_engines else ""))
+    elif not count and not dropped:
+        or_others = f", or engines={others}" if other_engines else ""
+        parts.append(f"Nothing found: try fewer or other words{or_others}.")
+    return " ".join(parts) or None
+
+
+def _advise_after_failures(failed: Sequence[EngineQueryResult], others: str) -> str:
+    if not others:
+        return "Try again in some minutes."
+    if any(result.error in BLOCKING_REASONS for result in failed):
+        return f"Try engines={others}, or wait some minutes."
+    if all(result.error == "layout_changed" for result in failed):
+        # Another try returns the same page to the same parser.
+        return f"Try engines={others}."
+    return f"Try again, or engines={others}."
+
+
+def _build_result(merged: MergedResult, query_words: frozenset[str]) -> SearchResult:
+    return SearchResult(
+        title=merged.title,
+        url=merged.best.url,
+        snippet=merged.select_snippet(query_words),
+        engines=merged.engines,
+        score=round(merged.score, _SCORE_DIGITS),
+        date=next((result.date for _, result in merged.rows if result.date is not None), None),
+        source=next((result.source for _, result in merged.rows if result.source), None),
+        also=merged.also,
+        facts=merged.facts,
+    )
+
+
+def _build_warnings(text: str, engine_results: Sequence[EngineQueryResult]) -> tuple[str, ...]:
+    warnings = []
+    if len(text) > ENGINE_QUERY_CHARS:
+        warnings.append(f"Engines read the first {ENGINE_QUERY_CHARS} characters of the query; the rest was not sent.")
+    relaxed = [result.engine.name for result in engine_results if result.is_relaxed]
+    if relaxed:
+        warnings.append(
+            f"{', '.join(relaxed)} found nothing for the exact query and shows results for a less exact one."
+        )
+    return tuple(warnings)

@@ -17,9 +17,8 @@ from scraper.render.json_truncation import compact_json
 from scraper.render.page import MAX_LENGTH, iso_date, piece_of
 from scraper.render.search import REASON_TEXTS
 from scraper.render.untrusted_text import UNTRUSTED_NOTICE
-from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS
+from scraper.search.argument_validation import MAX_DOMAINS, MAX_RESULTS, SearchRequest
 from scraper.search.filters import MAX_RESULT_AGE
-from scraper.search.request import SearchRequest
 from scraper.search.research import (
     MAX_COMPARED_URLS,
     MAX_DEPTH,

@@ -10,7 +10,7 @@ from scraper import errors
 from scraper.engines.model import SearchAnswer, SearchResult
 from scraper.model import Reading, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.searcher import Searcher
 from tests.scraper.render.readings import READ_AT, reading
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scraper.search.query_terms import extract_content_words, title_key
+from scraper.search.fusion import extract_content_words, title_key
 from scraper.text.likeness import jaccard
 from scraper.text.terms import unique_terms
 

@@ -7,7 +7,7 @@ import pytest
 from browsers import Browsers
 from scraper.model import REFRESH, ReadRequest
 from scraper.reading.fetcher import Fetcher
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import NullPageStore

@@ -17,7 +17,7 @@ from scraper import errors
 from scraper.engines.model import Engine
 from scraper.model import REFRESH, CachePolicy
 from scraper.search import searcher as searcher_module
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.store.protocols import CacheScope

@@ -20,7 +20,7 @@ from scraper.engines.registry import ENGINES
 from scraper.engines.sources import SOURCES
 from scraper.model import REFRESH
 from scraper.search import searcher as searcher_module
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.search.searcher import Searcher
 from scraper.settings import Settings
 from scraper.workers import WorkerPool

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from scraper.model import DocumentRequest, ReadRequest
-from scraper.search.request import SearchRequest
+from scraper.search.argument_validation import SearchRequest
 from scraper.services import Services
 from scraper.settings import Settings
 from scraper.tools import cached_resources, registry, search_tools
